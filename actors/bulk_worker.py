@@ -12,6 +12,7 @@ import structlog
 
 from actors.dispatching import Capacity, Dispatcher
 from core.errors import BadRequest, Refusal, TemporaryRefusal
+from core.mail.limits import AddressLimitReached
 from core.platform import bulk_work
 from core.platform.bulk_work import LeasedJob, LeaseLost
 from ports.doorbells import Bell
@@ -62,6 +63,9 @@ class BulkWorker(Dispatcher[LeasedJob]):
             await database.transact(bulk_work.perform, job, row)
         except LeaseLost:
             return False
+        except AddressLimitReached as refusal:
+            # A limit of one row, which other organizations can use up as well, holds up none of the others.
+            return await self._refuse(job, row, refusal)
         except TemporaryRefusal as refusal:
             await self._recorded(partial(bulk_work.postpone, job=job, seconds=refusal.retry_after_seconds))
             return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -29,6 +30,8 @@ THREADS_MAX: Final = 2
 # The bulk API answers some hundred bytes for each entry.
 _RESPONSE_BYTES_MAX: Final = 2**20
 _EXCERPT_CHARACTERS_MAX: Final = 200
+# A receiver may repeat what it was sent, and neither the settings nor our log keep an address of a person.
+_ADDRESS: Final = re.compile(r"""[^\s<>@"'(),:;\[\]\\]+@[^\s<>@"'(),:;\[\]\\]+""")
 # Half of the time of the default level, for a few percent more bytes.
 _COMPRESSION_LEVEL: Final = 4
 
@@ -74,7 +77,7 @@ class HttpSiemSender:
                 "POST", form.url(target.endpoint), content=body, headers=headers, extensions=of(target.organization_id)
             )
             await _fill_in(posting, answer)
-        return _without_token(_receipt(form, answer, events[:count]), target)
+        return _fit_to_store(_receipt(form, answer, events[:count]), target)
 
 
 async def _fill_in(posting: AbstractAsyncContextManager[httpx.Response], answer: _ReceiverAnswer) -> None:
@@ -119,11 +122,12 @@ def _failed(status: int | None, error: str) -> StreamReceipt:
     return StreamReceipt(received=0, status_code=status, error=error)
 
 
-def _without_token(receipt: StreamReceipt, target: SiemTarget) -> StreamReceipt:
-    """Return a receipt whose error is fit to be stored and shown: without the token, which a receiver may repeat."""
+def _fit_to_store(receipt: StreamReceipt, target: SiemTarget) -> StreamReceipt:
+    """Return a receipt whose error has neither the token nor an address, which a receiver may repeat."""
     if receipt.error is None:
         return receipt
     error = receipt.error.replace("\0", "\ufffd")
     if target.token is not None:
         error = error.replace(target.token.reveal(), "***")
-    return StreamReceipt(received=receipt.received, status_code=receipt.status_code, error=error[:ERROR_CHARACTERS_MAX])
+    error = _ADDRESS.sub("…", error)[:ERROR_CHARACTERS_MAX]
+    return StreamReceipt(received=receipt.received, status_code=receipt.status_code, error=error)

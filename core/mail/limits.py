@@ -25,6 +25,10 @@ _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 
 
+class AddressLimitReached(RateLimitExceeded):
+    """One address has got as many mails as it may get; mails to others are sent."""
+
+
 class Scope(Enum):
     """What mails are counted together."""
 
@@ -118,7 +122,8 @@ def _admits(uow: UnitOfWork, limit: MailLimit, template: str, address: str, orga
     if free_at is None or limit.refusal is None:
         return free_at is None
     seconds = (free_at - uow.now).total_seconds()
-    raise RateLimitExceeded(limit.refusal, retry_after_seconds=max(1, ceil(seconds)))
+    refusal = RateLimitExceeded if limit.scope is Scope.ORGANIZATION else AddressLimitReached
+    raise refusal(limit.refusal, retry_after_seconds=max(1, ceil(seconds)))
 
 
 def _key(uow: UnitOfWork, limit: MailLimit, template: str, address: str, organization_id: UUID | None) -> bytes:

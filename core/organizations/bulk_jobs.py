@@ -212,6 +212,11 @@ def stop_for_platform(uow: UnitOfWork, job_id: UUID) -> None:
     _stop(uow, _of_platform(uow, job_id))
 
 
+def too_many_rows() -> BadRequest:
+    """Return the refusal of more rows than a job has."""
+    return BadRequest.of_field("rows", Wording("A job has at most %(maximum)s rows.", maximum=ROWS_MAX))
+
+
 def _begin(
     uow: UnitOfWork,
     organization_id: UUID | None,
@@ -222,7 +227,7 @@ def _begin(
     if not rows:
         raise BadRequest.of_field("rows", "Nothing is chosen.")
     if len(rows) > ROWS_MAX:
-        raise BadRequest.of_field("rows", Wording("A job has at most %(maximum)s rows.", maximum=ROWS_MAX))
+        raise too_many_rows()
     # A job of the platform has nothing to lock; a sixth job that begins at the same moment does no harm.
     if uow.bulk_jobs.count_unfinished(organization_id) >= UNFINISHED_MAX:
         raise TooManyJobs

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from core.webhooks.webhooks import Webhook
     from ports.unit_of_work import UnitOfWork
 
-# Of one delivery, the newest: each time it is queued again it is attempted up to five times.
+# Of one delivery, the newest, and no others are kept: each time it is queued again it is attempted up to five times.
 ATTEMPTS_SHOWN_MAX: Final = 10
 
 

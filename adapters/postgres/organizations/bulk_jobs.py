@@ -13,6 +13,7 @@ from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import LiteralString
     from uuid import UUID
 
     from core.organizations.bulk_jobs import NewJob, WantedRow
@@ -24,28 +25,43 @@ _SHOWN: Final = """
     FROM   bulk_jobs j
     JOIN   users u ON u.id = j.maker_id
 """
-_OF: Final = "j.organization_id IS NOT DISTINCT FROM %(organization_id)s"
-PAGE: Final = f"""
-    {_SHOWN}
-    WHERE    {_OF} AND j.kind = ANY (%(kinds)s)
-      AND    (%(at)s::timestamptz IS NULL OR (j.created_at, j.id) < (%(at)s, %(id)s))
-    ORDER BY j.created_at DESC, j.id DESC
-    LIMIT    %(limit)s
-"""
-COUNT: Final = f"""
-    SELECT count(*)
-    FROM   (SELECT FROM bulk_jobs j WHERE {_OF} AND j.kind = ANY (%(kinds)s) LIMIT %(counted_max)s) AS counted
-"""  # noqa: S608 - composed only of constants
+# Two statements, because no index finds what is not distinct from a value.
+_OF_ORGANIZATION: Final = "j.organization_id = %(organization_id)s"
+_OF_PLATFORM: Final = "j.organization_id IS NULL"
+
+
+def _page(of: LiteralString) -> LiteralString:
+    return f"""
+        {_SHOWN}
+        WHERE    {of} AND j.kind = ANY (%(kinds)s)
+          AND    (%(at)s::timestamptz IS NULL OR (j.created_at, j.id) < (%(at)s, %(id)s))
+        ORDER BY j.created_at DESC, j.id DESC
+        LIMIT    %(limit)s
+    """
+
+
+def _count(of: LiteralString) -> LiteralString:
+    return f"""
+        SELECT count(*)
+        FROM   (SELECT FROM bulk_jobs j WHERE {of} AND j.kind = ANY (%(kinds)s) LIMIT %(counted_max)s) AS counted
+    """  # noqa: S608 - composed only of constants
+
+
+def _unfinished(of: LiteralString) -> LiteralString:
+    return f"SELECT count(*) FROM bulk_jobs j WHERE j.state = 'running' AND {of}"  # noqa: S608 - likewise
+
+
+PAGES: Final = (_page(_OF_PLATFORM), _page(_OF_ORGANIZATION))
+COUNTS: Final = (_count(_OF_PLATFORM), _count(_OF_ORGANIZATION))
+UNFINISHED: Final = (_unfinished(_OF_PLATFORM), _unfinished(_OF_ORGANIZATION))
+FIND: Final = f"{_SHOWN} WHERE j.id = %(job_id)s AND j.organization_id IS NOT DISTINCT FROM %(organization_id)s"
 
 
 class PostgresBulkJobs(Aggregate):
     """The port `BulkJobs`."""
 
     def count_unfinished(self, organization_id: UUID | None) -> int:
-        return self._value(
-            "SELECT count(*) FROM bulk_jobs WHERE state = 'running' AND organization_id IS NOT DISTINCT FROM %s",
-            (organization_id,),
-        )
+        return self._value(UNFINISHED[organization_id is not None], {"organization_id": organization_id})
 
     def add(self, job: NewJob, rows: Sequence[WantedRow]) -> None:
         origin, now = self._transaction.origin, self._transaction.now
@@ -87,7 +103,7 @@ class PostgresBulkJobs(Aggregate):
     ) -> Sequence[Job]:
         return self._all(
             _job,
-            PAGE,
+            PAGES[organization_id is not None],
             {
                 "organization_id": organization_id,
                 "kinds": [*kinds],
@@ -98,12 +114,15 @@ class PostgresBulkJobs(Aggregate):
         )
 
     def count(self, organization_id: UUID | None, kinds: Sequence[JobKind], *, counted_max: int) -> int:
-        return self._value(COUNT, {"organization_id": organization_id, "kinds": [*kinds], "counted_max": counted_max})
+        return self._value(
+            COUNTS[organization_id is not None],
+            {"organization_id": organization_id, "kinds": [*kinds], "counted_max": counted_max},
+        )
 
     def find(self, organization_id: UUID | None, job_id: UUID) -> Job | None:
         return self._one(
             _job,
-            f"{_SHOWN} WHERE j.id = %(job_id)s AND {_OF}",
+            FIND,
             {"job_id": job_id, "organization_id": organization_id},
         )
 

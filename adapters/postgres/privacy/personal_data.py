@@ -35,6 +35,14 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM known_addresses WHERE user_id = %(user_id)s",
     "DELETE FROM scim_profiles WHERE user_id = %(user_id)s",
 )
+# The log has who set which address for questions. It is read before it is rewritten.
+_SUPPORT_ADDRESSES: Final = """
+    WHERE  lower(support_email) = ANY (%(addresses)s)
+    AND    organization_id = ANY (ARRAY(
+        SELECT organization_id
+        FROM   audit_entries
+        WHERE  details::text LIKE '%%@%%' AND addresses_in(details) && %(addresses)s::text[]))
+"""
 ADDRESSES: Final[tuple[LiteralString, ...]] = (
     # A receiver may have answered with what it was sent. What was sent is in the events, which are rewritten below. The
     # ids go into an array, so that deliveries are found by an index whatever the planner estimates.
@@ -63,7 +71,17 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     "UPDATE billing_customers SET name = NULL, email = NULL WHERE email = ANY (%(addresses)s)",
     "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE lower(label) = ANY (%(addresses)s)",
     "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE subject_id = %(user_id)s",
+    # Until the worker finds that their session is over.
+    "UPDATE bulk_jobs SET ip_address = NULL, user_agent = NULL WHERE maker_id = %(user_id)s",
     "DELETE FROM trial_sign_ins WHERE lower(email) = ANY (%(addresses)s)",
+    # A provider may name the address in another claim.
+    """
+    DELETE FROM trial_sign_ins
+    WHERE  organization_id = ANY (ARRAY(SELECT organization_id FROM memberships WHERE user_id = %(user_id)s))
+    AND    addresses_in(claims) && %(addresses)s::text[]
+    """,
+    f"UPDATE brandings SET support_email = NULL {_SUPPORT_ADDRESSES}",  # noqa: S608 - made of constants alone
+    f"UPDATE branding_versions SET support_email = NULL {_SUPPORT_ADDRESSES}",  # noqa: S608 - likewise
     # An invitation can be declined without signing in; then only the invitation shows whose request that was.
     """
     UPDATE audit_entries a

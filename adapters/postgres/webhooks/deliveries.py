@@ -18,6 +18,7 @@ from adapters.postgres.webhooks.webhooks import opened_secrets
 from core.attempts import ATTEMPTS_MAX
 from core.events.events import EventType
 from core.webhooks.deliveries import Delivery, DueDelivery, LeasedWebhook
+from core.webhooks.delivery_log import ATTEMPTS_SHOWN_MAX
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
@@ -294,7 +295,14 @@ class PostgresWebhookDeliveries(Aggregate):
                 WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
                 AND    attempt_count = %(attempt_count)s - 1 AND next_retry_at IS NOT NULL
                 RETURNING organization_id, webhook_id, id
-            )
+            ), forgotten AS (
+                -- Queueing again must not make answers pile up.
+                DELETE FROM webhook_attempts
+                WHERE  id = ANY (ARRAY(SELECT   id
+                                       FROM     webhook_attempts
+                                       WHERE    delivery_id = (SELECT id FROM recorded)
+                                       ORDER BY id DESC
+                                       OFFSET   %(attempts_max)s - 1)))
             INSERT INTO webhook_attempts (id, organization_id, webhook_id, delivery_id, attempted_at, duration_ms,
                                           request_headers, status_code, response_body, error)
             SELECT %(attempt_id)s, organization_id, webhook_id, id, %(attempted_at)s, %(duration_ms)s, %(headers)s,
@@ -303,6 +311,7 @@ class PostgresWebhookDeliveries(Aggregate):
             """,
             {
                 "attempt_id": self._transaction.randomness.new_id(),
+                "attempts_max": ATTEMPTS_SHOWN_MAX,
                 "attempted_at": self._transaction.now - timedelta(milliseconds=attempt.duration_ms),
                 "duration_ms": attempt.duration_ms,
                 "headers": Jsonb(dict(attempt.headers)),

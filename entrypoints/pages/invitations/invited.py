@@ -1,6 +1,5 @@
 """The page of the invitations of an organization: finding them, inviting many at once, sending again, withdrawing."""
 
-import re
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -13,7 +12,7 @@ from core.invitations.invited import InvitationNotWaiting
 from core.limits import EMAIL_CHARACTERS_MAX, LARGE_BODY_BYTES_MAX
 from core.organizations import bulk_jobs, roles
 from core.organizations.access import Capability, Operation, authorize
-from core.organizations.bulk_jobs import JobKind, TooManyJobs, WantedRow
+from core.organizations.bulk_jobs import ROWS_MAX, JobKind, TooManyJobs, WantedRow, too_many_rows
 from core.organizations.memberships import MEMBER, OWNER
 from entrypoints.pages.console_pages import (
     ROWS_SHOWN,
@@ -42,6 +41,7 @@ routes: Routes = console_pages()
 INVITED: Final = "/app/organizations/:org_slug/people/invited"
 # How many addresses are invited while the page waits, each with a result of its own; more become a job.
 LINES_MAX: Final = 100
+_BETWEEN_CELLS: Final = ",;\t"
 STATUSES: Final = {
     InvitationStatus.PENDING: ("info", marked("Waiting")),
     InvitationStatus.ACCEPTED: ("good", marked("Accepted")),
@@ -124,7 +124,7 @@ async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageO
     """Invite people, one address a line; programs use `POST /api/organizations/:org_slug/invitations` for each."""
     # Each line is a transaction of its own, which says no more than its own refusal.
     await call.read(authorize, org_slug, Operation.INVITATIONS_CHANGE)
-    lines = list(dict.fromkeys(_address_in(line) for line in form.emails.splitlines() if line.strip()))
+    lines = _lines(form.emails)
     if not lines:
         raise BadRequest.of_field("emails", "Enter at least one address.")
     if len(lines) > LINES_MAX:
@@ -158,10 +158,23 @@ async def withdraw(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedi
     return after(f"{page_of(org_slug)}/people/invited", "withdrawn")
 
 
+def _lines(text: str) -> list[str]:
+    """Return what is in the lines, each once; raise `BadRequest` for more of them than a job has rows."""
+    lines = [*filter(None, map(str.strip, text.splitlines()))]
+    # Repeated ones count here, because looking into all lines of a large form would delay other requests.
+    if len(lines) > ROWS_MAX:
+        raise too_many_rows()
+    return list(dict.fromkeys(map(_address_in, lines)))
+
+
 def _address_in(line: str) -> str:
     """Return the address in a line, which may be one of a spreadsheet; a line without any is returned as it is."""
-    cells = [cell.strip().strip('"') for cell in re.split("[,;\t]", line)]
-    return next((cell for cell in cells if "@" in cell), line.strip())
+    at = line.find("@")
+    if at < 0:
+        return line
+    begin = max(line.rfind(mark, 0, at) for mark in _BETWEEN_CELLS) + 1
+    ends = (line.find(mark, at) for mark in _BETWEEN_CELLS)
+    return line[begin : min((end for end in ends if end >= 0), default=None)].strip().strip('"')
 
 
 async def _invite(call: Call, slug: str, email: str, role: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt
 from core.webhooks import deliveries
 from core.webhooks.deliveries import POSTPONEMENT, DeliveryFilter
+from core.webhooks.delivery_log import ATTEMPTS_SHOWN_MAX
 from core.webhooks.events import RETENTION
 from tests.adapters.webhooks.queues import SECRETS, Sender, names
 from tests.plans import explained_statements, rows_read, tables_read_whole
@@ -37,6 +39,14 @@ BIG = {"events", "webhook_deliveries", "webhooks", "organizations"}
 SECOND = timedelta(seconds=1)
 FAILED = Attempt(status_code=500, body="no", error="The receiver answered 500.")
 DONE = Attempt(status_code=200, body="fine", error=None)
+DELIVERIES = "SELECT d.id, e.data ->> 'name' FROM webhook_deliveries d JOIN events e ON e.id = d.event_id"
+ATTEMPTS = """
+    SELECT   e.data ->> 'name', a.response_body
+    FROM     webhook_attempts a
+    JOIN     webhook_deliveries d ON d.id = a.delivery_id
+    JOIN     events e ON e.id = d.event_id
+    ORDER BY 1, a.id
+"""
 # 600 organizations with five webhooks each, and ten deliveries that are due of each webhook.
 MANY = b"""
     INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
@@ -55,6 +65,11 @@ MANY = b"""
     INSERT INTO webhook_queues (webhook_id, organization_id, due_at)
     SELECT id, organization_id, '2026-02-01' FROM webhooks
 """
+
+
+def queue_again(uow: Any, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> None:
+    """Queue a delivery again."""
+    assert uow.webhook_deliveries.queue_again(organization_id, webhook_id, delivery_id, seen_at=None)
 
 
 @pytest.fixture(scope="module")
@@ -202,6 +217,26 @@ class TestLease:
         assert sender.transact(deliveries.record, first, first.deliveries[0], DONE) is None
 
         assert sender.builder.rows("SELECT delivered, attempt_count FROM webhook_deliveries") == [(False, 1)]
+
+    def test_queueing_again_keeps_no_more_attempts_than_are_shown(
+        self, sender: Sender, acme: UUID, clock: SettableClock
+    ) -> None:
+        webhook_id = sender.webhook(acme)
+        sender.publish(acme, "a", "other")
+        for number in range(ATTEMPTS_SHOWN_MAX + 3):
+            [leased] = sender.lease()
+            for delivery in leased.deliveries:
+                sender.transact(deliveries.record, leased, delivery, replace(DONE, body=str(number)))
+            [(first, _)] = [one for one in sender.builder.rows(DELIVERIES) if one[1] == "a"]
+            sender.transact(queue_again, acme, webhook_id, first)
+            sender.transact(deliveries.release, leased)
+            clock.advance(SECOND)
+
+        kept = sender.builder.rows(ATTEMPTS)
+        assert kept == [
+            *(("a", str(number)) for number in range(3, ATTEMPTS_SHOWN_MAX + 3)),
+            ("other", "0"),
+        ]
 
     def test_a_webhook_whose_secret_cannot_be_decrypted_delays_no_other(
         self, sender: Sender, acme: UUID, clock: SettableClock

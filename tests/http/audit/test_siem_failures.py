@@ -129,6 +129,19 @@ async def test_an_answer_that_does_not_confirm_the_entries_is_a_failure(
     assert (state["status"], state["cursor"]) == ("failing", 0)
 
 
+async def test_an_address_in_the_answer_of_a_receiver_is_not_kept(team: Team, transact: Transact) -> None:
+    add_entries(team, 1)
+    async with receiving(json_lines) as receiver:
+        receiver.failures = [(400, b'{"email":"Ada@example.com","note":"by <bob@xn--bcher-kva.example>"}')]
+        await configure(team, endpoint=receiver.url, options=BEGINNING)
+        seal_all(transact)
+
+        await stream_once(team)
+
+    kept = 'The receiver answered 400: {"email":"…","note":"by <…>"}.'
+    assert (await show(team))["last_error"] == kept
+
+
 async def test_a_batch_whose_outcome_was_lost_is_sent_again_after_the_lease(team: Team, transact: Transact) -> None:
     entries = add_entries(team, 2)
     database = team.world.installation.database

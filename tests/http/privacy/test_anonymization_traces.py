@@ -32,6 +32,35 @@ EMAIL = "qwertz.lovelace@byron.example"
 NETWORK = "203.0.113"
 USER_AGENT = "Quixotic/9.9 (Analytical Engine)"
 FRIEND = "friend@example.com"
+# A job that the user has begun and that another one is a row of, and a trial sign-in of another administrator.
+OF_THE_CONSOLE = """
+    WITH job AS (
+        INSERT INTO bulk_jobs (id, organization_id, kind, details, maker_id, session_id, ip_address, user_agent, rows,
+                               due_at, created_at)
+        SELECT gen_random_uuid(), o.id, 'invitations.send', '{"role": "member"}', u.id, gen_random_uuid(),
+               %(network)s || '.250', %(user_agent)s, 2, now(), now()
+        FROM   organizations o, users u
+        WHERE  o.slug = 'engines' AND u.email = %(email)s
+        RETURNING id, maker_id),
+    rows AS (
+        INSERT INTO bulk_job_rows (job_id, number, label, subject_id, seen, state, problem)
+        SELECT id, 1, upper(%(email)s), NULL, '', 'refused', jsonb_build_object('text', %(email)s::text) FROM job
+        UNION ALL
+        SELECT id, 2, %(first_email)s, maker_id, '', 'waiting', NULL FROM job),
+    connection AS (
+        INSERT INTO upstream_connections (id, organization_id, type, name, scopes, attribute_mapping, trust_mfa,
+                                          enabled, created_at, updated_at)
+        SELECT gen_random_uuid(), id, 'saml', 'Acme', '{}', '{}', false, false, now(), now()
+        FROM   organizations
+        WHERE  slug = 'acme'
+        RETURNING organization_id, id)
+    INSERT INTO trial_sign_ins (organization_id, id, connection_id, user_id, session_id, state_hash, tested_as,
+                                expires_at, email, claims)
+    SELECT c.organization_id, gen_random_uuid(), c.id, u.id, gen_random_uuid(), gen_random_uuid()::text::bytea, '',
+           now(), one.email, jsonb_build_array(jsonb_build_array('upn', one.claims))
+    FROM   connection c, users u, (VALUES (NULL, %(email)s::text), (%(first_email)s, 'none')) AS one (email, claims)
+    WHERE  u.email = %(friend)s
+"""
 TRACES = ("zxcv.firstname", "qwertz.lovelace", "byron.example", NETWORK, "quixotic", "analytical")
 
 
@@ -123,6 +152,21 @@ class ActiveUser:
         await self.request("POST", "/api/invitations/accept", {"token": tokens[0]})
         await self.request("POST", "/api/invitations/decline", {"token": tokens[1]})
 
+    async def use_the_console(self) -> None:
+        """Be the address for questions, now and before, begin a job, and be tested by another administrator."""
+        for address in (FIRST_EMAIL, EMAIL.upper()):
+            await self.request("PATCH", "/api/organizations/engines/branding", {"support_email": address})
+        self.world.connection.execute(
+            OF_THE_CONSOLE,
+            {
+                "network": NETWORK,
+                "user_agent": USER_AGENT,
+                "email": EMAIL,
+                "first_email": FIRST_EMAIL,
+                "friend": FRIEND,
+            },
+        )
+
     async def use_a_service(self) -> None:
         """Sign in to a service."""
         self.world.service(self.world.organization("market"))
@@ -164,6 +208,7 @@ async def active_user(platform: Platform, installation: Installation) -> ActiveU
     user_id = platform.world.value("SELECT id FROM users WHERE email = %s", EMAIL)
     await active_user.use_account_features()
     await active_user.work_in_organizations()
+    await active_user.use_the_console()
     await active_user.use_a_service()
     await active_user.act_as_platform_owner(user_id)
     await active_user.request("POST", "/api/auth/login", {"email": EMAIL, "password": "wrong again"}, allowed=(401,))
@@ -177,6 +222,7 @@ async def test_no_table_identifies_an_anonymized_user(active_user: ActiveUser, c
     assert {table for table, _ in before} >= {
         *("users", "sessions", "devices", "login_events", "mfa_events", "events", "mails", "one_time_tokens"),
         *("passkeys", "invitations", "audit_entries", "platform_audit_entries", "sign_in_failures", "service_users"),
+        *("brandings", "branding_versions", "bulk_jobs", "bulk_job_rows", "trial_sign_ins"),
     }
 
     answer = await active_user.platform.request("DELETE", f"/api/privacy/forget/{user_id}")

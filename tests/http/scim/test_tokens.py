@@ -70,7 +70,13 @@ async def test_creating_and_revoking_are_recorded(team: Team) -> None:
 
 
 async def test_an_invalid_name_or_end_is_400(team: Team, subtests: pytest.Subtests) -> None:
-    for body in ({"name": ""}, {"name": "x" * 101}, {"expires_at": "2026-02-03T04:05:06Z"}, {"expires_at": "tomorrow"}):
+    for body in (
+        {"name": ""},
+        {"name": "x" * 101},
+        {"expires_at": "2026-02-03T04:05:06Z"},
+        {"expires_at": "tomorrow"},
+        {"expires_at": "9999-12-31T23:59:59-14:00"},
+    ):
         with subtests.test(body=body):
             assert_refused(await create(team, **body), 400, "BAD_REQUEST")
 

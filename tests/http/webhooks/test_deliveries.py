@@ -308,7 +308,8 @@ class TestRedelivery:
     async def test_the_moment_needs_a_time_zone(self, hooks: Hooks, subtests: pytest.Subtests) -> None:
         webhook_id = await hooks.create("https://hooks.example.com/")
 
-        for since in ("2026-02-03T04:05:07", "yesterday", 7, None):
+        no_utc = ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00")
+        for since in ("2026-02-03T04:05:07", "yesterday", 7, None, *no_utc):
             with subtests.test(since=since):
                 answer = await hooks.request("POST", f"/{webhook_id}/redeliver-failed", body={"since": since})
 

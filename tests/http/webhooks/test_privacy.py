@@ -48,8 +48,13 @@ async def test_deliveries_and_feed_do_not_mention_an_anonymized_person(hooks: Ho
     await hooks.send()
     before = await hooks.deliveries(webhook_id)
     assert [MEMBER in str(shown["response_body"]) for shown in before].count(True) == 2
+    attempts = "SELECT count(*) FROM webhook_attempts WHERE response_body LIKE %s"
+    assert hooks.team.world.value(attempts, f"%{MEMBER}%") == 2
 
     await forget_member(hooks)
+
+    assert hooks.team.world.value(attempts, f"%{MEMBER}%") == 0
+    assert hooks.team.world.value(attempts, f"%{OTHER}%") == 1
 
     after = await hooks.deliveries(webhook_id)
     assert MEMBER not in str(after)

@@ -85,6 +85,8 @@ async def test_entries_are_sent_again_since_a_moment(people: Team, ann: Visitor,
     asked = await ann.open(f"{PAGE}/restart?since=2026-02-03")
     done = await ann.submit(asked, f"{PAGE}/restart")
     by_program = await people.request("ann", "POST", "/siem/restart", body={})
+    beyond = await people.request("ann", "POST", "/siem/restart", body={"since": "0001-01-01T00:00:00+14:00"})
+    assert beyond.status == 400
 
     assert odd.status == 400
     assert "The whole log:" in whole.text

@@ -64,6 +64,30 @@ async def test_no_line_and_too_many_lines_are_refused(inviter: Inviter, olga: Vi
     assert inviter.world.value("SELECT count(*) FROM invitations") == 0
 
 
+async def test_repeated_lines_count_as_lines_before_any_is_looked_into(inviter: Inviter, olga: Visitor) -> None:
+    refused = await olga.submit(await olga.open(PAGE), PAGE, emails="a\n" * (ROWS_MAX + 1), role="member")
+
+    assert refused.status == 400
+    assert "A job has at most 10000 rows." in refused.text
+
+
+async def test_the_address_of_a_line_is_its_first_cell_with_an_at_sign(inviter: Inviter, olga: Visitor) -> None:
+    lines = (
+        "  a@example.com  ",
+        'Ada, "b@example.com" ;x@example.com',
+        "Ada\tc@example.com",
+        "d@example.com,",
+        ";e@example.com\tf@example.com",
+        "nothing, here",
+    )
+
+    page = await olga.submit(await olga.open(PAGE), PAGE, emails="\n".join(lines), role="member")
+
+    invited = inviter.world.rows("SELECT email FROM invitations ORDER BY email")
+    assert invited == [(f"{letter}@example.com",) for letter in "abcde"]
+    assert page.text.partition("<textarea")[2].partition("</textarea>")[0].endswith("nothing, here")
+
+
 async def test_invitations_are_found_by_address_and_status(inviter: Inviter, olga: Visitor) -> None:
     first = await inviter.invite("ada@example.com")
     await inviter.invite("bea@example.com")

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.errors import BadRequest
+from core.invitations import invitations
+from core.mail.limits import MailLimit
 from core.organizations import bulk_jobs
 from core.organizations.bulk_jobs import UNFINISHED_MAX, JobKind, WantedRow
 from core.platform import bulk_work
 from core.platform.bulk_work import LEASED_FOR, ROWS_AT_ONCE, LeaseLost
+from core.sessions.origins import BACKGROUND
 from tests.application import with_mail_limits
 from tests.waiting import eventually
 from tests.world.jobs import lease, work_off, worker_of
@@ -166,6 +169,37 @@ async def test_a_job_goes_on_after_a_crash_and_does_nothing_twice(crowd: Team, a
         await database.transact(bulk_work.perform, crashed, crashed.rows[5])
 
 
+async def test_an_organization_that_is_deleted_or_replaced_meanwhile_is_left_alone(crowd: Team, ann: Visitor) -> None:
+    await begin(ann, "remove", note="")
+    [leased] = await lease(crowd.world.installation)
+    connection = crowd.world.connection
+    members = connection.execute("SELECT user_id, role FROM memberships").fetchall()
+    connection.execute("DELETE FROM organizations WHERE slug = 'acme'")
+    worker = worker_of(crowd.world.installation)
+
+    await worker.serve(leased)
+    # One of the same slug, with the same people.
+    replacing = crowd.world.organization("acme")
+    for user_id, role in members:
+        crowd.world.member(replacing, user_id, "member" if role == "clerk" else role)
+    await worker.serve(leased)
+
+    assert crowd.world.value("SELECT count(*) FROM memberships WHERE organization_id = %s", replacing) == len(members)
+    assert crowd.world.rows("SELECT 1 FROM bulk_jobs UNION ALL SELECT 1 FROM bulk_job_rows") == []
+    assert await work_off(crowd.world.installation) == 0
+
+
+async def test_a_job_ends_when_its_organization_is_suspended(crowd: Team, ann: Visitor) -> None:
+    path = await begin(ann, role="clerk")
+    crowd.world.set_organization_status(crowd.organization_id, "suspended")
+
+    await work_off(crowd.world.installation)
+
+    assert roles(crowd) == ["member"] * MANY
+    crowd.world.set_organization_status(crowd.organization_id, "active")
+    assert "Ended early" in (await ann.open(path)).text
+
+
 async def test_a_job_can_be_stopped_and_what_is_done_stays_done(crowd: Team, ann: Visitor) -> None:
     path = await begin(ann, role="clerk")
     [leased] = await lease(crowd.world.installation)
@@ -269,6 +303,25 @@ async def test_people_beyond_the_limit_of_an_hour_are_invited_when_it_allows_it(
     await work_off(limited)
     assert numbers(await ann.open(path)) == [MANY, 1, 0]
     assert len({one.to for one in await crowd.world.mails()}) == MANY
+
+
+async def test_a_limit_of_one_address_refuses_its_row_and_holds_up_no_other(crowd: Team, ann: Visitor) -> None:
+    limited = with_mail_limits(crowd.world.installation)
+    session_id = crowd.world.value("SELECT id FROM sessions WHERE user_id = %s", crowd.ids["ann"])
+    database = limited.database.on_behalf_of(BACKGROUND, session_id)
+    for _ in range(MailLimit.INVITATIONS_OF_ORGANIZATION_TO_ADDRESS.mails_max):
+        invited = await database.transact(invitations.invite, "acme", "p0@example.org", "member")
+        await database.transact(invitations.revoke, "acme", invited.item.invitation.id)
+    lines = "\n".join(f"p{number}@example.org" for number in range(MANY))
+    answer = await send(ann, await ann.open(f"{PEOPLE}/invited"), f"{PEOPLE}/invited", emails=lines, role="member")
+    path = answer.headers["Location"].partition("?")[0]
+
+    await work_off(limited)
+
+    assert numbers(await ann.open(path)) == [95, 1, MANY - 96]
+    refused = await ann.open(f"{path}?state=refused")
+    assert "p0@example.org" in refused.text
+    assert "five times within a day" in refused.text
 
 
 async def test_a_job_leaves_no_trace_of_a_person_who_is_forgotten(

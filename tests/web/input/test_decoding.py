@@ -41,6 +41,8 @@ async def test_an_invalid_value_is_400_and_names_the_field(subtests: pytest.Subt
         (b'{"name": 1}', "name"),
         (b'{"name": ""}', "name"),
         (b'{"name": "longer than ten"}', "name"),
+        (b'{"name": "x", "sent_at": "0001-01-01T00:00:00+14:00"}', "sent_at"),
+        (b'{"name": "x", "sent_at": "9999-12-31T23:59:59-14:00"}', "sent_at"),
         (b'{"name": "x", "weight": "1"}', "weight"),
         (b'{"name": "x", "weight": 1.5}', "weight"),
         (b'{"name": "x", "weight": 1e2}', "weight"),

@@ -1,14 +1,16 @@
 """Query strings: which ones are accepted, and how the others are refused."""
 
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.errors import BadRequest
 from entrypoints.web.input.decoding import (
     QUERY_FIELDS_MAX,
+    SLOWLY_DECODED_BYTES_MAX,
     decode_query,
 )
 from tests.web.input.parcels import ID, Search, got, is_storable
@@ -104,6 +106,29 @@ async def test_a_route_that_takes_no_query_ignores_it() -> None:
     answer = await got(f"/parcels/{ID}?%00=%ff&&&")
 
     assert answer.status == 200
+
+
+@given(st.lists(st.tuples(st.sampled_from(["text", "é=&", "="]), st.text(st.characters(exclude_characters="\0")))))
+@example([("text", "=41 %41 + & ; _ \t\r\n =\r\n= ü 🎁 ")])
+@example([("text", "a"), ("text", "\n"), ("", "b"), ("text", "")])
+def test_a_large_form_says_the_same_as_a_small_one(fields: list[tuple[str, str]]) -> None:
+    fields = [(name, text.encode(errors="replace").decode()) for name, text in fields]
+    for written in (urlencode(fields).encode(), urlencode(fields, quote_via=quote, safe="\n\r=_").encode()):
+        large = b"rest=" + b"%C3%BC" * SLOWLY_DECODED_BYTES_MAX + b"&&" + written
+
+        assert decode_query(large, Search) == decode_query(written, Search)
+
+
+@pytest.mark.parametrize("text", [b"%", b"%4", b"%zz", b"%%41", b"%\n"])
+def test_a_large_form_with_a_damaged_escape_is_refused(text: bytes) -> None:
+    with pytest.raises(BadRequest, match="This form cannot be read"):
+        decode_query(b"rest=" + b"x" * SLOWLY_DECODED_BYTES_MAX + b"&text=" + text, Search)
+
+
+def test_bytes_that_are_no_utf_8_are_replaced_in_a_large_form_as_well() -> None:
+    large = b"rest=" + b"x" * SLOWLY_DECODED_BYTES_MAX + b"&text=a%ff%C3a"
+
+    assert decode_query(large, Search).text == "a\ufffd\ufffda"
 
 
 @given(st.binary(max_size=200))

@@ -63,6 +63,38 @@ def test_a_part_without_a_name_belongs_to_no_field() -> None:
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        b"; name=name",
+        b';name="name"',
+        b'; name="name"; name="chosen"',
+        b'; name="name"; name*0="chosen"; x=' + b";" * 1_800,
+    ],
+    ids=["bare", "no blank", "twice", "in parts"],
+)
+def test_only_the_first_name_of_a_part_is_read(options: bytes) -> None:
+    # What else the standards allow there takes a second for a form of 1 MiB.
+    form = decoded(b"content-type: text/plain\r\nCONTENT-DISPOSITION: form-data" + options + b"\r\n\r\nx")
+
+    assert form == WithFile(name="x")
+
+
+@pytest.mark.parametrize(
+    "filename", [b'; filename=""', b'; filename="a\\"b; name=\\"name\\""', b"; FILENAME*=utf-8''x"]
+)
+def test_a_name_of_a_file_makes_a_part_a_file_whatever_is_in_it(filename: bytes) -> None:
+    form = decoded(b'Content-Disposition: form-data; name="logo"' + filename + b"\r\n\r\nx")
+
+    assert form == WithFile(logo=b"x")
+
+
+def test_the_name_of_another_header_is_none_of_a_field() -> None:
+    assert decoded(
+        b'X: content-disposition: form-data; name="logo"\r\nContent-Disposition: form-data; name=name\r\n\r\nx'
+    ) == WithFile(name="x")
+
+
+@pytest.mark.parametrize(
     "data",
     [
         b"name=x",
