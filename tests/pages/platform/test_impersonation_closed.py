@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,11 +18,12 @@ from tests.concurrency import at_once
 from tests.pages.platform.conftest import browser_of
 from tests.world.callers import ACME, Caller, Callers
 from tests.world.domains import DOMAIN, insert_verified
-from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
     from core.sessions.browser_sessions import BrowserSession
     from ports.unit_of_work import UnitOfWork
+    from tests.application import Answer
 
 
 async def acting_session(callers: Callers) -> BrowserSession:
@@ -154,3 +156,32 @@ def browser_of_impersonator(callers: Callers) -> Visitor:
         name, _, secret = pair.partition("=")
         visitor.cookies[name] = secret
     return visitor
+
+
+async def test_a_service_is_not_tried_and_its_keys_stay_and_the_pages_say_so(callers: Callers) -> None:
+    world, page = callers.world, f"/app/organizations/{ACME}/services/shop"
+    keys = (
+        '{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "kid": "a"}]}'
+    )
+    world.service(callers.acme_id)
+    world.connection.execute("UPDATE services SET jwks = %s::jsonb WHERE slug = 'shop'", (keys,))
+    acting, theirs = browser_of_impersonator(callers), browser_of(callers, Caller.ADMIN)
+
+    trial = await acting.open(f"{page}/trial")
+    begun = await acting.post(f"{page}/trial", {"form_token": token_of(trial)})
+    settings = await acting.open(f"{page}/settings")
+    renamed = await acting.submit(settings, f"{page}/settings", name="Renamed", service_type="web")
+    forged = await acting.submit(await acting.open(f"{page}/settings"), f"{page}/settings", jwks="", service_type="web")
+
+    for shown, closed in ((trial, "Try it"), (settings, "Change the keys")):
+        assert "This is closed while you act as another person" in shown.text
+        assert re.search(rf'disabled aria-describedby="[\w-]+">{closed}<', shown.text)
+    assert f'action="{page}/trial"' in (await theirs.open(f"{page}/trial")).text
+    assert (begun.status, forged.status) == (403, 403)
+    assert "The settings of the service are saved." in renamed.text
+    assert world.value("SELECT jwks = %s::jsonb AND name = 'Renamed' FROM services WHERE jwks IS NOT NULL", keys)
+
+
+def token_of(page: Answer) -> str:
+    """Return the token of the forms of a page."""
+    return forms_of(page)[0].fields["form_token"]
