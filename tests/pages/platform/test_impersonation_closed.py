@@ -182,6 +182,27 @@ async def test_a_service_is_not_tried_and_its_keys_stay_and_the_pages_say_so(cal
     assert world.value("SELECT jwks = %s::jsonb AND name = 'Renamed' FROM services WHERE jwks IS NOT NULL", keys)
 
 
+async def test_connections_and_credentials_stay_as_they_are_and_the_pages_say_so(callers: Callers) -> None:
+    page = f"/app/organizations/{ACME}/sign-in"
+    callers.world.mail_domain(callers.acme_id, "acme.example")
+    [connection_id] = callers.world.rows("SELECT id FROM upstream_connections")[0]
+    connection = f"{page}/connections/{connection_id}"
+    acting, theirs = browser_of_impersonator(callers), browser_of(callers, Caller.ADMIN)
+
+    for path, actions in (
+        (connection, (connection, f"{connection}/options")),
+        (f"{page}/oauth-credentials/codehost", (f"{page}/oauth-credentials/codehost",)),
+        (page, ()),
+    ):
+        shown, open_to_admins = await acting.open(path), await theirs.open(path)
+        assert (shown.status, open_to_admins.status) == (200, 200)
+        assert "This is closed while you act as another person" in shown.text
+        assert not {form.action for form in forms_of(shown)} & set(actions)
+        assert {form.action for form in forms_of(open_to_admins)} >= set(actions)
+    for path in (f"{connection}/enabling", f"{page}/connections/new"):
+        assert (await acting.open(path)).status == 403
+
+
 def token_of(page: Answer) -> str:
     """Return the token of the forms of a page."""
     return forms_of(page)[0].fields["form_token"]
