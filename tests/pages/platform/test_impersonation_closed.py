@@ -182,6 +182,24 @@ async def test_a_service_is_not_tried_and_its_keys_stay_and_the_pages_say_so(cal
     assert world.value("SELECT jwks = %s::jsonb AND name = 'Renamed' FROM services WHERE jwks IS NOT NULL", keys)
 
 
+async def test_a_page_says_why_each_control_of_it_is_closed(callers: Callers) -> None:
+    page = f"/app/organizations/{ACME}/services/shop"
+    callers.world.service(callers.acme_id)
+    acting = browser_of_impersonator(callers)
+
+    for path in (
+        page,
+        f"{page}/trial",
+        f"{page}/settings",
+        f"{page}/api-keys",
+        f"{page}/single-sign-on?provider=other",
+    ):
+        shown = await acting.open(path)
+        reasons = re.findall(r'disabled aria-describedby="([\w-]+)"', shown.text)
+        assert reasons, path
+        assert all(f'id="{reason}"' in shown.text for reason in reasons), path
+
+
 async def test_connections_and_credentials_stay_as_they_are_and_the_pages_say_so(callers: Callers) -> None:
     page = f"/app/organizations/{ACME}/sign-in"
     callers.world.mail_domain(callers.acme_id, "acme.example")
