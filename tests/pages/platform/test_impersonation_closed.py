@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+import trio
 
 from core.accounts.providers import Provider
 from core.secrets import Secret
@@ -16,6 +17,7 @@ from core.sign_in import child_sessions, in_browsers
 from core.sign_in.proofs import Destination, InBrowser
 from tests.concurrency import at_once
 from tests.pages.platform.conftest import browser_of
+from tests.waiting import waiting_for_a_lock
 from tests.world.callers import ACME, Caller, Callers
 from tests.world.domains import DOMAIN, insert_verified
 from tests.world.visitor import Visitor, forms_of
@@ -147,6 +149,26 @@ async def test_an_owner_who_is_demoted_while_it_begins_does_not_act(callers: Cal
     assert "You act as" not in shown.text
     alive = "SELECT count(*) FROM sessions WHERE impersonator_id IS NOT NULL AND revoked_at IS NULL"
     assert world.value(alive) == 0
+
+
+async def test_an_owner_whose_demotion_is_about_to_end_does_not_act(callers: Callers) -> None:
+    world, owner = callers.world, browser_of(callers, Caller.PLATFORM_OWNER)
+    world.connection.execute("UPDATE sessions SET revoked_at = now() WHERE impersonator_id IS NOT NULL")
+    path = f"/app/platform/users/{callers.people[Caller.ADMIN]}/impersonation"
+    page = await owner.open(path)
+
+    async def begin() -> None:
+        await owner.submit(page, path, reason="a ticket", is_followed=False)
+
+    async with trio.open_nursery() as nursery:
+        with world.connection.transaction():
+            world.connection.execute(
+                "UPDATE users SET is_platform_owner = false WHERE id = %s", (callers.people[Caller.PLATFORM_OWNER],)
+            )
+            nursery.start_soon(begin)
+            await waiting_for_a_lock(world.connection)
+
+    assert world.value("SELECT count(*) FROM sessions WHERE impersonator_id IS NOT NULL AND revoked_at IS NULL") == 0
 
 
 def browser_of_impersonator(callers: Callers) -> Visitor:
