@@ -81,7 +81,7 @@ class TriedSignIn:
 
 def begin(uow: UnitOfWork, slug: str, service_slug: str, *, address: str) -> BegunTrial:
     """Push the request of a try, whose answer comes to this address of the console; raise `NotTriable`."""
-    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE)
+    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_TRY)
     authorized.caller.forbid_impersonation()
     service = authorized.service
     _require_triable(service)
@@ -149,7 +149,7 @@ def abandon(uow: UnitOfWork, slug: str, service_slug: str, *, state: str) -> Non
 
 
 def _answered(uow: UnitOfWork, slug: str, service_slug: str, state: str) -> Service:
-    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE)
+    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_TRY)
     service = authorized.service
     kept = uow.authorization_requests.use(hash_token(state), service.organization_id, service.id, is_pushed=True)
     if kept is None or kept.parameters.get(_BEGUN_IN) != str(authorized.caller.session_id):

@@ -129,6 +129,7 @@ class Operation(Enum):
     SERVICE_UPDATE = ("change a service", Capability.SERVICES_MANAGE, _ACTIVE)
     SERVICE_DELETE = ("delete a service", RequiredStanding.OWNER, _ACTIVE)
     SERVICE_SECRET_ROTATE = ("replace the secret of a service", Capability.SERVICES_MANAGE, _ACTIVE)
+    SERVICE_TRY = ("try a service", Capability.SERVICES_MANAGE, _ACTIVE)
     WEBHOOKS_READ = ("read the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     WEBHOOK_CONFIGURE = ("say where events are sent", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     WEBHOOKS_CHANGE = ("change the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
@@ -219,6 +220,7 @@ _MAKES_CREDENTIAL: Final = frozenset(
     {
         Operation.SERVICE_CREATE,
         Operation.SERVICE_SECRET_ROTATE,
+        Operation.SERVICE_TRY,
         Operation.WEBHOOK_CONFIGURE,
         Operation.SIEM_CONFIGURE,
         Operation.API_KEY_CREATE,

@@ -37,6 +37,8 @@ _READ_BY: Final = {
 }
 # What these make calls Gatehouse by itself, and would go on after the key has ended.
 _MAKE_CALLERS: Final = frozenset({Operation.API_KEY_CREATE, Operation.SCIM_TOKEN_CREATE, Operation.SETUP_LINK_CREATE})
+# A sign-in of a person in a browser.
+_IN_BROWSERS: Final = frozenset({Operation.SERVICE_TRY})
 
 
 class OrganizationKeyInvalid(Unauthorized):
@@ -134,7 +136,9 @@ def forbid_admins(access: OrganizationAccess, role: str) -> None:
 
 def is_open_to_keys(operation: Operation) -> bool:
     """Return whether a key can open an operation."""
-    return operation in _READ_BY or (isinstance(operation.takes, Capability) and operation not in _MAKE_CALLERS)
+    return operation in _READ_BY or (
+        isinstance(operation.takes, Capability) and operation not in _MAKE_CALLERS | _IN_BROWSERS
+    )
 
 
 def presented(text: str) -> PrefixedToken:

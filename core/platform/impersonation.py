@@ -146,6 +146,8 @@ def _authorized(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Caller, s
     """Return the platform owner and the reason, which is cleaned."""
     owner = authorize_platform(uow)
     reason, _ = all_valid(lambda: checked_reason(wanted.reason), lambda: _require_organization(wanted))
+    # Locked, so that a demotion at this moment ends the new session too, or is seen before it begins.
+    uow.users.lock(owner.user_id)
     return owner, reason
 
 

@@ -120,6 +120,7 @@ _TYPED: Final = SimpleNamespace(
 _OF_CONNECTION: Final[dict[str, Any]] = {
     **CONSOLE,
     "connection": _CONNECTION,
+    "lacks_configuring": None,
     "seen": NOW.isoformat(),
     "sentences": TO_MEMBERS,
     "page": f"{_OVERVIEW}/connections/{ID}",
@@ -162,6 +163,7 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "providers": [(Provider.CODEHOST, "codehost"), (Provider.WEBSUITE, "websuite")],
         "offered": [],
         "lacks_rules": None,
+        "lacks_configuring": None,
         "page": _OVERVIEW,
         "setup_links": f"/app/organizations/{LONG_SLUG}/setup-links",
     },
@@ -226,6 +228,7 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "typed": "c" * 200,
         "problems": {"client_secret": PROBLEM},
         "is_of_platform": True,
+        "lacks_setting": None,
         "callback": "https://id.example.com/auth/codehost/callback",
         "page": f"{_OVERVIEW}/oauth-credentials/codehost",
         "overview": _OVERVIEW,

@@ -112,6 +112,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "types": [(one.value, text) for one, text in TYPES.items()],
         "profiles": PROFILES,
         "lacks_change": None,
+        "lacks_keys": None,
         "lacks_removal": Capability.SERVICES_MANAGE,
     },
     "console_service_removal.html": {

@@ -26,7 +26,7 @@ class PostgresRefusedRedirects(Aggregate):
         self, organization_id: UUID, service_id: UUID, refused: RefusedRedirect, *, unless_since: datetime
     ) -> None:
         # A row that another transaction holds is skipped, so that many refusals at once form no queue. The first one of
-        # a service may wait for another first one.
+        # a service may wait for another first one, and is not kept while the service is being deleted.
         self._connection.execute(
             """
             WITH free AS (
@@ -47,6 +47,7 @@ class PostgresRefusedRedirects(Aggregate):
             WHERE  organization_id = %(organization_id)s AND id = %(service_id)s
               AND  NOT EXISTS (SELECT FROM refused_redirects
                                WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s)
+            FOR    KEY SHARE SKIP LOCKED
             ON CONFLICT DO NOTHING
             """,
             {

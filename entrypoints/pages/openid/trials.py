@@ -64,7 +64,7 @@ async def _page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusa
         ),
         refusal=refusal,
         why_not=NotTriable.default_message if service.security_profile is not None else "",
-        lacks_trial=at.lacks(Operation.SERVICE_UPDATE),
+        lacks_trial=at.lacks(Operation.SERVICE_TRY),
     )
 
 
@@ -76,7 +76,7 @@ async def show_trial(call: Call, org_slug: str, service_slug: str) -> Page:
 
 
 @routes.post(TRIAL, refuses=(ServiceUnknown, NotTriable))
-@on_service_in_console(Operation.SERVICE_UPDATE)
+@on_service_in_console(Operation.SERVICE_TRY)
 @shows_again(_page, NotTriable)
 async def begin_trial(call: Call, org_slug: str, service_slug: str) -> PageOrRedirect:
     """Begin a real sign-in to a service, whose answer comes back to the console."""
@@ -86,7 +86,7 @@ async def begin_trial(call: Call, org_slug: str, service_slug: str) -> PageOrRed
 
 
 @routes.get(f"{TRIAL}/answer", refuses=(ServiceUnknown, TrialOver, TrialFailed, NotTriable))
-@on_service_in_console(Operation.SERVICE_UPDATE)
+@on_service_in_console(Operation.SERVICE_TRY)
 @shows_again(_page, TrialOver, TrialFailed, NotTriable)
 async def finish_trial(call: Call, org_slug: str, service_slug: str, query: AnswerQuery) -> Page:
     """Show what was in the tokens of a try; its session has ended by then, so they open nothing."""

@@ -111,6 +111,7 @@ async def _page(
         providers=[(provider, PROVIDER_NAMES[provider]) for provider in EXTERNAL],
         offered=[provider for provider in EXTERNAL if call.installation.external_providers[provider].client],
         lacks_rules=standing.lacks(Operation.ORGANIZATION_UPDATE),
+        lacks_configuring=standing.lacks(Operation.CONNECTION_CONFIGURE),
         page=page,
         setup_links=f"{page_of(org_slug)}/setup-links",
         first=page if begin else "",

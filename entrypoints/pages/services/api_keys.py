@@ -19,7 +19,7 @@ from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
 from entrypoints.web.serving.answers import encode
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import on_service_in_console
 from entrypoints.web.serving.routes import Routes
@@ -173,7 +173,9 @@ async def _new(
 @on_service_in_console(Operation.API_KEY_CREATE)
 async def ask_for_key(call: Call, org_slug: str, service_slug: str) -> Page:
     """Show the form of a new API key, with what each permission allows."""
-    return await _new(call, org_slug, service_slug)
+    shown = await _new(call, org_slug, service_slug)
+    await recent_for_form(call)
+    return shown
 
 
 @routes.post(f"{KEYS}/new", refuses=(ServiceUnknown, TooManyKeys, PermissionBeyondMaker))
@@ -181,6 +183,8 @@ async def ask_for_key(call: Call, org_slug: str, service_slug: str) -> Page:
 @shows_again(_new, BadRequest, PermissionBeyondMaker)
 async def create_key(call: Call, org_slug: str, service_slug: str, form: NewKeyForm) -> Page:
     """Create an API key and show its secret once; programs use `POST …/services/:service_slug/api-keys`."""
+    await call.read(api_keys.require_creatable, org_slug, service_slug)
+    await recent(call)
     if form.expires not in dict(EXPIRIES):
         raise BadRequest.of_field("expires", "Choose one of these.")
     key, secret = await call.transact(

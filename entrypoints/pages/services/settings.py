@@ -83,6 +83,8 @@ async def _page(
         types=[(one.value, text) for one, text in TYPES.items()],
         profiles=PROFILES,
         lacks_change=at.lacks(Operation.SERVICE_UPDATE),
+        # With its keys a service proves who it is, as with its secret.
+        lacks_keys=at.lacks(Operation.SERVICE_SECRET_ROTATE),
         lacks_removal=at.lacks(Operation.SERVICE_DELETE),
     )
 

@@ -1,11 +1,13 @@
 """The programs on the page of a service: each a whole application with the real values of the service, to copy and run.
 
-A value stands in a program as a literal of its language, so that no redirect URI can become a part of the program.
+A value stands in a program as a literal of its language, so that no redirect URI can become a part of the program. For
+the same reason all of them are filled in at once: a redirect URI may contain the name of a placeholder.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 # Stands in for the secret, which is shown once.
 SECRET_PLACEHOLDER: Final = "YOUR_CLIENT_SECRET"  # noqa: S105 - it says where the secret goes
+_PLACEHOLDER: Final = re.compile("@([A-Z_]+)@")
 _FOLDER: Final = Path(__file__).parent / "programs"
 # Where an application listens whose redirect URI names no port of this machine.
 _PORT: Final = 8080
@@ -59,8 +62,7 @@ class _Program:
     def filled(self, values: dict[str, str], *, opens: str = "") -> Snippet:
         """Return it with these values in place of their names."""
         text = (_FOLDER / self.template).read_text("utf-8")
-        for placeholder, value in values.items():
-            text = text.replace(f"@{placeholder}@", value)
+        text = _PLACEHOLDER.sub(lambda found: values[found[1]], text)
         return Snippet(
             word=self.word,
             name=self.name,

@@ -37,6 +37,7 @@ def test_what_an_owner_or_a_person_does_is_closed() -> None:
         Operation.API_KEY_CREATE,
         Operation.SCIM_TOKEN_CREATE,
         Operation.SETUP_LINK_CREATE,
+        Operation.SERVICE_TRY,
     }
     assert {operation for operation in Operation if isinstance(operation.takes, RequiredStanding)} - closed == {
         Operation.ORGANIZATION_READ,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+import trio
 
 from core.accounts.providers import Provider
 from core.secrets import Secret
@@ -15,13 +17,15 @@ from core.sign_in import child_sessions, in_browsers
 from core.sign_in.proofs import Destination, InBrowser
 from tests.concurrency import at_once
 from tests.pages.platform.conftest import browser_of
+from tests.waiting import waiting_for_a_lock
 from tests.world.callers import ACME, Caller, Callers
 from tests.world.domains import DOMAIN, insert_verified
-from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
     from core.sessions.browser_sessions import BrowserSession
     from ports.unit_of_work import UnitOfWork
+    from tests.application import Answer
 
 
 async def acting_session(callers: Callers) -> BrowserSession:
@@ -147,6 +151,26 @@ async def test_an_owner_who_is_demoted_while_it_begins_does_not_act(callers: Cal
     assert world.value(alive) == 0
 
 
+async def test_an_owner_whose_demotion_is_about_to_end_does_not_act(callers: Callers) -> None:
+    world, owner = callers.world, browser_of(callers, Caller.PLATFORM_OWNER)
+    world.connection.execute("UPDATE sessions SET revoked_at = now() WHERE impersonator_id IS NOT NULL")
+    path = f"/app/platform/users/{callers.people[Caller.ADMIN]}/impersonation"
+    page = await owner.open(path)
+
+    async def begin() -> None:
+        await owner.submit(page, path, reason="a ticket", is_followed=False)
+
+    async with trio.open_nursery() as nursery:
+        with world.connection.transaction():
+            world.connection.execute(
+                "UPDATE users SET is_platform_owner = false WHERE id = %s", (callers.people[Caller.PLATFORM_OWNER],)
+            )
+            nursery.start_soon(begin)
+            await waiting_for_a_lock(world.connection)
+
+    assert world.value("SELECT count(*) FROM sessions WHERE impersonator_id IS NOT NULL AND revoked_at IS NULL") == 0
+
+
 def browser_of_impersonator(callers: Callers) -> Visitor:
     """Return the browser of a platform owner who acts as the admin."""
     visitor = Visitor(callers.world.client)
@@ -154,3 +178,71 @@ def browser_of_impersonator(callers: Callers) -> Visitor:
         name, _, secret = pair.partition("=")
         visitor.cookies[name] = secret
     return visitor
+
+
+async def test_a_service_is_not_tried_and_its_keys_stay_and_the_pages_say_so(callers: Callers) -> None:
+    world, page = callers.world, f"/app/organizations/{ACME}/services/shop"
+    keys = (
+        '{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "kid": "a"}]}'
+    )
+    world.service(callers.acme_id)
+    world.connection.execute("UPDATE services SET jwks = %s::jsonb WHERE slug = 'shop'", (keys,))
+    acting, theirs = browser_of_impersonator(callers), browser_of(callers, Caller.ADMIN)
+
+    trial = await acting.open(f"{page}/trial")
+    begun = await acting.post(f"{page}/trial", {"form_token": token_of(trial)})
+    settings = await acting.open(f"{page}/settings")
+    renamed = await acting.submit(settings, f"{page}/settings", name="Renamed", service_type="web")
+    forged = await acting.submit(await acting.open(f"{page}/settings"), f"{page}/settings", jwks="", service_type="web")
+
+    for shown, closed in ((trial, "Try it"), (settings, "Change the keys")):
+        assert "This is closed while you act as another person" in shown.text
+        assert re.search(rf'disabled aria-describedby="[\w-]+">{closed}<', shown.text)
+    assert f'action="{page}/trial"' in (await theirs.open(f"{page}/trial")).text
+    assert (begun.status, forged.status) == (403, 403)
+    assert "The settings of the service are saved." in renamed.text
+    assert world.value("SELECT jwks = %s::jsonb AND name = 'Renamed' FROM services WHERE jwks IS NOT NULL", keys)
+
+
+async def test_a_page_says_why_each_control_of_it_is_closed(callers: Callers) -> None:
+    page = f"/app/organizations/{ACME}/services/shop"
+    callers.world.service(callers.acme_id)
+    acting = browser_of_impersonator(callers)
+
+    for path in (
+        page,
+        f"{page}/trial",
+        f"{page}/settings",
+        f"{page}/api-keys",
+        f"{page}/single-sign-on?provider=other",
+    ):
+        shown = await acting.open(path)
+        reasons = re.findall(r'disabled aria-describedby="([\w-]+)"', shown.text)
+        assert reasons, path
+        assert all(f'id="{reason}"' in shown.text for reason in reasons), path
+
+
+async def test_connections_and_credentials_stay_as_they_are_and_the_pages_say_so(callers: Callers) -> None:
+    page = f"/app/organizations/{ACME}/sign-in"
+    callers.world.mail_domain(callers.acme_id, "acme.example")
+    [connection_id] = callers.world.rows("SELECT id FROM upstream_connections")[0]
+    connection = f"{page}/connections/{connection_id}"
+    acting, theirs = browser_of_impersonator(callers), browser_of(callers, Caller.ADMIN)
+
+    for path, actions in (
+        (connection, (connection, f"{connection}/options")),
+        (f"{page}/oauth-credentials/codehost", (f"{page}/oauth-credentials/codehost",)),
+        (page, ()),
+    ):
+        shown, open_to_admins = await acting.open(path), await theirs.open(path)
+        assert (shown.status, open_to_admins.status) == (200, 200)
+        assert "This is closed while you act as another person" in shown.text
+        assert not {form.action for form in forms_of(shown)} & set(actions)
+        assert {form.action for form in forms_of(open_to_admins)} >= set(actions)
+    for path in (f"{connection}/enabling", f"{page}/connections/new"):
+        assert (await acting.open(path)).status == 403
+
+
+def token_of(page: Answer) -> str:
+    """Return the token of the forms of a page."""
+    return forms_of(page)[0].fields["form_token"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from datetime import timedelta
 from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.application import Answer
+    from tests.clock import SettableClock
     from tests.world.team import Team
     from tests.world.visitor import Visitor
     from tests.world.world import World
@@ -246,3 +248,17 @@ async def test_many_keys_are_paged_searched_and_limited(world: World, ann: Visit
     assert "No key has this" in (await ann.open(f"{KEYS}?search=%25")).text
     full = await make(ann)
     assert (full.status, "at most 100 API keys" in full.text) == (400, True)
+
+
+async def test_a_key_is_made_by_who_has_signed_in_lately(
+    world: World, ann: Visitor, shop: Team, clock: SettableClock
+) -> None:
+    page = await ann.open(NEW)
+    clock.advance(timedelta(minutes=11))
+    late = await ann.submit(page, NEW, {"name": "Backend", "permissions": "read:service"}, is_followed=False)
+    asked = await ann.send("GET", NEW)
+
+    for answer in (late, asked):
+        assert answer.status == 303
+        assert answer.headers["Location"].startswith("/app/sign-in-again")
+    assert world.value("SELECT count(*) FROM api_keys") == 0

@@ -102,6 +102,15 @@ async def test_a_refusal_waits_for_no_other_one(world: World, client_id: UUID) -
     assert remembered(world) == [OTHER]
 
 
+async def test_a_refusal_does_not_wait_for_the_end_of_its_service(world: World, client_id: UUID) -> None:
+    with world.connection.transaction():
+        world.connection.execute("DELETE FROM services WHERE client_id = %s", (client_id,))
+        answer = await refuse(world, client_id, OTHER)
+
+    assert answer.status == 400
+    assert remembered(world) == []
+
+
 async def test_adding_it_asks_first_and_clears_it(world: World, client_id: UUID, ann: Visitor) -> None:
     await refuse(world, client_id, OTHER)
 

@@ -206,6 +206,7 @@ async def _page(
         roles=_roles(found),
         copies=copies_of(call, connection.id),
         sentences=TO_MEMBERS,
+        lacks_configuring=standing.lacks(Operation.CONNECTION_CONFIGURE),
         page=_page_of(org_slug, connection_id),
         overview=f"{page_of(org_slug)}/sign-in",
     )

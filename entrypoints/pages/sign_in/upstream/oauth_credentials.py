@@ -57,6 +57,7 @@ async def _page(
         typed=form.client_id if form is not None else client_id or "",
         is_of_platform=call.installation.external_providers[named].client is not None,
         callback=callback_of(call, named),
+        lacks_setting=standing.lacks(Operation.OAUTH_CREDENTIALS_SET),
         page=f"{page_of(org_slug)}/sign-in/oauth-credentials/{named}",
         overview=f"{page_of(org_slug)}/sign-in",
     )

@@ -47,6 +47,7 @@ async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refu
         connection=connection,
         seen=connection.updated_at.isoformat(),
         sentences=TO_MEMBERS,
+        lacks_configuring=standing.lacks(Operation.CONNECTION_CONFIGURE),
         page=f"{page_of(org_slug)}/sign-in/connections/{connection_id}",
         overview=f"{page_of(org_slug)}/sign-in",
     )
