@@ -15,6 +15,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "api_key_id": marked("API key"),
     "approved_at": marked("Approved on"),
     "approved_by": marked("Approved by"),
+    "attribute_mapping": marked("Names of the attributes"),
     "audiences": marked("Audiences of access tokens"),
     "backchannel_logout_uri": marked("Address for logout by the back channel"),
     "background_color": marked("Background color"),

@@ -119,9 +119,9 @@ class Language:
             return self.text(_BROWSER_ON_SYSTEM, browser=described[0], system=described[1])
         return self.text(_UNKNOWN_DEVICE) if name == user_agents.UNKNOWN else name
 
-    def number(self, value: int) -> str:
-        """Return a whole number, its thousands set apart."""
-        return str(self._written(Grouped(value)))
+    def number(self, value: float) -> str:
+        """Return a number: a whole one with its thousands set apart, another one with its fraction."""
+        return str(self._written(Grouped(value) if isinstance(value, int) else value))
 
     def decimal(self, value: Decimal) -> str:
         """Return a number with the fraction that it has, its thousands set apart."""

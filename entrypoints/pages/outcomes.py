@@ -66,7 +66,7 @@ OUTCOMES: Final = {
     "role-created": marked("The role is created. The owner assigns it to members."),
     "role-saved": marked("The role is saved. It counts from the next request of each member who has it."),
     "role-deleted": marked("The role is deleted."),
-    "key-deleted": marked("The key is deleted, and opens nothing any more."),
+    "key-deleted": marked("The key is revoked, and opens nothing any more."),
     "renamed": marked("The name is saved."),
     "left": marked("You have left the organization."),
     "ownership-transferred": marked("The ownership is transferred. You are an admin now."),

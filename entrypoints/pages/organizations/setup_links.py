@@ -32,11 +32,11 @@ routes: Routes = console_pages()
 LINKS: Final = "/app/organizations/:org_slug/setup-links"
 # What the holder of a link does with each part.
 ABOUT: Final = {
-    Part.SAML: marked("Connects an application of theirs to one service. It needs the slug of the service."),
-    Part.SCIM: marked("Their directory creates and deactivates your users."),
-    Part.UPSTREAM: marked("Their people sign in with the account that they have at work."),
-    Part.DOMAIN: marked("The pages of the sign-in are at an address of theirs."),
-    Part.SIEM: marked("The entries of your audit log are sent to their SIEM."),
+    Part.SAML: marked("Connects an application by SAML to one service. It needs the slug of the service."),
+    Part.SCIM: marked("A directory creates and deactivates your users."),
+    Part.UPSTREAM: marked("Your people sign in with the account that they have at work."),
+    Part.DOMAIN: marked("The sign-in pages are at an address of your own."),
+    Part.SIEM: marked("The entries of your audit log are sent to a SIEM."),
 }
 DAYS: Final = [(str(days), str(days)) for days in range(1, DAYS_MAX + 1)]
 

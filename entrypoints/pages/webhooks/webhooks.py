@@ -30,7 +30,7 @@ routes: Routes = console_pages()
 
 WEBHOOKS: Final = "/app/organizations/:org_slug/webhooks"
 WEBHOOK: Final = f"{WEBHOOKS}/:webhook_id"
-SERIES: Final = (marked("Arrived"), marked("Waiting"), marked("Failed"))
+SERIES: Final = (marked("Arrived"), marked("Failed"), marked("Waiting"))
 _EXAMPLE: Final = {"name": "crm", "url": "https://crm.example.com/hook", "events": ["user.joined"]}
 
 
@@ -310,11 +310,12 @@ def _fields(form: WebhookForm, refusal: Refusal | None) -> dict[str, Any]:
 def _plot(call: Call, hours: Sequence[HourOfDeliveries], page: str) -> Plot:
     """Return the deliveries by hour; each part of a bar leads to the deliveries that it counts."""
     language = language_of(call)
-    states = [state.value for state in delivery_log.DeliveryState]
+    state_of = delivery_log.DeliveryState
+    states = [state.value for state in (state_of.DELIVERED, state_of.FAILED, state_of.WAITING)]
     points = [
         Point(
             label=f"{hour.since:%Y-%m-%d %H:%M}",
-            counts=(hour.delivered, hour.waiting, hour.failed),
+            counts=(hour.delivered, hour.failed, hour.waiting),
             hrefs=tuple(
                 with_query(
                     f"{page}/deliveries",

@@ -108,7 +108,7 @@ async def test_a_key_is_deleted_on_a_page_that_says_what_stops(acme: Team, ann: 
 
     assert "It was never used." in asked.text
     assert "ann@example.com" in asked.text
-    assert "The key is deleted" in deleted.text
+    assert "The key is revoked" in deleted.text
     assert "There is no key yet." in deleted.text
     assert again.status == 404
     assert (await ann.open(deletion)).status == 404
@@ -128,4 +128,4 @@ async def test_a_custom_role_finds_it_closed_whatever_it_allows(acme: Team, visi
     assert (await visitor.open(PAGE)).status == 403
     overview = await visitor.open("/app/organizations/acme")
     assert f'href="{PAGE}"' not in overview.text
-    assert "(needs <code>owner or admin</code>)" in overview.text
+    assert "(the owner and admins only)" in overview.text

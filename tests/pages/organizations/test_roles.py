@@ -185,7 +185,7 @@ async def test_a_page_shows_what_a_member_with_the_role_sees(acme: Team, ann: Vi
     def state(section: str) -> str:
         return re.findall(rf"<li>{section} <span[^>]*>(\w+)", preview)[0]
 
-    assert (state("Audit log"), state("Mail server"), state("People")) == ("Open", "Closed", "Closed")
+    assert (state("Audit log"), state("Mail server"), state("People")) == ("Opens", "Closed", "Closed")
     assert "Closed" not in owner.text.partition('id="preview"')[2]
     assert f'action="{PAGE}/owner"' not in owner.text
 

@@ -47,7 +47,7 @@ def test_an_owner_makes_a_link_copies_a_role_and_tests_the_mail_server(
 
     open_section(page, overview, "Setup links")
     page.get_by_label("Your own domain").press("Space")
-    page.get_by_role("button", name="Make the link").press("Enter")
+    page.get_by_role("button", name="Create the link").press("Enter")
     link = page.get_by_label("Setup link", exact=True).input_value()
     WATCH.add(link.rpartition("/")[2])
     text = page.get_by_label("A text for the mail to the IT staff").input_value()
