@@ -34,7 +34,7 @@ DELIVERIES: Final = 1_000_000
 SIGN_INS: Final = 500_000
 RECENT_SIGN_INS: Final = 20_000
 SUBSCRIPTIONS: Final = 200_000
-DIRECTORY_CALLS: Final = 300_000
+DIRECTORY_CALLS: Final = 1_000_000
 COUNTED_SIGN_INS: Final = 20_000
 # The ids of what has a page of its own.
 WEBHOOK_ID: Final = UUID(int=0x5EED_0001)
@@ -232,14 +232,16 @@ _TABLES: Final[Mapping[str, LiteralString]] = {
                %(owner)s
         FROM   generate_series(1, 10) AS n
     """,
-    # One in a hundred was refused.
+    # A tenth of them are of the first organization, of which one in ten was refused.
     "scim_log_entries": """
         INSERT INTO scim_log_entries (id, organization_id, token_id, token_name, method, path, user_name, status,
                                       detail, created_at)
-        SELECT {id}, %(organization)s, md5('token1')::uuid, 'Token 1', 'PATCH', '/scim/v2/Users', 'person@seed.example',
+        SELECT {id}, CASE WHEN n %% 10 = 0 THEN %(organization)s::uuid ELSE ids[n %% cardinality(ids) + 1] END,
+               md5('token1')::uuid, 'Token 1', 'PATCH', '/scim/v2/Users', 'person@seed.example',
                CASE WHEN n %% 100 = 0 THEN 409 ELSE 200 END, CASE WHEN n %% 100 = 0 THEN 'There is one.' END, at
         FROM   (SELECT n, now() - interval '29 days' * (%(calls)s - n) / %(calls)s AS at
-                FROM   generate_series(1, %(calls)s) AS n) AS made
+                FROM   generate_series(1, %(calls)s) AS n) AS made,
+               (SELECT array_agg(id) AS ids FROM organizations WHERE id <> %(organization)s) AS others
     """,
     "bulk_jobs": """
         INSERT INTO bulk_jobs (id, organization_id, kind, details, maker_id, session_id, state, rows, done, due_at,
