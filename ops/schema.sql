@@ -2452,8 +2452,10 @@ COMMENT ON TABLE webhook_deliveries IS 'One event for one webhook, with what the
 COMMENT ON COLUMN webhook_deliveries.queued_at IS 'When the event happened, or when the delivery was last queued again.';
 ALTER TABLE ONLY webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
+CREATE INDEX webhook_deliveries_delivered ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC) WHERE delivered;
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (webhook_id, next_retry_at, id) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_failed ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC) WHERE (NOT delivered);
+CREATE INDEX webhook_deliveries_failed_of_type ON webhook_deliveries USING btree (organization_id, webhook_id, event_type, created_at DESC, id DESC) WHERE (NOT delivered);
 CREATE INDEX webhook_deliveries_lost ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC) WHERE ((NOT delivered) AND (next_retry_at IS NULL));
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_of_event ON webhook_deliveries USING btree (event_id);

@@ -72,6 +72,8 @@ class SignInLists:
         return with_query(self.users, day=active.day.isoformat(), days=days if days > 1 else "")
 
 
+# An organization may have hundreds of services; the file of the ranking has all of them.
+SERVICES_SHOWN_MAX: Final = 10
 NO_LISTS: Final = SignInLists(sign_ins="", users="")
 
 
@@ -128,13 +130,14 @@ def plot_values(language: Language, shown: SignInAnalytics, lists: SignInLists) 
         )
         for one in figures.services
     ]
-    now = shown.now_active
+    now, by_service = shown.now_active, _ranked(services)
     return {
         "sign_ins": sign_ins_plot(language, shown, lists),
         "active": active_plot(language, shown, lists),
         "reasons": _ranked(reasons),
         "methods": _ranked(methods),
-        "services": _ranked(services),
+        "services": by_service[:SERVICES_SHOWN_MAX],
+        "services_shown_max": SERVICES_SHOWN_MAX if len(by_service) > SERVICES_SHOWN_MAX else None,
         "succeeded": (shown.succeeded, lists.of_sign_ins(period, outcome=SUCCEEDED)),
         "refused": (shown.refused, lists.of_sign_ins(period, outcome=REFUSED)),
         "active_now": [

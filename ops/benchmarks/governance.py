@@ -20,10 +20,12 @@ from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from ops.benchmarks import people, servers
 from ops.benchmarks.client import Client, bearer
+from ops.benchmarks.console_questions import console_questions
 from ops.benchmarks.page_questions import page_questions
 from ops.benchmarks.questions import PLATFORM_OWNER, questions
 from ops.benchmarks.single_caller import REQUESTS, QueryFigures, query
 from ops.benchmarks.sweeping import sweep
+from ops.seeding.console import count_sign_ins, seed_console
 from ops.seeding.copying import seed
 from ops.seeding.population import PASSWORD, Plan, address
 
@@ -78,6 +80,8 @@ def prepare(data_folder: Path, plan: Plan, say: Say) -> None:
             migrations.migrate(connection, lambda _line: None)
         with psycopg.connect(url, autocommit=True) as connection:
             seed(connection, plan, say)
+            seed_console(connection, plan, say, share=plan.users / FULL["users"])
+            count_sign_ins(connection, say)
             connection.execute("UPDATE users SET is_platform_owner = true WHERE email = %s", (address(plan.users - 1),))
 
 
@@ -94,7 +98,8 @@ def measure(
     ):
         callers: dict[tuple[str, bool], Client] = {}
         queries: list[QueryFigures] = []
-        for question in [*questions(plan), *page_questions(plan)] if chosen is None else chosen:
+        everything = [*questions(plan), *page_questions(plan), *console_questions(plan)]
+        for question in everything if chosen is None else chosen:
             email = address(plan.users - 1) if question.caller == PLATFORM_OWNER else question.caller
             known_as = email, question.is_page
             if known_as not in callers:
@@ -102,7 +107,9 @@ def measure(
             queries.append(query(service, connection, question, callers[known_as], requests=requests))
             done = queries[-1]
             whole = f", reads whole: {', '.join(done.read_whole)}" if done.read_whole else ""
-            say(f"{done.name:45} p50 {done.p50_ms:6.1f} ms, p99 {done.p99_ms:6.1f} ms{whole}")
+            say(
+                f"{done.name:45} p50 {done.p50_ms:6.1f} ms, p99 {done.p99_ms:6.1f} ms, CPU {done.cpu_ms:6.1f} ms{whole}"
+            )
     return Governed(queries=queries, figures=figures)
 
 

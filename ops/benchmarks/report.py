@@ -68,6 +68,7 @@ def queries_table(queries: Sequence[QueryFigures]) -> str:
             each.name,
             f"{each.p50_ms:.1f}",
             f"{each.p99_ms:.1f}",
+            f"{each.cpu_ms:.1f}",
             f"{each.bytes_max / 1000:.1f}",
             ", ".join(each.read_whole) or "none",
             f"{each.others_share:.0%}",
@@ -76,7 +77,7 @@ def queries_table(queries: Sequence[QueryFigures]) -> str:
         for each in queries
     ]
     limits = f"p50 ms (page ≤ {PAGE_P50_MS_MAX:.0f})", f"p99 ms (≤ {P99_MS_MAX:.0f})"
-    return table(("single caller", *limits, "kB", "big tables scanned", "others", ""), lines)
+    return table(("single caller", *limits, "CPU ms", "kB", "big tables scanned", "others", ""), lines)
 
 
 def as_json(

@@ -52,6 +52,8 @@ class QueryFigures:
     name: str
     p50_ms: float
     p99_ms: float
+    # Of the server and its database, for one request; unlike the time it hardly depends on what else the machine does.
+    cpu_ms: float
     bytes_max: int
     read_whole: Sequence[str]
     # The share of the machine that neither the server nor this process used.
@@ -70,10 +72,12 @@ def query(
 ) -> QueryFigures:
     """Send the requests of a query many times, through its paths in turn."""
     before, began_at, busy_before = _counts(database), time.monotonic(), _busy(server)
+    used_before = cpu_seconds(server.roots)
     answers = [
         _timed(caller, question.paths[number % len(question.paths)]) for number in range(WARM_UP_REQUESTS + requests)
     ]
     elapsed, busy_after = time.monotonic() - began_at, _busy(server)
+    used_seconds = cpu_seconds(server.roots) - used_before
     after = _counts_with(server, database, before.lookups + len(answers))
     times_ms = [took_ms for took_ms, _ in answers[WARM_UP_REQUESTS:]]
     percentiles = statistics.quantiles(times_ms, n=100, method="inclusive")
@@ -81,6 +85,7 @@ def query(
         name=question.name,
         p50_ms=percentiles[49],
         p99_ms=percentiles[98],
+        cpu_ms=used_seconds * 1000 / len(answers),
         bytes_max=max(size for _, size in answers),
         read_whole=read_whole(before.scans, after.scans, time.monotonic() - began_at),
         others_share=max(0.0, (busy_after - busy_before) / (elapsed * PROCESSORS)),

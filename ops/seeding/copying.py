@@ -144,7 +144,7 @@ def _count_service_users(connection: RawConnection, say: Say) -> None:
         ):
             connection.execute("DELETE FROM platform_figures")
     total = 0
-    while added := _in_transaction(Connection(connection), lambda now: PostgresServiceUsers(now).add_milestones()):
+    while added := in_transaction(Connection(connection), lambda now: PostgresServiceUsers(now).add_milestones()):
         total += added
         say(f"service_user_milestones: {total:,} added")
 
@@ -155,12 +155,13 @@ def _count_audit_entries(connection: RawConnection, say: Say) -> None:
     before_ms = int((datetime.now(UTC) - SETTLES_AFTER).timestamp() * 1000)
     before = UUID(identifier("audit", 0, before_ms))
     total = 0
-    while counted := _in_transaction(ours, lambda now: PostgresAuditLog(now).count_next(before, COUNTED_ROWS)):
+    while counted := in_transaction(ours, lambda now: PostgresAuditLog(now).count_next(before, COUNTED_ROWS)):
         total += counted
         say(f"audit_totals: {total:,} entries counted")
 
 
-def _in_transaction(connection: Connection, count: Callable[[Transaction], int]) -> int:
+def in_transaction(connection: Connection, count: Callable[[Transaction], int]) -> int:
+    """Return what the aggregate counts, in a transaction of its own."""
     transaction = Transaction(
         connection=connection,
         now=datetime.now(UTC),

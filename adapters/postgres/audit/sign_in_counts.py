@@ -161,8 +161,9 @@ NEWER_OF_PLATFORM: Final = f"FROM login_events e WHERE e.id > %(newer_id)s::uuid
 _DAYS: Final = """
     (%(start)s::date IS NULL OR day >= %(start)s) AND (%(end)s::date IS NULL OR day <= %(end)s)
 """
+# Planned with its days each time: a plan for any days reads those of all years.
 _OF_ORGANIZATION: Final = f"""
-    counted AS MATERIALIZED (
+    counted AS (
         SELECT day, reason, provider, service_id, sign_ins
         FROM   sign_in_counts
         WHERE  organization_id = %(organization_id)s AND {_DAYS}
@@ -173,7 +174,7 @@ _OF_ORGANIZATION: Final = f"""
         WHERE  {_DAYS})
 """  # noqa: S608 - made of constants alone
 _OF_PLATFORM: Final = f"""
-    counted AS MATERIALIZED (
+    counted AS (
         SELECT day, reason, provider, {ZERO} AS service_id, sign_ins
         FROM   platform_sign_in_counts
         WHERE  {_DAYS}
@@ -280,6 +281,7 @@ class PostgresSignInCounts(Aggregate):
         rows = self._rows(
             FIGURES_OF_PLATFORM if organization_id is None else FIGURES_OF_ORGANIZATION,
             counted_values(organization_id, period.start, period.end, newer_since),
+            prepare=False,
         )
 
         return SignInFigures(
@@ -305,6 +307,7 @@ class PostgresSignInCounts(Aggregate):
             SignInsOfDay,
             BY_DAY_OF_PLATFORM if organization_id is None else BY_DAY_OF_ORGANIZATION,
             counted_values(organization_id, asked.since, asked.until, newer_since) | filter_values(asked),
+            prepare=False,
         )
 
     def first_at(self, organization_id: UUID | None) -> datetime | None:

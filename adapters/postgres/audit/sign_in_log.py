@@ -42,9 +42,10 @@ _COLUMNS: Final = """
     e.ip_address, e.user_agent, e.request_id
 """
 _NEWEST: Final = "ORDER BY created_at DESC, id DESC LIMIT %(limit)s"
+# Not EXISTS, for which the planner reads all members of the organization to look up those of a page.
 _IS_MEMBER: Final = """
-    EXISTS (SELECT FROM memberships m WHERE m.organization_id = %(organization_id)s AND m.user_id = e.user_id)
-        AS is_member
+    coalesce((SELECT true FROM memberships m WHERE m.organization_id = %(organization_id)s AND m.user_id = e.user_id),
+             false) AS is_member
 """
 _AFFILIATION: Final = AFFILIATION.replace("%(user_id)s", "e.user_id")
 LISTED_OF_ORGANIZATION: Final = f"""

@@ -93,10 +93,13 @@ class PostgresFoundEndUsers(Aggregate):
         )
 
     def count(self, organization_id: UUID, *, part: str, service: str, counted_max: int) -> int:
-        return self._value(
+        [count] = self._values(
             COUNT,
             {"organization_id": organization_id, "part": part, "service": service, "counted_max": counted_max},
+            # Likewise: a plan for any filter reads the users of all services to count those of one.
+            prepare=False,
         )
+        return count
 
     def find(self, organization_id: UUID, user_id: UUID) -> ListedEndUser | None:
         return self._one(_listed, FIND, {"organization_id": organization_id, "user_id": user_id})

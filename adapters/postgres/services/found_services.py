@@ -72,7 +72,7 @@ class PostgresFoundServices(Aggregate):
         return self._value(COUNT, {"organization_id": organization_id, "part": part, "counted_max": counted_max})
 
     def figures(self, organization_id: UUID, service_id: UUID) -> ServiceEnding:
-        return self._only(
+        [figures] = self._all(
             ServiceEnding,
             FIGURES,
             {
@@ -81,7 +81,10 @@ class PostgresFoundServices(Aggregate):
                 "most": COUNTED_MAX + 1,
                 **live_at(self._transaction.now),
             },
+            # Planned for this service: a plan for any service reads the users of all services of the organization.
+            prepare=False,
         )
+        return figures
 
 
 def _listed(*, service_type: str, **columns: Any) -> ListedService:

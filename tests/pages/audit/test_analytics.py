@@ -109,6 +109,25 @@ async def test_every_number_of_the_analytics_is_a_file(owner: Visitor, world: Wo
     assert (await owner.open(f"{PAGE}/numbers.csv?of=nonsense")).text.startswith("day,")
 
 
+async def test_of_many_services_the_page_ranks_the_first_and_the_file_has_all(owner: Visitor, world: World) -> None:
+    organization_id = world.value("SELECT id FROM organizations WHERE slug = 'acme'")
+    for number in range(12):
+        shop = world.service(organization_id, f"shop-{number}", name=f"Shop {number}").id
+        for _ in range(number + 1):
+            write(world, 0, service_id=shop)
+    sentence = "The 10 services with the most sign-ins. The file has all of them."
+
+    page = (await owner.open(PAGE)).text
+
+    ranking = page[page.index('id="by-service"') : page.index('id="active-users"')]
+    assert re.findall(r"Shop (\d+)<svg", ranking) == [str(number) for number in range(11, 1, -1)]
+    assert sentence in ranking
+    assert (await owner.open(f"{PAGE}/numbers.csv?of=services")).text.count(",Shop ") == 12
+    world.connection.execute("DELETE FROM services WHERE slug IN ('shop-0', 'shop-1')")
+    world.connection.execute("DELETE FROM login_events WHERE service_id IS NULL")
+    assert sentence not in (await owner.open(PAGE)).text
+
+
 async def test_longer_periods_have_bars_of_weeks_and_months(owner: Visitor, world: World) -> None:
     write(world, 80)
 
