@@ -25,6 +25,7 @@ from core.errors import (
     UnsupportedMediaType,
 )
 from core.saml.messages import MessageRefused
+from core.services.api_keys import PermissionBeyondMaker
 from entrypoints import capabilities
 from entrypoints.installation import Installation
 from entrypoints.pages.refusals import message_on_page
@@ -70,6 +71,8 @@ def refused(kind: type[Refusal]) -> Refusal:
     """Return a refusal of this kind."""
     if issubclass(kind, TemporaryRefusal):
         return kind(retry_after_seconds=90)
+    if issubclass(kind, PermissionBeyondMaker):
+        return kind({})
     return kind("It is too old.") if issubclass(kind, MessageRefused) else kind()
 
 
