@@ -101,6 +101,20 @@ async def test_what_is_wrong_with_a_new_service_is_said_and_what_was_typed_stays
     assert 'value="Second"' in full.text
 
 
+async def test_a_new_service_offers_the_redirect_uri_of_its_programs(world: World, people: Team, ann: Visitor) -> None:
+    local = "http://localhost:8080/callback"
+    form = await ann.open(f"{CONSOLE}/new?kind=web")
+
+    created = await ann.submit(form, f"{CONSOLE}/new", name="Shop", slug="shop")
+    added = await ann.submit(await ann.open(SHOP), f"{SHOP}/redirect-uris")
+
+    assert f'gatehouse.authorize_redirect("{local}")' in copied(created, "program-authlib")
+    assert "No redirect URI is registered yet" in created.text
+    assert redirect_uris(world) == [local]
+    assert "No redirect URI is registered yet" not in added.text
+    assert "below answer at this address" not in added.text
+
+
 async def test_services_are_found_by_a_part_of_the_name_or_the_slug(world: World, people: Team, ann: Visitor) -> None:
     shop_of(world, people)
     world.service(people.organization_id, "blog")
