@@ -156,7 +156,7 @@ async def test_the_pages_of_an_organization_have_its_brand_and_name_both(world: 
     elsewhere = (await owner.open(PAGE)).text
 
     title = page.split("<title>")[1].partition("</title>")[0]
-    assert title.split() == ["People", "·", *str(escape(HOSTILE)).split(), "·", "Gatehouse"]
+    assert title.split() == ["People", "·", "Members", "·", *str(escape(HOSTILE)).split(), "·", "Gatehouse"]
     [sheet] = re.findall(r'href="(/branding/[^"]+\.css)"', page)
     colors = (await owner.open(sheet)).text
     # Yellow itself on buttons; text in it is darkened until it is readable.
