@@ -125,7 +125,11 @@ async def test_an_organization_that_is_not_active_says_so_and_shows_no_numbers(w
 
         page = await owner.open(f"{PAGE}/acme")
 
+        closed = await owner.open(f"{PAGE}/acme/services")
+
         assert sentence in page.text
+        assert closed.status == 403
+        assert f'href="{PAGE}/acme"' in closed.text
         assert "Sign-ins of the last 30 days" not in page.text
 
 
