@@ -184,7 +184,11 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             ),
             sign_ins=None,
             attention=Attention(
-                domain_failing_since=NOW, mail_failing_since=NOW, siem_failing_since=NOW, failing_webhooks=3
+                domain_failing_since=NOW,
+                mail_failing_since=NOW,
+                siem_failing_since=NOW,
+                failing_webhooks=3,
+                retrying_webhooks=1,
             ),
         ),
         "shown": SHOWN,
