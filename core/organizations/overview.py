@@ -47,12 +47,16 @@ class SetupSteps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attention:
-    """Since when something fails, None for what does not; the number of webhooks with a failed delivery of a day."""
+    """Since when something fails, None for what does not; the numbers of webhooks.
+
+    Of a day, `failing_webhooks` have a delivery that failed for good, and `retrying_webhooks` one that is repeated.
+    """
 
     domain_failing_since: datetime | None
     mail_failing_since: datetime | None
     siem_failing_since: datetime | None
     failing_webhooks: int
+    retrying_webhooks: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

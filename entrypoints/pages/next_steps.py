@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.email_changes import AddressProvedElsewhere
 from core.accounts.links import LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
-from core.errors import BadRequest, DatabaseFailed, NoSuchPath, NotFound, Refusal, SsoRequired, TemporaryRefusal
+from core.errors import (
+    BadRequest,
+    DatabaseFailed,
+    NoSuchPath,
+    NotFound,
+    OrganizationNotActive,
+    Refusal,
+    SsoRequired,
+    TemporaryRefusal,
+)
 from core.organizations.access import MembershipSuspended
 from core.organizations.members import MemberUnknown
 from core.organizations.session_strength import SecondFactorRequired
@@ -94,6 +103,8 @@ _OF_LISTS: Final = {
     "keys": marked("All keys"),
     "setup-links": marked("All setup links"),
 }
+# The overview of an organization says why its other pages are closed.
+_ORGANIZATION: Final = re.compile("/app/organizations/[^/]+(?=/)")
 # A person who is gone was on one of these lists.
 _PEOPLE: Final = re.compile("/app/organizations/[^/]+/people/")
 _CHANGED_ADDRESS: Final = (NextStep(text=marked("Your email address"), href="/app/account/email"), _SIGN_IN)
@@ -151,6 +162,9 @@ def _by_path(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
     listed = _LISTS.match(path)
     if listed is not None and isinstance(refusal, NotFound):
         return (NextStep(text=_OF_LISTS[listed[1]], href=listed[0].rstrip("/")),)
+    organization = _ORGANIZATION.match(path)
+    if organization is not None and isinstance(refusal, OrganizationNotActive):
+        return (NextStep(text=marked("See why"), href=organization[0]),)
     if isinstance(refusal, LinkUnusable) and _is_of_change(refusal):
         return _CHANGED_ADDRESS
     if _UPSTREAM.match(path):

@@ -160,6 +160,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "tabs": TABS,
         "lacks_change": None,
         "lacks_removal": Capability.ORG_MEMBERS_MANAGE,
+        "lacks_invitation": None,
         "change_found": f"/app/organizations/{LONG_SLUG}/people/selected/change?found=yes",
         "remove_found": f"/app/organizations/{LONG_SLUG}/people/selected/remove?found=yes",
         "page": f"/app/organizations/{LONG_SLUG}/people",
@@ -183,7 +184,11 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             ),
             sign_ins=None,
             attention=Attention(
-                domain_failing_since=NOW, mail_failing_since=NOW, siem_failing_since=NOW, failing_webhooks=3
+                domain_failing_since=NOW,
+                mail_failing_since=NOW,
+                siem_failing_since=NOW,
+                failing_webhooks=3,
+                retrying_webhooks=1,
             ),
         ),
         "shown": SHOWN,

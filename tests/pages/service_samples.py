@@ -183,6 +183,7 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "service_checkout.html": {
         **_PLANS,
         "page": f"{_PAGE}/plans/{ID}/buy",
+        "is_bought": False,
         "offer": Offer(service=SERVICE["service"], plan=_PLAN, is_subscribed=False),
         "address": "",
     },

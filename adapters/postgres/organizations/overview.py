@@ -38,7 +38,20 @@ ATTENTION: Final = """
               AND  EXISTS (SELECT FROM webhook_deliveries d
                            WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id
                              AND  NOT d.delivered AND d.next_retry_at IS NULL AND d.created_at >= %(since)s))
-               AS failing_webhooks
+               AS failing_webhooks,
+           (SELECT count(*)
+            FROM   webhooks w
+            WHERE  w.organization_id = %(organization_id)s AND w.is_active
+              AND  EXISTS (SELECT
+                           FROM   (SELECT   a.delivery_id
+                                   FROM     webhook_attempts a
+                                   WHERE    a.organization_id = w.organization_id AND a.webhook_id = w.id
+                                     AND    a.error IS NOT NULL AND a.attempted_at >= %(since)s
+                                   ORDER BY a.attempted_at DESC
+                                   LIMIT    100) AS newest
+                           JOIN   webhook_deliveries d ON d.id = newest.delivery_id
+                           WHERE  NOT d.delivered AND d.next_retry_at IS NOT NULL))
+               AS retrying_webhooks
 """
 
 

@@ -50,6 +50,7 @@ async def _page(
         ),
         done=query.done if query is not None else "",
         refusal=refusal,
+        is_bought=query is not None and query.done == "bought",
         offer=offer,
         price=price(language_of(call), offer.plan.price_cents, offer.plan.currency),
         is_sandbox=call.installation.billing.mode is BillingMode.SANDBOX,

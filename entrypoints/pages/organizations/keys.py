@@ -8,7 +8,7 @@ import msgspec
 
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import keys
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Capability, Operation, authorize
 from core.organizations.keys import (
     LIFETIME_DAYS_MAX,
     OrganizationKey,
@@ -31,6 +31,19 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 KEYS: Final = "/app/organizations/:org_slug/keys"
+# What a key may read, below the address of its organization.
+_READS: Final = {
+    Capability.ORG_SETTINGS_MANAGE: "",
+    Capability.ORG_MEMBERS_VIEW: "/members",
+    Capability.ORG_MEMBERS_MANAGE: "/invitations",
+    Capability.ORG_ROLES_MANAGE: "/roles",
+    Capability.SERVICES_VIEW: "/services",
+    Capability.END_USERS_VIEW: "/users",
+    Capability.WEBHOOKS_MANAGE: "/webhooks",
+    Capability.INTEGRATIONS_MANAGE: "/upstream-providers",
+    Capability.AUDIT_LOGS_VIEW: "/audit-log",
+    Capability.ANALYTICS_VIEW: "/analytics/recent-logins",
+}
 
 
 class KeyForm(ProtectedForm, kw_only=True):
@@ -67,7 +80,9 @@ async def _page(
 ) -> Page:
     standing, found = await opened(call, org_slug, Operation.KEYS_READ, keys.list_with_makers)
     form = form or KeyForm()
-    address = f"{call.installation.settings.base_url}{api(org_slug)}"
+    opened_by_key = made[0].permissions if made is not None else ()
+    read = next((_READS[one] for one in opened_by_key if one in _READS), None)
+    address = f"{call.installation.settings.base_url}{api(org_slug)}{read}" if read is not None else ""
     return console_page(
         call,
         "console_keys.html",
@@ -87,7 +102,7 @@ async def _page(
         boxes=capability_boxes(standing.capabilities),
         made=made[0] if made is not None else None,
         secret=made[1].reveal() if made is not None else "",
-        address=shlex.quote(address),
+        address=shlex.quote(address) if address else "",
         page=f"{page_of(org_slug)}/keys",
     )
 

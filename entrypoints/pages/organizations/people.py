@@ -102,6 +102,7 @@ async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
         tabs=people_tabs(standing),
         lacks_change=standing.lacks(Operation.MEMBER_CHANGE),
         lacks_removal=standing.lacks(Operation.MEMBER_REMOVE),
+        lacks_invitation=standing.lacks(Operation.INVITATIONS_CHANGE),
         change_found=with_query(f"{page}/selected/change", found="yes", **kept),
         remove_found=with_query(f"{page}/selected/remove", found="yes", **kept),
         page=page,

@@ -26,7 +26,6 @@ _PLACEHOLDER: Final = re.compile("@([A-Z_]+)@")
 _FOLDER: Final = Path(__file__).parent / "programs"
 # Where an application listens whose redirect URI names no port of this machine.
 _PORT: Final = 8080
-_NO_REDIRECT: Final = "https://app.example.com/callback"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +124,13 @@ def local_redirect_uri() -> str:
 
 
 def _redirect_uri(service: Service) -> str:
-    """Return the redirect URI that a program uses: the first on this machine, else the first of the web, else any."""
+    """Return the redirect URI that a program uses: the first on this machine, else the first of the web, else any.
+
+    Without any it is the one that the page offers to register.
+    """
     of_web = [uri for uri in service.redirect_uris if urlsplit(uri).scheme in {"https", "http"}]
     here = [uri for uri in of_web if urlsplit(uri).scheme == "http"]
-    return next(iter([*here, *of_web, *service.redirect_uris]), _NO_REDIRECT)
+    return next(iter([*here, *of_web, *service.redirect_uris]), local_redirect_uri())
 
 
 def _port(uri: str) -> int:

@@ -125,7 +125,11 @@ async def test_an_organization_that_is_not_active_says_so_and_shows_no_numbers(w
 
         page = await owner.open(f"{PAGE}/acme")
 
+        closed = await owner.open(f"{PAGE}/acme/services")
+
         assert sentence in page.text
+        assert closed.status == 403
+        assert f'href="{PAGE}/acme"' in closed.text
         assert "Sign-ins of the last 30 days" not in page.text
 
 
@@ -156,7 +160,7 @@ async def test_the_pages_of_an_organization_have_its_brand_and_name_both(world: 
     elsewhere = (await owner.open(PAGE)).text
 
     title = page.split("<title>")[1].partition("</title>")[0]
-    assert title.split() == ["People", "·", *str(escape(HOSTILE)).split(), "·", "Gatehouse"]
+    assert title.split() == ["People", "·", "Members", "·", *str(escape(HOSTILE)).split(), "·", "Gatehouse"]
     [sheet] = re.findall(r'href="(/branding/[^"]+\.css)"', page)
     colors = (await owner.open(sheet)).text
     # Yellow itself on buttons; text in it is darkened until it is readable.

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from core.organizations.access import Capability
 from tests.secret_watch import WATCH
 
 if TYPE_CHECKING:
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 
 PAGE = "/app/organizations/acme/keys"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"
+# These read nothing of the organization as a whole.
+READING_NOTHING = {
+    Capability.BILLING_MANAGE,
+    Capability.SERVICES_CREATE,
+    Capability.SERVICES_MANAGE,
+    Capability.END_USERS_MANAGE,
+}
 
 
 @pytest.fixture
@@ -72,6 +80,18 @@ async def test_a_key_is_created_shown_once_and_opens_the_interface(acme: Team, a
     assert "by ann@example.com" in listed.text
     assert "See the members" in listed.text
     assert used.status == 200
+
+
+@pytest.mark.parametrize("permission", Capability)
+async def test_the_example_beside_a_new_key_works_with_it(acme: Team, ann: Visitor, permission: Capability) -> None:
+    answer = await made(ann, permission, name="Deployment")
+    secret = secret_in(answer)
+    examples = re.findall(r"curl http://localhost:8000(\S+) -H &#34;X-Api-Key", answer.text)
+    used = [await acme.world.client.request("GET", path, headers={"X-Api-Key": secret}) for path in examples]
+
+    assert "X-Api-Key" in answer.text
+    assert [one.status for one in used] == [200] * len(used)
+    assert bool(used) == (permission not in READING_NOTHING)
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,17 @@ async def test_members_are_found_by_a_part_of_the_address_and_by_role(ann: Visit
     assert "0 found" in nothing.text
 
 
+async def test_the_members_lead_to_inviting_people_for_who_may_do_it(ann: Visitor) -> None:
+    link = f'<a href="{PAGE}/invited">Invite people</a>'
+    for_owner = await ann.open(PAGE)
+    ann.cookies.clear()
+    await ann.sign_in("dora@example.com")
+    for_member = await ann.open(PAGE)
+
+    assert link in for_owner.text
+    assert link not in for_member.text
+
+
 async def test_a_long_list_goes_on_and_stays_small(world: World, people: Team, ann: Visitor) -> None:
     for number in range(60):
         world.member(people.organization_id, world.user(f"{'x' * 60}-{number:02}@{'y' * 60}.example.com"), "member")

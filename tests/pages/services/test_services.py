@@ -101,6 +101,20 @@ async def test_what_is_wrong_with_a_new_service_is_said_and_what_was_typed_stays
     assert 'value="Second"' in full.text
 
 
+async def test_a_new_service_offers_the_redirect_uri_of_its_programs(world: World, people: Team, ann: Visitor) -> None:
+    local = "http://localhost:8080/callback"
+    form = await ann.open(f"{CONSOLE}/new?kind=web")
+
+    created = await ann.submit(form, f"{CONSOLE}/new", name="Shop", slug="shop")
+    added = await ann.submit(await ann.open(SHOP), f"{SHOP}/redirect-uris")
+
+    assert f'gatehouse.authorize_redirect("{local}")' in copied(created, "program-authlib")
+    assert "No redirect URI is registered yet" in created.text
+    assert redirect_uris(world) == [local]
+    assert "No redirect URI is registered yet" not in added.text
+    assert "below answer at this address" not in added.text
+
+
 async def test_services_are_found_by_a_part_of_the_name_or_the_slug(world: World, people: Team, ann: Visitor) -> None:
     shop_of(world, people)
     world.service(people.organization_id, "blog")
@@ -132,6 +146,16 @@ async def test_a_long_list_goes_on_and_stays_small(world: World, people: Team, a
         page = links[-1] if links else ""
 
     assert len(seen) == 60
+
+
+async def test_the_tabs_of_a_service_have_titles_of_their_own(world: World, people: Team, ann: Visitor) -> None:
+    shop_of(world, people)
+    tabs = ("", "/settings", "/grants", "/plans", "/api-keys", "/single-sign-on")
+
+    titles = [re.findall("<title>(.*?)</title>", (await ann.open(SHOP + tab)).text)[0] for tab in tabs]
+
+    assert len(set(titles)) == len(tabs)
+    assert all(title.count(" · ") == 3 for title in titles)
 
 
 async def test_the_page_of_a_service_is_small(world: World, people: Team, ann: Visitor) -> None:

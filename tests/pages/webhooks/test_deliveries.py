@@ -75,6 +75,29 @@ async def test_a_delivery_shows_each_attempt_with_what_was_sent_and_answered(
     assert receiver.received[0].headers["webhook-id"] in page.text
 
 
+async def test_the_overview_leads_to_what_is_tried_again_and_to_what_is_lost(
+    hooks: Hooks, owner: Visitor, receiver: Receiver
+) -> None:
+    webhook_id = await hooks.create(receiver.url)
+    overview = PAGE.removesuffix("/webhooks")
+    receiver.answers(FAILURE)
+    await hooks.test(webhook_id)
+    untried = await owner.open(overview)
+    await hooks.send()
+    tried = await owner.open(overview)
+    receiver.answers(b"HTTP/1.1 204 Fine\r\nContent-Length: 0\r\n\r\n")
+    await hooks.send_after(timedelta(minutes=2))
+    arrived = await owner.open(overview)
+    receiver.answers(FAILURE)
+    await fail(hooks, webhook_id)
+    lost = await owner.open(overview)
+
+    again = "One webhook could not deliver, and tries again."
+    assert [again in page.text for page in (untried, tried, arrived, lost)] == [False, True, False, False]
+    assert tried.text.count(f'href="{PAGE}"') == arrived.text.count(f'href="{PAGE}"') + 1
+    assert "One webhook lost deliveries" in lost.text
+
+
 async def test_an_event_with_hostile_content_is_shown_as_text(hooks: Hooks, owner: Visitor, receiver: Receiver) -> None:
     webhook_id = await hooks.create(receiver.url, "user.invited")
     hooks.publish(HOSTILE + "x" * 10_000)

@@ -64,7 +64,7 @@ async def test_a_right_connection_is_saved_with_what_the_check_found(setups: Set
     page = await connect(setups, issuer=provider.url)
 
     assert page.status == 200
-    assert "The last test found no problem." in page.text
+    assert "The last check found no problem." in page.text
     assert setups.team.world.rows("SELECT checked_at, check_problem FROM upstream_connections") == [
         (setups.team.world.clock(), None)
     ]
@@ -294,7 +294,7 @@ async def test_a_check_of_saml_metadata_is_told_at_its_field(setups: Setups, clo
     assert 'id="metadata_url-problem"' in closed.text
     assert "does not accept connections" in closed.text
     assert "&lt;html/&gt;" in wrong.text
-    assert "The last test found no problem." in saved.text
+    assert "The last check found no problem." in saved.text
 
 
 def test_an_organization_asks_its_providers_a_few_times_a_minute() -> None:

@@ -67,7 +67,7 @@ async def test_the_holder_connects_by_saml_and_routes_a_mail_domain_to_it(
     proved = await setups.visitor.submit(routed, verify)
 
     assert (refused.status, "describe no identity provider" in refused.text) == (400, True)
-    assert "The last test found no problem." in tested.text
+    assert "The last check found no problem." in tested.text
     assert claimed["txt_value"] in routed.text
     assert unproved.status == 400
     assert "The domain is verified." in proved.text

@@ -54,7 +54,7 @@ TOLD = {
         closed="The server does not accept connections at this address.",
         slash="The issuer differs from what the provider calls itself by the slash at the end.",
         secret="The provider does not accept the client secret.",
-        right="The last test found no problem.",
+        right="The last check found no problem.",
         copy="Copy",
         copied="Copied",
     ),
