@@ -215,7 +215,9 @@ async def _page(
 @in_console(Operation.CONNECTIONS_READ)
 async def show_connection_settings(call: Call, org_slug: str, connection_id: UUID, query: ConnectionQuery) -> Page:
     """Show a connection: its state, the steps at its provider, what it does, its mail domains, and what failed."""
-    return await _page(call, org_slug, connection_id, query=query)
+    page = await _page(call, org_slug, connection_id, query=query)
+    await recent_for_form(call, if_acting=False)
+    return page
 
 
 @routes.post(
