@@ -41,7 +41,7 @@ PERIOD_DAYS_DEFAULT: Final = 30
 class SignInFilter:
     """Which sign-ins to count or list; None means any. `service_id` is zero for those to no service.
 
-    `address` is that of the network, which counts do not have.
+    `address` is that of the network and `email` the whole address of a person, neither of which counts have.
     """
 
     succeeded: bool | None = None
@@ -49,6 +49,7 @@ class SignInFilter:
     provider: str | None = None
     service_id: UUID | None = None
     address: str | None = None
+    email: str | None = None
     since: date | None = None
     until: date | None = None
 

@@ -2,7 +2,7 @@
 
 The counts of `sign_in_counts.py` say on which days there are sign-ins that fit, so that the log is read on these days
 alone, however few there are; and how many there are in all. A search by the address of a network, which is not counted,
-looks at some days at a time, and the next page goes on from there.
+looks at some days at a time, and the next page goes on from there. Those of one person are read without the counts.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.accounts import helped_accounts
+from core.accounts.helped_accounts import RecordPart
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import MONTH_DAYS, WEEK_DAYS, Counting, SignInFilter, counting
 from core.credentials import user_agents
+from core.email_addresses import canonical_email
+from core.events.platform_actions import PlatformAction
 from core.organizations.access import Operation, authorize, authorize_support
 from core.positions import Position
 from core.sign_in.reasons import SignInReason, reason_of
@@ -92,6 +96,15 @@ class LoggedSignIn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SignInPerson:
+    """Whose sign-ins are listed: all of them, or those to an organization since they have confirmed to belong to it."""
+
+    user_id: UUID
+    organization_id: UUID | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveUser:
     """A user who signed in; `email` is None where the reader may not know who it is.
 
@@ -134,14 +147,35 @@ class FoundSignIns:
 
 
 def listed(uow: UnitOfWork, slug: str, asked: SignInFilter, *, after: Position | None, limit: int) -> FoundSignIns:
-    """Return sign-ins to an organization; who it was is told of its own people alone."""
+    """Return sign-ins to an organization; who it was is told of its own people alone.
+
+    Any other address is answered as one that has never signed in.
+    """
     organization_id = authorize(uow, slug, Operation.SIGN_INS_READ).organization.id
-    return find(uow, organization_id, asked, after=after, limit=limit, days_max=DAYS_AT_ONCE)
+    if asked.email is None:
+        return find(uow, organization_id, asked, after=after, limit=limit, days_max=DAYS_AT_ONCE)
+    user_id = uow.sign_ins.affiliated(organization_id, canonical_email(asked.email, uow.domain_names.to_ascii))
+    affiliation = uow.sign_ins.affiliation(organization_id, user_id) if user_id is not None else None
+    if user_id is None or affiliation is None or affiliation.since is None:
+        return _none(uow)
+    person = SignInPerson(organization_id=organization_id, user_id=user_id, since=affiliation.since)
+    return find_of_person(uow, person, asked, after=after, limit=limit)
 
 
 def listed_for_platform(uow: UnitOfWork, asked: SignInFilter, *, after: Position | None, limit: int) -> FoundSignIns:
-    """Return sign-ins of the whole platform, as a platform owner or support, who is told nothing of platform owners."""
-    sees_owners = authorize_support(uow).acts_as_platform_owner
+    """Return sign-ins of the whole platform, as a platform owner or support, who is told nothing of platform owners.
+
+    That support has asked for those of one person is recorded.
+    """
+    caller = authorize_support(uow)
+    if asked.email is not None:
+        user = uow.users.by_email(canonical_email(asked.email, uow.domain_names.to_ascii))
+        if user is None or not helped_accounts.sees(caller, user):
+            return _none(uow)
+        if not caller.acts_as_platform_owner:
+            uow.audit_platform(PlatformAction.USER_OPENED, user.id, part=RecordPart.SIGN_INS.value)
+        return find_of_person(uow, SignInPerson(user_id=user.id), asked, after=after, limit=limit)
+    sees_owners = caller.acts_as_platform_owner
     page = find(uow, None, asked, after=after, limit=limit, days_max=DAYS_OF_PLATFORM_AT_ONCE)
     shown = [one if sees_owners or not one.is_platform_owner else one.without_person() for one in page.found]
     return replace(page, found=shown)
@@ -231,6 +265,19 @@ def find(
         looked_back_to=looked_back_to,
         counting=state,
     )
+
+
+def find_of_person(
+    uow: UnitOfWork, person: SignInPerson, asked: SignInFilter, *, after: Position | None, limit: int
+) -> FoundSignIns:
+    """Return sign-ins of one person; the caller may see them."""
+    rows = uow.sign_in_log.of_person(person, asked, after=after, limit=limit + 1)
+    following = rows[limit - 1].position if len(rows) > limit else None
+    return replace(_none(uow), found=rows[:limit], next=following)
+
+
+def _none(uow: UnitOfWork) -> FoundSignIns:
+    return FoundSignIns(found=(), total=None, next=None, looked_back_to=None, counting=counting(uow))
 
 
 def find_active(

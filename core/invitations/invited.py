@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from core.email_addresses import part_of_email
 from core.errors import NotFound
-from core.invitations.invitations import InvitationStatus, invite, revoke
+from core.invitations.invitations import Invitation, InvitationStatus, invite, revoke
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 
@@ -55,6 +55,15 @@ def search(
     found = uow.invited.page(organization.id, part=part, status=status, after=after, limit=limit + 1)
     count = partial(uow.invited.count, organization.id, part=part, status=status)
     return found_rows(found, after=after, limit=limit, count=count)
+
+
+def show_waiting(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Invitation:
+    """Return an invitation that a manager may accept on behalf of the invited person; raise `InvitationNotWaiting`."""
+    organization = authorize(uow, slug, Operation.INVITATIONS_CHANGE).organization
+    invitation = uow.invitations.find(organization.id, invitation_id)
+    if invitation is None or not invitation.is_open(uow.now):
+        raise InvitationNotWaiting
+    return invitation
 
 
 def send_again(uow: UnitOfWork, slug: str, invitation_id: UUID) -> str:

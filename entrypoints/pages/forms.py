@@ -1,5 +1,6 @@
 """The input of pages: the links in mails, and the forms that people submit."""
 
+import codecs
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -50,3 +51,9 @@ def challenge_id_of(text: str) -> UUID:
         return UUID(text)
     except ValueError:
         raise BadRequest.of_field("challenge_id", "This must be an id.") from None
+
+
+def text_of_file(data: bytes) -> str:
+    """Return the text of a file, which may begin with a byte order mark; damaged characters are replaced."""
+    encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    return data.decode(encoding, "replace")

@@ -28,6 +28,7 @@ from core.organizations.members import MemberUnknown
 from core.organizations.session_strength import SecondFactorRequired
 from core.organizations.setup_links import SetupLinkDead
 from core.services.end_users import EndUserUnknown
+from core.services.services import ServiceUnknown
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SecondFactorDue
 from entrypoints.pages.languages import marked
@@ -97,11 +98,25 @@ _BY_PATH: Final[tuple[tuple[re.Pattern[str], tuple[NextStep, ...]], ...]] = (
     (re.compile("/sandbox/"), (_START,)),
 )
 # What is gone was on one of these lists of an organization.
-_LISTS: Final = re.compile("/app/organizations/[^/]+/(roles|keys|setup-links)/")
+_LISTS: Final = re.compile(
+    "/app/organizations/[^/]+/(roles|keys|setup-links|jobs|webhooks|services|sign-in/mail-domains|sign-in)/"
+)
 _OF_LISTS: Final = {
     "roles": marked("All roles"),
     "keys": marked("All keys"),
     "setup-links": marked("All setup links"),
+    "jobs": marked("All jobs"),
+    "webhooks": marked("All webhooks"),
+    "services": marked("All services"),
+    "sign-in/mail-domains": marked("Mail domains"),
+    "sign-in": marked("Sign-in rules and connections"),
+}
+# What is gone was on a list of a service that is there.
+_LISTS_OF_SERVICE: Final = re.compile("/app/organizations/[^/]+/services/[^/]+/(plans|api-keys|grants)/")
+_OF_LISTS_OF_SERVICE: Final = {
+    "plans": marked("Plans"),
+    "api-keys": marked("API keys"),
+    "grants": marked("People"),
 }
 # The overview of an organization says why its other pages are closed.
 _ORGANIZATION: Final = re.compile("/app/organizations/[^/]+(?=/)")
@@ -159,6 +174,9 @@ def _by_path(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
     people = _PEOPLE.match(path)
     if people is not None and isinstance(refusal, (MemberUnknown, EndUserUnknown)):
         return (NextStep(text=marked("People of the organization"), href=people[0].rstrip("/")),)
+    of_service = _LISTS_OF_SERVICE.match(path)
+    if of_service is not None and isinstance(refusal, NotFound) and not isinstance(refusal, ServiceUnknown):
+        return (NextStep(text=_OF_LISTS_OF_SERVICE[of_service[1]], href=of_service[0].rstrip("/")),)
     listed = _LISTS.match(path)
     if listed is not None and isinstance(refusal, NotFound):
         return (NextStep(text=_OF_LISTS[listed[1]], href=listed[0].rstrip("/")),)

@@ -11,6 +11,7 @@ OUTCOMES: Final = {
     "invited": marked("The invitations are sent."),
     "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
     "withdrawn": marked("The invitation is withdrawn."),
+    "accepted-on-behalf": marked("The person is a member now, and is told so by mail."),
     "anonymized": marked("The personal data are removed. The account has a placeholder as its address now."),
     "sessions-ended": marked("The sessions have ended. This person has to sign in again."),
     "limit-ended": marked("The limit is ended. The person can try again at once."),

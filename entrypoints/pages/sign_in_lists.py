@@ -13,17 +13,20 @@ import msgspec
 
 from core.audit.sign_in_counts import SignInFilter
 from core.audit.sign_in_log import NO_SERVICE
+from core.limits import EMAIL_CHARACTERS_MAX
 from core.sign_in.reasons import SignInReason
 from entrypoints.pages.console_pages import PagedQuery, with_query
+from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.languages import marked
 from entrypoints.pages.sign_in_plots import METHODS, REFUSED, SUCCEEDED, method_name, reason_name, service_name
 from entrypoints.pages.sign_in_words import OUTCOMES
 from entrypoints.web.input.decoding import Query, id_or_none, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
-    from core.audit.sign_in_log import FoundActiveUsers, FoundSignIns
+    from core.audit.sign_in_log import FoundActiveUsers, FoundSignIns, LoggedSignIn
+    from core.positions import Position
     from entrypoints.pages.languages import Language
 
 OUTCOME_CHOICES: Final = (
@@ -52,6 +55,9 @@ class FoundSignInsQuery(PagedQuery, kw_only=True):
     since: Annotated[str, msgspec.Meta(description="The first day, in UTC.", max_length=10)] = ""
     until: Annotated[str, msgspec.Meta(description="The last day, in UTC.", max_length=10)] = ""
     address: Annotated[str, msgspec.Meta(description="The address of the network.", max_length=64)] = ""
+    person: Annotated[
+        str, msgspec.Meta(description="The whole email address of the person.", max_length=EMAIL_CHARACTERS_MAX)
+    ] = ""
 
     @property
     def asked(self) -> SignInFilter:
@@ -62,6 +68,7 @@ class FoundSignInsQuery(PagedQuery, kw_only=True):
             provider=self.method or None,
             service_id=id_or_none(self.service),
             address=self.address.strip() or None,
+            email=self.person.strip() or None,
             since=date_or_none(self.first_day),
             until=date_or_none(self.last_day),
         )
@@ -79,7 +86,7 @@ class FoundSignInsQuery(PagedQuery, kw_only=True):
     @property
     def kept(self) -> dict[str, str]:
         """The filter as it stands in an address."""
-        names = ("outcome", "reason", "method", "service", "address")
+        names = ("outcome", "reason", "method", "service", "address", "person")
         return {name: getattr(self, name) for name in names} | {"since": self.first_day, "until": self.last_day}
 
 
@@ -125,6 +132,7 @@ def sign_ins_values(
         "found": found,
         "page": page,
         "people": people,
+        "file": with_query(f"{page}/sign-ins.csv", **query.kept),
         "outcomes": OUTCOMES,
         "choices": {
             "outcome": [(value, language.text(text)) for value, text in OUTCOME_CHOICES],
@@ -142,6 +150,56 @@ def sign_ins_values(
         "first": with_query(page, **query.kept) if query.after else "",
         "next": with_query(page, **query.kept, after=found.next) if found.next is not None else "",
     }
+
+
+_COLUMNS: Final = (
+    "time",
+    "person",
+    "outcome",
+    "reason",
+    "method",
+    "organization",
+    "service",
+    "connection",
+    "network",
+    "device",
+    "request_id",
+)
+
+
+async def sign_ins_file(
+    name: str, query: FoundSignInsQuery, find: Callable[[Position | None], Awaitable[FoundSignIns]]
+) -> CsvFile:
+    """Return the response that streams what a filter finds; `find` returns `ROWS_AT_ONCE` sign-ins at most."""
+
+    async def read(after: Position | None) -> Sequence[LoggedSignIn]:
+        rows: list[LoggedSignIn] = []
+        while len(rows) < ROWS_AT_ONCE:
+            # A search looks at some days at a time, and may find fewer.
+            part = await find(after)
+            rows += part.found
+            after = part.next
+            if after is None:
+                break
+        return rows
+
+    return await listed_file(name, _COLUMNS, read, _row, after=query.position)
+
+
+def _row(one: LoggedSignIn) -> Sequence[object]:
+    return (
+        one.created_at,
+        one.email,
+        one.outcome.value,
+        one.known_reason.value if one.known_reason is not None else None,
+        one.provider,
+        one.organization_name,
+        one.service_name,
+        one.connection_name,
+        one.ip_address,
+        one.device if one.user_agent is not None else None,
+        one.request_id,
+    )
 
 
 def active_users_values(query: ActiveUsersQuery, found: FoundActiveUsers, *, page: str, people: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import SignInFilter
-from core.audit.sign_in_log import ActiveUser, LoggedSignIn
+from core.audit.sign_in_log import ActiveUser, LoggedSignIn, SignInPerson
 from core.positions import Position
 
 
@@ -27,6 +27,12 @@ class SignInLog(Protocol):
 
         An organization sees who it was of its own members and end users alone, who have confirmed that.
         """
+        ...
+
+    def of_person(
+        self, person: SignInPerson, asked: SignInFilter, *, after: Position | None, limit: int
+    ) -> Sequence[LoggedSignIn]:
+        """List the sign-ins of one person that fit the filter, the newest first."""
         ...
 
     def active_in(

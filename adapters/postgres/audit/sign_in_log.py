@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.audit.sign_in_counts import (
     DAY,
@@ -25,17 +25,26 @@ if TYPE_CHECKING:
 
     from core.audit.analytics import Period
     from core.audit.sign_in_counts import SignInFilter
+    from core.audit.sign_in_log import SignInPerson
     from core.positions import Position
 
 # The days are those that the counts name, so that what fits is found without reading other days.
-_FITTING: Final = f"""
-    AND    e.created_at >= days.day::timestamp AT TIME ZONE 'UTC'
-    AND    e.created_at < (days.day + 1)::timestamp AT TIME ZONE 'UTC'
+_FILTERS: Final = f"""
     AND    (%(at)s::timestamptz IS NULL OR (e.created_at <= %(at)s AND (e.created_at, e.id) < (%(at)s, %(after)s)))
     AND    (%(reason)s::text IS NULL OR {REASON} = %(reason)s)
     AND    (%(provider)s::text IS NULL OR e.provider = %(provider)s)
     AND    (%(service_id)s::uuid IS NULL OR coalesce(e.service_id, {ZERO}) = %(service_id)s)
     AND    (%(address)s::text IS NULL OR e.ip_address = %(address)s)
+"""
+_FITTING: Final = f"""
+    AND    e.created_at >= days.day::timestamp AT TIME ZONE 'UTC'
+    AND    e.created_at < (days.day + 1)::timestamp AT TIME ZONE 'UTC'
+    {_FILTERS}
+"""
+_IN_PERIOD: Final = f"""
+    AND    (%(start)s::date IS NULL OR e.created_at >= %(start)s::date::timestamp AT TIME ZONE 'UTC')
+    AND    (%(end)s::date IS NULL OR e.created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC')
+    {_FILTERS}
 """
 _COLUMNS: Final = """
     e.id, e.created_at, e.provider, e.success, e.reason, e.organization_id, e.service_id, e.connection_id, e.user_id,
@@ -48,17 +57,7 @@ _IS_MEMBER: Final = """
              false) AS is_member
 """
 _AFFILIATION: Final = AFFILIATION.replace("%(user_id)s", "e.user_id")
-LISTED_OF_ORGANIZATION: Final = f"""
-    WITH page AS MATERIALIZED (
-        SELECT e.*
-        FROM   unnest(%(days)s::date[]) AS days (day)
-        CROSS  JOIN unnest(%(outcomes)s::boolean[]) AS outcomes (success)
-        CROSS  JOIN LATERAL (
-            SELECT {_COLUMNS}
-            FROM   login_events e
-            WHERE  e.organization_id = %(organization_id)s AND e.success = outcomes.success {_FITTING}
-            {_NEWEST}) AS e
-        {_NEWEST})
+_TO_ORGANIZATION: Final = f"""
     SELECT   e.id, e.created_at, e.provider, e.success, e.reason, NULL AS organization_id, NULL AS organization_name,
              e.service_id, s.name AS service_name, c.name AS connection_name, u.id AS user_id, u.email,
              coalesce(u.is_platform_owner, false) AS is_platform_owner, {_IS_MEMBER},
@@ -72,6 +71,30 @@ LISTED_OF_ORGANIZATION: Final = f"""
     LEFT     JOIN users u ON u.id = e.user_id AND affiliated.since <= e.created_at
     ORDER BY e.created_at DESC, e.id DESC
 """  # noqa: S608 - made of constants alone
+_TO_PLATFORM: Final = """
+    SELECT   e.id, e.created_at, e.provider, e.success, e.reason, o.id AS organization_id, o.name AS organization_name,
+             e.service_id, s.name AS service_name, c.name AS connection_name, e.user_id, u.email,
+             u.is_platform_owner, false AS is_member, e.ip_address, e.user_agent, e.request_id
+    FROM     page e
+    JOIN     users u ON u.id = e.user_id
+    LEFT     JOIN organizations o ON o.id = e.organization_id
+    LEFT     JOIN services s ON s.id = e.service_id AND s.organization_id = e.organization_id
+    LEFT     JOIN upstream_connections c ON c.id = e.connection_id
+    ORDER BY e.created_at DESC, e.id DESC
+"""
+LISTED_OF_ORGANIZATION: Final = f"""
+    WITH page AS MATERIALIZED (
+        SELECT e.*
+        FROM   unnest(%(days)s::date[]) AS days (day)
+        CROSS  JOIN unnest(%(outcomes)s::boolean[]) AS outcomes (success)
+        CROSS  JOIN LATERAL (
+            SELECT {_COLUMNS}
+            FROM   login_events e
+            WHERE  e.organization_id = %(organization_id)s AND e.success = outcomes.success {_FITTING}
+            {_NEWEST}) AS e
+        {_NEWEST})
+    {_TO_ORGANIZATION}
+"""  # noqa: S608 - made of constants alone
 # The ids are ordered by the time of their making, which is before that of the sign-in by an hour at most.
 LISTED_OF_PLATFORM: Final = f"""
     WITH page AS MATERIALIZED (
@@ -83,15 +106,28 @@ LISTED_OF_PLATFORM: Final = f"""
             WHERE  e.id >= days.from_id AND e.id < days.to_id AND e.success = ANY (%(outcomes)s) {_FITTING}
             {_NEWEST}) AS e
         {_NEWEST})
-    SELECT   e.id, e.created_at, e.provider, e.success, e.reason, o.id AS organization_id, o.name AS organization_name,
-             e.service_id, s.name AS service_name, c.name AS connection_name, e.user_id, u.email,
-             u.is_platform_owner, false AS is_member, e.ip_address, e.user_agent, e.request_id
-    FROM     page e
-    JOIN     users u ON u.id = e.user_id
-    LEFT     JOIN organizations o ON o.id = e.organization_id
-    LEFT     JOIN services s ON s.id = e.service_id AND s.organization_id = e.organization_id
-    LEFT     JOIN upstream_connections c ON c.id = e.connection_id
-    ORDER BY e.created_at DESC, e.id DESC
+    {_TO_PLATFORM}
+"""  # noqa: S608 - made of constants alone
+OF_PERSON_IN_ORGANIZATION: Final = f"""
+    WITH page AS MATERIALIZED (
+        SELECT {_COLUMNS}
+        FROM   login_events e
+        WHERE  e.organization_id = %(organization_id)s AND e.user_id = %(user_id)s AND e.created_at >= %(since)s
+        AND    e.success = ANY (%(outcomes)s) {_IN_PERIOD}
+        {_NEWEST})
+    {_TO_ORGANIZATION}
+"""  # noqa: S608 - made of constants alone
+OF_PERSON: Final = f"""
+    WITH page AS MATERIALIZED (
+        SELECT e.*
+        FROM   unnest(%(outcomes)s::boolean[]) AS outcomes (success)
+        CROSS  JOIN LATERAL (
+            SELECT {_COLUMNS}
+            FROM   login_events e
+            WHERE  e.user_id = %(user_id)s AND e.success = outcomes.success {_IN_PERIOD}
+            {_NEWEST}) AS e
+        {_NEWEST})
+    {_TO_PLATFORM}
 """  # noqa: S608 - made of constants alone
 ACTIVE_IN_ORGANIZATION: Final = f"""
     WITH page AS MATERIALIZED (
@@ -144,19 +180,28 @@ class PostgresSignInLog(Aggregate):
         after: Position | None,
         limit: int,
     ) -> Sequence[LoggedSignIn]:
-        values = filter_values(asked) | {
-            "organization_id": organization_id,
-            "days": list(days),
-            "outcomes": [True, False] if asked.succeeded is None else [asked.succeeded],
-            "at": after.at if after is not None else None,
-            "after": after.id if after is not None else None,
-            "limit": limit,
-        }
+        values = _listed_values(asked, after, limit) | {"organization_id": organization_id, "days": list(days)}
         if organization_id is not None:
             return self._all(LoggedSignIn, LISTED_OF_ORGANIZATION, values)
         ids = [ids_of(day) for day in days]
         values |= {"from_ids": [first for first, _ in ids], "to_ids": [end for _, end in ids]}
         return self._all(LoggedSignIn, LISTED_OF_PLATFORM, values)
+
+    def of_person(
+        self, person: SignInPerson, asked: SignInFilter, *, after: Position | None, limit: int
+    ) -> Sequence[LoggedSignIn]:
+        return self._all(
+            LoggedSignIn,
+            OF_PERSON if person.organization_id is None else OF_PERSON_IN_ORGANIZATION,
+            _listed_values(asked, after, limit)
+            | {
+                "organization_id": person.organization_id,
+                "user_id": person.user_id,
+                "since": person.since,
+                "start": asked.since,
+                "end": asked.until,
+            },
+        )
 
     def active_in(
         self, organization_id: UUID | None, period: Period, newer_since: datetime | None, *, after: UUID, limit: int
@@ -170,6 +215,15 @@ class PostgresSignInLog(Aggregate):
     def service_names(self, organization_id: UUID, limit: int) -> Sequence[tuple[UUID, str]]:
         rows = self._rows(SERVICE_NAMES, (organization_id, limit))
         return [(row["id"], row["name"]) for row in rows]
+
+
+def _listed_values(asked: SignInFilter, after: Position | None, limit: int) -> dict[str, Any]:
+    return filter_values(asked) | {
+        "outcomes": [True, False] if asked.succeeded is None else [asked.succeeded],
+        "at": after.at if after is not None else None,
+        "after": after.id if after is not None else None,
+        "limit": limit,
+    }
 
 
 def ids_of(day: date) -> tuple[UUID, UUID]:

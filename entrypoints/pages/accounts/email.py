@@ -10,7 +10,7 @@ from entrypoints.pages.account_pages import ACCOUNT, account_page, address_after
 from entrypoints.pages.declaring import account_pages, shows_again
 from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_in_person
 
@@ -44,7 +44,7 @@ async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, f
 @in_browser_in_person
 async def show_email(call: Call, query: DoneQuery) -> Page:
     """Show your email address, and the one that you have asked to change to."""
-    await recent(call)
+    await recent_for_form(call)
     return await _page(call, done=query.done)
 
 

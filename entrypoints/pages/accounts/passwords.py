@@ -12,7 +12,7 @@ from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.languages import marked
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.shared.accounts.passwords import change, set_first
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_in_person
 
@@ -46,6 +46,8 @@ async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, r
 @in_browser_in_person
 async def show_password(call: Call, query: DoneQuery) -> Page:
     """Show the form for a new password."""
+    if not await call.read(passwords.is_set):
+        await recent_for_form(call)
     return await _page(call, done=query.done)
 
 

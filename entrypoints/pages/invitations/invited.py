@@ -6,7 +6,8 @@ from uuid import UUID
 import msgspec
 
 from core.errors import BadRequest, Forbidden, NotFound, RateLimitExceeded, Refusal
-from core.invitations import invitations, invited
+from core.invitations import answers, invitations, invited
+from core.invitations.acceptance import CANNOT_JOIN
 from core.invitations.invitations import InvitationStatus
 from core.invitations.invited import InvitationNotWaiting
 from core.limits import EMAIL_CHARACTERS_MAX, LARGE_BODY_BYTES_MAX
@@ -156,6 +157,39 @@ async def withdraw(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedi
     """Withdraw an invitation; programs use `POST /api/organizations/:org_slug/invitations/:invitation_id`."""
     await call.transact(invitations.revoke, org_slug, invitation_id)
     return after(f"{page_of(org_slug)}/people/invited", "withdrawn")
+
+
+async def _acceptance_page(call: Call, org_slug: str, invitation_id: UUID, *, refusal: Refusal | None = None) -> Page:
+    standing, invitation = await opened(
+        call, org_slug, Operation.INVITATIONS_CHANGE, invited.show_waiting, invitation_id
+    )
+    return console_page(
+        call,
+        "console_invitation_acceptance.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/invitations/{invitation_id}/accept", method="POST"),
+        refusal=refusal,
+        email=invitation.email,
+        role=invitation.role,
+        page=f"{page_of(org_slug)}/people/invited",
+        form_page=f"{page_of(org_slug)}/people/invited/{invitation_id}/accept",
+    )
+
+
+@routes.get(f"{INVITED}/:invitation_id/accept", refuses=(InvitationNotWaiting,))
+@in_console(Operation.INVITATIONS_CHANGE)
+async def ask_to_add_invited_person(call: Call, org_slug: str, invitation_id: UUID) -> Page:
+    """Show what it means to add the invited person at once."""
+    return await _acceptance_page(call, org_slug, invitation_id)
+
+
+@routes.post(f"{INVITED}/:invitation_id/accept", refuses=(NotFound, RateLimitExceeded, *CANNOT_JOIN))
+@in_console(Operation.INVITATIONS_CHANGE)
+@shows_again(_acceptance_page, Forbidden, RateLimitExceeded, *CANNOT_JOIN)
+async def add_invited_person(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedirect:
+    """Make the invited person a member at once; programs use `POST …/invitations/:invitation_id/accept`."""
+    await call.transact(answers.accept_on_behalf, org_slug, invitation_id)
+    return after(f"{page_of(org_slug)}/people/invited", "accepted-on-behalf")
 
 
 def _lines(text: str) -> list[str]:

@@ -1,7 +1,9 @@
 """Acting as a user in the browser of a platform owner: the page that begins it, and the button that stops it."""
 
-from typing import Final
+from typing import Annotated, Final
 from uuid import UUID
+
+import msgspec
 
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
@@ -15,7 +17,7 @@ from entrypoints.pages.home import HOME
 from entrypoints.pages.platform.users import USER, USERS, can_be_impersonated
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.web.input.decoding import id_or_none
+from entrypoints.web.input.decoding import Query, id_or_none
 from entrypoints.web.serving import impersonating
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
@@ -34,6 +36,14 @@ class ImpersonationForm(ProtectedForm, kw_only=True):
     reason: str = ""
     org_slug: str = ""
     seen_email: str = ""
+
+
+class ImpersonationQuery(Query, kw_only=True):
+    """Where the form is to begin."""
+
+    org_slug: Annotated[
+        str, msgspec.Meta(description="The slug of the organization that is filled in.", max_length=50)
+    ] = ""
 
 
 class StopForm(ProtectedForm, kw_only=True):
@@ -70,10 +80,10 @@ async def _page(
 
 @routes.get(IMPERSONATION, refuses=(UserUnknown,))
 @platform_owner_in_console
-async def ask_to_impersonate(call: Call, user_id: UUID) -> Page:
+async def ask_to_impersonate(call: Call, user_id: UUID, query: ImpersonationQuery) -> Page:
     """Show what it means to act as a user, and ask for the reason."""
     await recent_for_form(call)
-    return await _page(call, user_id)
+    return await _page(call, user_id, form=ImpersonationForm(org_slug=query.org_slug))
 
 
 @routes.post(

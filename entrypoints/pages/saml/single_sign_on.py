@@ -18,7 +18,7 @@ from core.services.services import ServiceUnknown
 from entrypoints.pages.console_pages import Program, after
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.file_answers import as_file
-from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.forms import DoneQuery, text_of_file
 from entrypoints.pages.languages import marked
 from entrypoints.pages.organizations.steps import kind_of
 from entrypoints.pages.refusals import problems_of
@@ -58,15 +58,23 @@ class SamlQuery(DoneQuery, kw_only=True):
 
 
 class ApplicationForm(ProtectedForm, kw_only=True):
-    """The metadata of the application, or its entity id and address; and the state that the page has shown."""
+    """The metadata of the application, or its entity id and address; and the state that the page has shown.
+
+    A file with the metadata stands for the text.
+    """
 
     provider: str = ""
     metadata: str = ""
+    metadata_file: bytes = b""
     entity_id: str = ""
     acs_url: str = ""
     name_id_format: str = ""
     email_attribute: str = ""
     seen_state: str = ""
+
+    def __post_init__(self) -> None:
+        if self.metadata_file:
+            self.metadata = text_of_file(self.metadata_file)
 
 
 class DetailsForm(ProtectedForm, kw_only=True):

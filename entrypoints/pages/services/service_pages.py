@@ -61,6 +61,8 @@ def service_page(
         service=at.service,
         page=page,
         tabs=_tabs(at, page),
+        # One with a grant on this service alone may lack it.
+        lacks_list=at.reader.lacks(Operation.SERVICES_LIST),
         **values,
     )
 

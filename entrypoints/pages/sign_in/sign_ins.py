@@ -12,15 +12,17 @@ from core.audit import sign_in_log
 from core.audit.sign_in_log import FoundSignIns
 from core.limits import PAGE_ITEMS_MAX
 from core.organizations.access import Operation
+from core.positions import Position
 from core.sign_in import own_sessions, own_ways, sign_ins
 from core.sign_in.sign_ins import SignIn, SignInOutcome, SignInUnknown
 from entrypoints.pages.account_pages import ACCOUNT, account_page
 from entrypoints.pages.console_pages import ROWS_SHOWN, Program, api, console_page, opened, page_of
+from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile
 from entrypoints.pages.declaring import account_pages, console_pages
 from entrypoints.pages.languages import language_of
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.sign_in.reason_texts import REASONS, RISKS
-from entrypoints.pages.sign_in_lists import FoundSignInsQuery, sign_ins_values
+from entrypoints.pages.sign_in_lists import FoundSignInsQuery, sign_ins_file, sign_ins_values
 from entrypoints.pages.sign_in_words import OUTCOMES
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
@@ -114,3 +116,14 @@ async def show_sign_ins_of_organization(call: Call, org_slug: str, query: FoundS
             services=services,
         ),
     )
+
+
+@organization_routes.get("/app/organizations/:org_slug/analytics/sign-ins/sign-ins.csv")
+@in_console(Operation.SIGN_INS_READ)
+async def download_sign_ins_of_organization(call: Call, org_slug: str, query: FoundSignInsQuery) -> CsvFile:
+    """Download the sign-ins that a search finds, at most 100,000, for a spreadsheet."""
+
+    async def find(after: Position | None) -> FoundSignIns:
+        return await call.read(sign_in_log.listed, org_slug, query.asked, after=after, limit=ROWS_AT_ONCE)
+
+    return await sign_ins_file(f"{org_slug}-sign-ins", query, find)

@@ -44,6 +44,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "PreviewForm.icon": _field(
         "The file of the icon: PNG or SVG, at most 256 KiB. Without one, the saved icon is shown."
     ),
+    "metadata_file": _field("The file with the SAML metadata; it stands for the text, and for an address."),
     "logo_sent": _field("The logo that was sent with a form which was refused, as the page carries it."),
     "icon_sent": _field("The icon that was sent with a form which was refused, as the page carries it."),
     "remove_logo": _field("Whether the branding is to have no logo.", **_BOX),

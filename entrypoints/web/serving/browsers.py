@@ -212,9 +212,14 @@ async def recent(call: Call, *, page: str | None = None) -> None:
     await _signed_in_within(call, RECENT, page)
 
 
-async def recent_for_form(call: Call) -> None:
-    """Do the same on the page of a form that is filled in, so long before its sending that nothing typed is lost."""
-    await _signed_in_within(call, RECENT - TIME_TO_TYPE, None)
+async def recent_for_form(call: Call, *, if_acting: bool = True) -> None:
+    """Do the same on the page of a form that is filled in, so long before its sending that nothing typed is lost.
+
+    A page that is also there to be read asks nothing of a platform owner who acts as the user (`if_acting`): they
+    could not open it any more.
+    """
+    if if_acting or call.acts_for is None:
+        await _signed_in_within(call, RECENT - TIME_TO_TYPE, None)
 
 
 async def _signed_in_within(call: Call, period: timedelta, page: str | None) -> None:

@@ -429,6 +429,7 @@ def test_no_query_of_a_page_reads_the_log_whole(log: Log) -> None:
     asked: dict[str, Any] = dict.fromkeys(("succeeded", "reason", "provider", "service_id", "address", "at", "after"))
     days = {"days": [date(2026, 2, 1)], "outcomes": [True, False], "limit": 26}
     ids = {"from_ids": [log_sql.ids_of(date(2026, 2, 1))[0]], "to_ids": [log_sql.ids_of(date(2026, 2, 1))[1]]}
+    person = {"user_id": log.users[0], "since": BEGIN, "start": None, "end": None}
     queries: tuple[tuple[LiteralString, dict[str, Any], int], ...] = (
         (sql.FIGURES_OF_ORGANIZATION, period, 100),
         (sql.FIGURES_OF_PLATFORM, period, 100),
@@ -437,6 +438,8 @@ def test_no_query_of_a_page_reads_the_log_whole(log: Log) -> None:
         (sql.BY_DAY_OF_ORGANIZATION, period | asked, 100),
         (log_sql.LISTED_OF_ORGANIZATION, asked | days, 26 * 2 + 26),
         (log_sql.LISTED_OF_PLATFORM, asked | days | ids, 400),
+        (log_sql.OF_PERSON_IN_ORGANIZATION, asked | days | person, 26),
+        (log_sql.OF_PERSON, asked | days | person, 26 * 2 + 26),
     )
     for query, values, rows in queries:
         plan = explained(log.connection, query, {"organization_id": organization_id, **values})

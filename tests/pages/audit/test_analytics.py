@@ -159,6 +159,61 @@ async def test_a_list_is_filtered_and_goes_on(owner: Visitor, world: World, tran
     assert (await owner.open(f"{PAGE}/active-users?day=9999-12-31&days=9&after=x")).status == 200
 
 
+async def test_the_sign_ins_of_a_person_are_found_by_the_whole_address(owner: Visitor, world: World) -> None:
+    for days_ago in range(30):
+        write(world, days_ago, reason="" if days_ago else "wrong_password")
+    page = f"{PAGE}/sign-ins?person=%20Ada@Example.com"
+
+    first = await owner.open(page)
+    [following] = re.findall(r'href="([^"]+after=[^"]+)"', first.text)
+    second = await owner.open(html.unescape(following))
+    assert (first.text.count("<tr role="), second.text.count("<tr role=")) == (26, 6)
+    assert (await owner.open(f"{page}&outcome=refused")).text.count("<tr role=") == 2
+    assert (await owner.open(f"{page}&since=2026-02-01&until=2026-02-02")).text.count("<tr role=") == 3
+    # Of what was before a person has confirmed to belong to the organization it is not told whose it was.
+    world.connection.execute("UPDATE memberships SET confirmed_at = '2026-02-01T00:00:00Z'")
+    assert (await owner.open(page)).text.count("<tr role=") == 4
+
+
+async def test_an_address_that_has_confirmed_nothing_is_answered_as_any_other(owner: Visitor, world: World) -> None:
+    acme = world.value("SELECT id FROM organizations WHERE slug = 'acme'")
+    world.user("stranger@example.com")
+    world.member(acme, world.user("added@example.com"), "member")
+    world.connection.execute("UPDATE memberships SET confirmed_at = NULL WHERE role = 'member'")
+    write(world, 1)
+    world.connection.execute("UPDATE login_events SET user_id = (SELECT id FROM users WHERE email LIKE 'added%')")
+
+    texts = {
+        name: (await owner.open(f"{PAGE}/sign-ins?person={name}@example.com")).text.replace(f"{name}@", "")
+        for name in ("added", "stranger", "unknown")
+    }
+
+    assert "No sign-in fits." in texts["unknown"]
+    pages = {text.replace(f"{name}%40", "") for name, text in texts.items()}
+    assert len(pages) == 1
+
+
+async def test_sign_ins_are_downloaded_as_they_are_found(
+    owner: Visitor, world: World, transact: Callable[..., Any]
+) -> None:
+    for days_ago in (1, 90, 91):
+        write(world, days_ago, provider="=1+1", reason="wrong_password")
+    write(world, 2)
+    world.connection.execute("DELETE FROM sign_in_counting")
+    transact(count_next, 100)
+
+    listed = await owner.open(f"{PAGE}/sign-ins?outcome=refused")
+    assert f'href="{PAGE}/sign-ins/sign-ins.csv?outcome=refused" download' in listed.text
+    head, *rows = (await owner.open(f"{PAGE}/sign-ins/sign-ins.csv?outcome=refused")).text.splitlines()
+    assert head.startswith("time,person,outcome,reason,method,")
+    assert len(rows) == 3
+    assert "ada@example.com,refused,wrong_password,'=1+1," in rows[0]
+    of_person = (await owner.open(f"{PAGE}/sign-ins/sign-ins.csv?person=ada@example.com&until=2026-01-01")).text
+    assert len(of_person.splitlines()) == 3
+    nowhere = (await owner.open(f"{PAGE}/sign-ins/sign-ins.csv?address=198.51.100.1")).text
+    assert len(nowhere.splitlines()) == 1
+
+
 async def test_while_the_log_is_counted_pages_say_up_to_when(world: World, owner: Visitor) -> None:
     write(world, 3)
     world.connection.execute("DELETE FROM sign_in_counting")

@@ -9,8 +9,10 @@ import pytest
 
 from core.organizations.bulk_jobs import ROWS_MAX
 from tests.world.inviter import GUEST, INVITER
+from tests.world.visitor import forms_of
 
 if TYPE_CHECKING:
+    from tests.application import Answer
     from tests.world.inviter import Inviter
     from tests.world.visitor import Visitor
 
@@ -24,6 +26,13 @@ async def olga(inviter: Inviter, visitor: Visitor) -> Visitor:
     assert inviter.organization_id
     await visitor.sign_in(INVITER)
     return visitor
+
+
+async def act(visitor: Visitor, page: Answer, path: str) -> Answer:
+    """Press the button of a page that sends its form to this path."""
+    [form] = [one for one in forms_of(page) if one.id == "act"]
+    assert f'formaction="{path}"' in page.text
+    return await visitor.post(path, form.fields)
 
 
 async def test_many_are_invited_and_each_line_has_its_result(inviter: Inviter, olga: Visitor) -> None:
@@ -124,8 +133,8 @@ async def test_an_invitation_is_withdrawn_and_a_second_withdrawal_says_so(invite
     invitation = await inviter.invite()
     form = await olga.open(PAGE)
 
-    done = await olga.submit(form, f"{PAGE}/{invitation.id}/withdraw")
-    again = await olga.submit(form, f"{PAGE}/{invitation.id}/withdraw")
+    done = await act(olga, form, f"{PAGE}/{invitation.id}/withdraw")
+    again = await act(olga, form, f"{PAGE}/{invitation.id}/withdraw")
 
     assert "The invitation is withdrawn." in done.text
     assert again.status == 404
@@ -137,8 +146,8 @@ async def test_an_invitation_is_sent_again_with_a_new_link(inviter: Inviter, olg
     invitation = await inviter.invite()
     form = await olga.open(PAGE)
 
-    done = await olga.submit(form, f"{PAGE}/{invitation.id}/send-again")
-    again = await olga.submit(form, f"{PAGE}/{invitation.id}/send-again")
+    done = await act(olga, form, f"{PAGE}/{invitation.id}/send-again")
+    again = await act(olga, form, f"{PAGE}/{invitation.id}/send-again")
 
     assert "A new invitation is sent." in done.text
     assert inviter.status(invitation) == "cancelled"
@@ -153,7 +162,7 @@ async def test_an_expired_invitation_is_sent_again(inviter: Inviter, olga: Visit
     await olga.sign_in(INVITER)
 
     page = await olga.open(PAGE)
-    done = await olga.submit(page, f"{PAGE}/{invitation.id}/send-again")
+    done = await act(olga, page, f"{PAGE}/{invitation.id}/send-again")
 
     assert ">Expired</span>" in page.text
     assert "A new invitation is sent." in done.text
@@ -171,3 +180,45 @@ async def test_another_organization_s_invitation_is_not_found(inviter: Inviter, 
         assert answer.status == 404, action
     assert inviter.status(invitation) == "pending"
     assert GUEST not in (await olga.open(PAGE)).text
+
+
+async def test_an_invited_person_is_added_at_once(inviter: Inviter, olga: Visitor) -> None:
+    invitation = await inviter.invite()
+    page = f"{PAGE}/{invitation.id}/accept"
+
+    listed = await olga.open(PAGE)
+    form = await olga.open(page)
+    done = await olga.submit(form, page)
+    again = await olga.submit(form, page)
+
+    assert f'href="{page}"' in listed.text
+    assert "becomes a member at once" in form.text
+    assert GUEST in form.text
+    assert "The person is a member now" in done.text
+    assert inviter.role_of() == "member"
+    assert inviter.status(invitation) == "accepted"
+    assert again.status == 404
+    assert (await olga.open(page)).status == 404
+
+
+async def test_a_member_who_may_not_give_a_role_does_not_accept_an_invitation_to_it(
+    inviter: Inviter, visitor: Visitor
+) -> None:
+    await inviter.sign_in_with_role("inviters", "org.members.manage")
+    invitation = await inviter.invite(role="admin")
+    await visitor.sign_in("inviters@example.com")
+    page = f"{PAGE}/{invitation.id}/accept"
+
+    refused = await visitor.submit(await visitor.open(page), page)
+
+    assert refused.status == 403
+    assert "What this means" in refused.text
+    assert inviter.status(invitation) == "pending"
+
+
+async def test_an_expired_invitation_is_not_accepted_on_behalf(inviter: Inviter, olga: Visitor) -> None:
+    invitation = await inviter.invite()
+    inviter.world.clock.advance(timedelta(days=8))
+    await olga.sign_in(INVITER)
+
+    assert (await olga.open(f"{PAGE}/{invitation.id}/accept")).status == 404

@@ -118,6 +118,18 @@ class TestBegin:
         assert "Support of the platform" in theirs.text
         assert acting.cookies.keys() >= {"gatehouse_session", "gatehouse_impersonation"}
 
+    async def test_the_page_of_an_organization_leads_to_its_owner(
+        self, platform_owner: Visitor, support: Visitor, callers: Callers
+    ) -> None:
+        page = f"/app/platform/organizations/{callers.acme_id}"
+        link = f"{page_of(callers.people[Caller.OWNER])}?org_slug={ACME}"
+
+        assert f'href="{link}"' in (await platform_owner.open(page)).text
+        assert f'name="org_slug" type="text" value="{ACME}"' in (await platform_owner.open(link)).text
+        assert "/impersonation" not in (await support.open(page)).text
+        callers.world.connection.execute("UPDATE organizations SET status = 'suspended'")
+        assert link not in (await platform_owner.open(page)).text
+
     async def test_it_can_begin_in_an_organization(self, platform_owner: Visitor, admin: UUID, world: World) -> None:
         await act(platform_owner, admin, org_slug=f" {ACME} ")
 

@@ -67,3 +67,28 @@ async def test_bars_lead_to_the_sign_ins_of_all_and_support_is_told_nothing_of_o
     assert "ann.of.plots@example.com" in active
     # Older windows are not known any more, so the page shows the newest one.
     assert "to 3 February 2026" in (await support.open(f"{PAGE}/active-users?days=30&day=2026-01-20")).text
+
+
+async def test_the_sign_ins_of_a_person_are_found_and_what_support_asks_is_recorded(
+    world: World, platform_owner: Visitor, support: Visitor
+) -> None:
+    world.connection.execute("DELETE FROM login_events")
+    boss, ann = world.user("boss@example.com", is_platform_owner=True), world.user("ann.of.plots@example.com")
+    write(world, boss, None, number=1)
+    write(world, ann, None, number=2)
+    write(world, ann, None, number=3, reason="wrong_password")
+
+    counts = {
+        name: [
+            (await reader.open(f"{PAGE}/sign-ins?person={name}@example.com")).text.count("192.0.2.77")
+            for reader in (platform_owner, support)
+        ]
+        for name in ("boss", "ann.of.plots", "unknown")
+    }
+
+    assert counts == {"boss": [1, 0], "ann.of.plots": [2, 2], "unknown": [0, 0]}
+    assert len(world.platform_audit_entries("user.opened")) == 1
+    file = (await support.open(f"{PAGE}/sign-ins/sign-ins.csv?person=ann.of.plots@example.com")).text
+    assert len(file.splitlines()) == 3
+    assert "192.0.2.77" in file
+    assert len(world.platform_audit_entries("user.opened")) == 2

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.multipart import CONTENT_TYPE, form_data
 from tests.service_provider import ServiceProvider, posted_form
-from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
     from tests.application import Answer
@@ -77,6 +78,26 @@ async def test_an_admin_sets_up_saml_and_signs_in(world: World, shop: Team, ann:
         "Success"
     ]
     assert "last sent an acceptable request" in (await ann.open(SAML)).text
+
+
+async def test_the_metadata_may_be_a_file(world: World, shop: Team, ann: Visitor) -> None:
+    page = await ann.open(f"{SAML}?provider=other")
+    form = next(one for one in forms_of(page) if one.action == SAML)
+    fields = {name: value for name, value in form.fields.items() if name != "metadata_file"}
+    sp = ServiceProvider(now=world.clock, idp="http://localhost:8000/saml/acme/shop")
+
+    async def send(file: bytes) -> Answer:
+        data = form_data(fields, {"metadata_file": file})
+        return await ann.send("POST", SAML, data=data, headers={"Content-Type": CONTENT_TYPE})
+
+    damaged = [await send(file) for file in (b"\xff\xfe\x00", b"\x00<md>\x00", b"<kept-to-be-corrected>")]
+    saved = await send(b"\xef\xbb\xbf" + sp.metadata().encode())
+
+    assert 'enctype="multipart/form-data"' in page.text
+    assert [one.status for one in damaged] == [400, 400, 400]
+    assert "&lt;kept-to-be-corrected&gt;" in damaged[2].text
+    assert saved.status == 303
+    assert (await stored(shop))["entity_id"] == sp.entity_id
 
 
 @pytest.mark.parametrize(

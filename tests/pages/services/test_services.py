@@ -233,6 +233,33 @@ async def test_a_member_sees_the_values_and_what_is_closed(world: World, people:
     assert "<code>services.create</code>" in listed.text
 
 
+async def test_from_what_is_gone_a_button_leads_to_its_list(
+    world: World, people: Team, visitor: Visitor, subtests: pytest.Subtests
+) -> None:
+    shop_of(world, people)
+    await visitor.sign_in("ann@example.com")
+    organization, gone = "/app/organizations/acme", "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
+
+    for path, leads_to in (
+        (f"webhooks/{gone}", "webhooks"),
+        (f"webhooks/{gone}/deliveries", "webhooks"),
+        ("services/gone", "services"),
+        ("services/gone/plans/new", "services"),
+        (f"services/shop/plans/{gone}", "services/shop/plans"),
+        (f"services/shop/api-keys/{gone}", "services/shop/api-keys"),
+        (f"sign-in/connections/{gone}", "sign-in"),
+        (f"sign-in/mail-domains/{gone}", "sign-in/mail-domains"),
+        (f"jobs/{gone}", "jobs"),
+        ("roles/gone", "roles"),
+        (f"keys/{gone}/delete", "keys"),
+    ):
+        with subtests.test(path=path):
+            answer = await visitor.open(f"{organization}/{path}")
+            assert answer.status == 404
+            main = answer.text.partition("<main")[2].partition("</main>")[0]
+            assert f'href="{organization}/{leads_to}"' in main
+
+
 async def test_a_grant_opens_the_service_and_nothing_else(world: World, people: Team, visitor: Visitor) -> None:
     shop = shop_of(world, people)
     world.grant(people.organization_id, shop.id, people.ids["kim"], "manager")
@@ -243,6 +270,9 @@ async def test_a_grant_opens_the_service_and_nothing_else(world: World, people: 
 
     assert "https://shop.example/other" in redirect_uris(world)
     assert (await visitor.open(CONSOLE)).status == 403
+    assert f'href="{CONSOLE}"' not in page.text
+    assert "The list of all services is closed to you." in page.text
+    assert "<code>services.view</code>" in page.text
 
 
 def redirect_uris(world: World) -> list[str]:

@@ -1,6 +1,7 @@
 """What the pages of setup links and of the console show and read of a connection alike."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from core.errors import BadRequest
@@ -49,7 +50,7 @@ async def described_change(call: Call, organization_id: UUID, wishes: Connection
     return CheckedChange(finding=Finding(), described=described)
 
 
-def stored(connection: ConnectionRecord) -> dict[str, str]:
+def stored(connection: ConnectionRecord) -> dict[str, Any]:
     """Return what the form of a connection shows of it; metadata that were pasted are not shown again."""
     return {
         "type": connection.type,

@@ -20,6 +20,7 @@ from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
 from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
 from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.forms import text_of_file
 from entrypoints.pages.languages import marked
 from entrypoints.pages.organizations.setup import KindQuery
 from entrypoints.pages.organizations.steps import kind_of
@@ -52,7 +53,10 @@ NO_MEMBERS: Final = marked("Nobody: they use the services, and become no members
 
 
 class ConnectionForm(ProtectedForm, kw_only=True):
-    """A new connection, or where one leads; empty fields change nothing. `seen` is the state that a page has shown."""
+    """A new connection, or where one leads; empty fields change nothing. `seen` is the state that a page has shown.
+
+    A file with metadata stands for the text, and for the address that was there before.
+    """
 
     seen: str = ""
     type: str = ""
@@ -63,6 +67,11 @@ class ConnectionForm(ProtectedForm, kw_only=True):
     client_secret: str = ""
     metadata_url: str = ""
     metadata_xml: str = ""
+    metadata_file: bytes = b""
+
+    def __post_init__(self) -> None:
+        if self.metadata_file:
+            self.metadata_url, self.metadata_xml = "", text_of_file(self.metadata_file)
 
     @property
     def wishes(self) -> ConnectionWishes:
@@ -216,7 +225,9 @@ async def _page(
 @in_console(Operation.CONNECTIONS_READ)
 async def show_connection_settings(call: Call, org_slug: str, connection_id: UUID, query: ConnectionQuery) -> Page:
     """Show a connection: its state, the steps at its provider, what it does, its mail domains, and what failed."""
-    return await _page(call, org_slug, connection_id, query=query)
+    page = await _page(call, org_slug, connection_id, query=query)
+    await recent_for_form(call, if_acting=False)
+    return page
 
 
 @routes.post(

@@ -154,7 +154,9 @@ async def _page(
 @in_console(Operation.DOMAIN_ROUTES_READ)
 async def show_mail_domain(call: Call, org_slug: str, route_id: UUID, query: DoneQuery) -> Page:
     """Show a mail domain with its TXT record, and by which connection its addresses sign in."""
-    return await _page(call, org_slug, route_id, query=query)
+    page = await _page(call, org_slug, route_id, query=query)
+    await recent_for_form(call, if_acting=False)
+    return page
 
 
 @routes.post(DOMAIN, refuses=(BadRequest, RouteUnknown, RouteSeenOtherwise))

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.identity_provider import IdentityProvider
+from tests.multipart import CONTENT_TYPE, form_data
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
 from tests.world.openid_connection import CONNECTIONS, ROUTES
-from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
+    from tests.application import Answer
     from tests.clock import SettableClock
     from tests.openid_provider import OpenIdProvider
     from tests.world.openid_acme import Acme
@@ -62,6 +64,14 @@ async def test_a_mistake_is_told_before_a_connection_is_saved(
     assert (await acme.owner.get(CONNECTIONS)).json["total"] == 1
 
 
+async def send_file(visitor: Visitor, page: str, file: bytes, **fields: str) -> Answer:
+    """Send the form of the provider with a file in place of the metadata."""
+    form = next(one for one in forms_of(await visitor.open(page)) if one.action == page)
+    sent = {name: value for name, value in form.fields.items() if name != "metadata_file"} | fields
+    data = form_data(sent, {"metadata_file": file})
+    return await visitor.send("POST", page, data=data, headers={"Content-Type": CONTENT_TYPE})
+
+
 async def test_a_connection_by_saml_stays_switched_off_when_it_gets_its_metadata(
     ann: Visitor, acme: Acme, clock: SettableClock
 ) -> None:
@@ -74,6 +84,8 @@ async def test_a_connection_by_saml_stays_switched_off_when_it_gets_its_metadata
     clock.advance(timedelta(seconds=1))
     saved = await ann.submit(await ann.open(page), page, metadata_xml=IdentityProvider(now=clock).metadata())
     unread = await ann.submit(await ann.open(page), page, metadata_xml="<nonsense")
+    files = (IdentityProvider(now=clock).metadata().encode("utf-16"), b"\xff\x00<nonsense")
+    of_files = [await send_file(ann, page, file, metadata_url="https://gone.example") for file in files]
     rotated = await ann.submit(await ann.open(page), f"{page}/rotate-key-pair")
     asked = await ann.submit(await ann.open(page), f"{page}/ask")
 
@@ -82,6 +94,8 @@ async def test_a_connection_by_saml_stays_switched_off_when_it_gets_its_metadata
     assert "The changes to the connection are saved." in saved.text
     assert (await acme.owner.get(f"{CONNECTIONS}/{listed['id']}")).json["enabled"] is False
     assert unread.status == 400
+    assert [one.status for one in of_files] == [303, 400]
+    assert 'id="metadata_xml-problem"' in of_files[1].text
     assert "The certificate is valid until" in rotated.text
     assert "The provider was asked again." in asked.text
 
