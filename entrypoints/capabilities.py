@@ -82,7 +82,7 @@ from entrypoints.pages.openid import authorize as authorize_pages
 from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import sign_out as sign_out_page
-from entrypoints.pages.openid import trials as trial_pages
+from entrypoints.pages.openid import tryouts
 from entrypoints.pages.organizations import jobs as job_pages
 from entrypoints.pages.organizations import keys as organization_key_pages
 from entrypoints.pages.organizations import ownership as ownership_pages
@@ -129,14 +129,14 @@ from entrypoints.pages.scim import provisioning as provisioning_pages
 from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.services import api_keys as service_key_pages
 from entrypoints.pages.services import applications as application_pages
+from entrypoints.pages.services import deletion as service_deletion_page
 from entrypoints.pages.services import end_users as end_user_pages
 from entrypoints.pages.services import grants as grant_pages
+from entrypoints.pages.services import options as service_options_page
 from entrypoints.pages.services import plans as plan_pages
 from entrypoints.pages.services import redirect_uris as redirect_uri_pages
-from entrypoints.pages.services import removal as service_removal_page
 from entrypoints.pages.services import secrets as client_secret_page
 from entrypoints.pages.services import services as service_pages
-from entrypoints.pages.services import settings as service_settings_page
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
@@ -340,9 +340,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     service_pages.routes,
     redirect_uri_pages.routes,
     client_secret_page.routes,
-    trial_pages.routes,
-    service_settings_page.routes,
-    service_removal_page.routes,
+    tryouts.routes,
+    service_options_page.routes,
+    service_deletion_page.routes,
     end_user_pages.routes,
     service_key_pages.routes,
     plan_pages.routes,

@@ -14,10 +14,10 @@ from core.services.redirect_changes import RefusedRedirect
 from core.services.services import Service, ServiceType
 from entrypoints.pages.openid.claim_words import shown
 from entrypoints.pages.services import snippets
+from entrypoints.pages.services.deletion import ServiceDeletionForm
 from entrypoints.pages.services.kinds import KINDS, TYPES
-from entrypoints.pages.services.removal import ServiceRemovalForm
+from entrypoints.pages.services.options import FIELDS, PROFILES, texts_of
 from entrypoints.pages.services.services import NewServiceForm, ServiceSearchQuery
-from entrypoints.pages.services.settings import FIELDS, PROFILES, texts_of
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.sample_values import ID, NAME, NOW, PROBLEM
 
@@ -45,7 +45,7 @@ SERVICE: Final[dict[str, Any]] = {
     "page": _PAGE,
     "tabs": [
         (_PAGE, "Connect", None),
-        (f"{_PAGE}/settings", "Settings", None),
+        (f"{_PAGE}/options", "Settings", None),
         (f"{_PAGE}/people", "People", Capability.SERVICES_MANAGE),
     ],
 }
@@ -104,7 +104,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "console_service_refused_redirect.html": {**SERVICE, "refused": _REFUSED},
     "console_service_secret.html": SERVICE,
-    "console_service_settings.html": {
+    "console_service_options.html": {
         **SERVICE,
         "problems": defaultdict(str, {"jwks": PROBLEM, "audiences": PROBLEM}),
         "typed": dict.fromkeys(FIELDS, NAME),
@@ -115,13 +115,13 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_keys": None,
         "lacks_removal": Capability.SERVICES_MANAGE,
     },
-    "console_service_removal.html": {
+    "console_service_deletion.html": {
         **SERVICE,
         "problems": defaultdict(str, {"slug": PROBLEM}),
         "figures": ServiceEnding(end_users=10_001, sessions=7, api_keys=1, plans=2, subscriptions=3, grants=0),
-        "form": ServiceRemovalForm(slug=NAME, note=NAME),
+        "form": ServiceDeletionForm(slug=NAME, note=NAME),
     },
-    "console_service_trial.html": {**SERVICE, "why_not": "", "lacks_trial": None},
+    "console_service_tryout.html": {**SERVICE, "why_not": "", "lacks_trial": None},
     "console_service_tried.html": {
         **SERVICE,
         "parts": {"id-token": _CLAIMS, "access-token": _CLAIMS, "userinfo": _CLAIMS},

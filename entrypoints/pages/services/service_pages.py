@@ -81,7 +81,7 @@ def _tabs(at: ServiceStanding, page: str) -> list[tuple[str, str, Capability | R
     sign_ins = f"{page_of(at.reader.organization.slug)}/analytics/sign-ins"
     return [
         (page, marked("Connect"), None),
-        (f"{page}/settings", marked("Settings"), None),
+        (f"{page}/options", marked("Settings"), None),
         (f"{page}/grants", marked("People"), at.reader.lacks(Operation.SERVICE_GRANTS_CHANGE)),
         (f"{page}/plans", marked("Plans"), None),
         (f"{page}/api-keys", marked("API keys"), None),

@@ -189,16 +189,16 @@ async def test_a_service_is_not_tried_and_its_keys_stay_and_the_pages_say_so(cal
     world.connection.execute("UPDATE services SET jwks = %s::jsonb WHERE slug = 'shop'", (keys,))
     acting, theirs = browser_of_impersonator(callers), browser_of(callers, Caller.ADMIN)
 
-    trial = await acting.open(f"{page}/trial")
-    begun = await acting.post(f"{page}/trial", {"form_token": token_of(trial)})
-    settings = await acting.open(f"{page}/settings")
-    renamed = await acting.submit(settings, f"{page}/settings", name="Renamed", service_type="web")
-    forged = await acting.submit(await acting.open(f"{page}/settings"), f"{page}/settings", jwks="", service_type="web")
+    trial = await acting.open(f"{page}/tryout")
+    begun = await acting.post(f"{page}/tryout", {"form_token": token_of(trial)})
+    settings = await acting.open(f"{page}/options")
+    renamed = await acting.submit(settings, f"{page}/options", name="Renamed", service_type="web")
+    forged = await acting.submit(await acting.open(f"{page}/options"), f"{page}/options", jwks="", service_type="web")
 
     for shown, closed in ((trial, "Try it"), (settings, "Change the keys")):
         assert "This is closed while you act as another person" in shown.text
         assert re.search(rf'disabled aria-describedby="[\w-]+">{closed}<', shown.text)
-    assert f'action="{page}/trial"' in (await theirs.open(f"{page}/trial")).text
+    assert f'action="{page}/tryout"' in (await theirs.open(f"{page}/tryout")).text
     assert (begun.status, forged.status) == (403, 403)
     assert "The settings of the service are saved." in renamed.text
     assert world.value("SELECT jwks = %s::jsonb AND name = 'Renamed' FROM services WHERE jwks IS NOT NULL", keys)
@@ -211,8 +211,8 @@ async def test_a_page_says_why_each_control_of_it_is_closed(callers: Callers) ->
 
     for path in (
         page,
-        f"{page}/trial",
-        f"{page}/settings",
+        f"{page}/tryout",
+        f"{page}/options",
         f"{page}/api-keys",
         f"{page}/single-sign-on?provider=other",
     ):
@@ -230,7 +230,7 @@ async def test_connections_and_credentials_stay_as_they_are_and_the_pages_say_so
     acting, theirs = browser_of_impersonator(callers), browser_of(callers, Caller.ADMIN)
 
     for path, actions in (
-        (connection, (connection, f"{connection}/options")),
+        (connection, (connection, f"{connection}/change")),
         (f"{page}/oauth-credentials/codehost", (f"{page}/oauth-credentials/codehost",)),
         (page, ()),
     ):

@@ -150,7 +150,7 @@ async def test_a_long_list_goes_on_and_stays_small(world: World, people: Team, a
 
 async def test_the_tabs_of_a_service_have_titles_of_their_own(world: World, people: Team, ann: Visitor) -> None:
     shop_of(world, people)
-    tabs = ("", "/settings", "/grants", "/plans", "/api-keys", "/single-sign-on")
+    tabs = ("", "/options", "/grants", "/plans", "/api-keys", "/single-sign-on")
 
     titles = [re.findall("<title>(.*?)</title>", (await ann.open(SHOP + tab)).text)[0] for tab in tabs]
 

@@ -121,9 +121,9 @@ _OF_ORGANIZATION: Final = {
     "GET /why": "/why",
 }
 _OF_SERVICE: Final = {
-    "GET ": "/settings",
-    "PATCH ": "/settings",
-    "DELETE ": "/removal",
+    "GET ": "/options",
+    "PATCH ": "/options",
+    "DELETE ": "/deletion",
     "GET /api-keys": "/api-keys",
     "POST /api-keys": "/api-keys/new",
     "GET /api-keys/:api_key_id": "/api-keys/:api_key_id",

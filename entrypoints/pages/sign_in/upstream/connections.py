@@ -253,7 +253,7 @@ async def change_provider(call: Call, org_slug: str, connection_id: UUID, form: 
     return after(_page_of(org_slug, connection_id), "connection-saved", provider=_word(form.provider))
 
 
-@routes.post(f"{CONNECTION}/options", refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
+@routes.post(f"{CONNECTION}/change", refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
 @in_console(Operation.CONNECTION_CONFIGURE)
 @shows_again(_page, BadRequest, Forbidden, ConnectionSeenOtherwise)
 async def change_options(call: Call, org_slug: str, connection_id: UUID, form: OptionsForm) -> PageOrRedirect:

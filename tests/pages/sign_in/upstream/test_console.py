@@ -106,9 +106,9 @@ async def test_the_provider_and_the_options_of_a_connection_are_changed(
     page = f"{SIGN_IN}/connections/{acme.connection_id}"
     shown = await ann.open(page)
     clock.advance(timedelta(seconds=1))
-    saved = await ann.submit(shown, f"{page}/options", joins_as="member", trust_mfa="on", claim_of_email="upn")
-    late = await ann.submit(shown, f"{page}/options", joins_as="", scopes="openid kept")
-    unknown = await ann.submit(await ann.open(page), f"{page}/options", joins_as="nobody")
+    saved = await ann.submit(shown, f"{page}/change", joins_as="member", trust_mfa="on", claim_of_email="upn")
+    late = await ann.submit(shown, f"{page}/change", joins_as="", scopes="openid kept")
+    unknown = await ann.submit(await ann.open(page), f"{page}/change", joins_as="nobody")
     wrong = await ann.submit(await ann.open(page), page, client_secret="mistyped")
     late_provider = await ann.submit(shown, page, client_secret=CLIENT_SECRET)
     right = await ann.submit(await ann.open(page), page, client_secret=CLIENT_SECRET)
@@ -121,7 +121,7 @@ async def test_the_provider_and_the_options_of_a_connection_are_changed(
     assert 'value="openid kept"' in late.text
     assert (unknown.status, wrong.status) == (400, 400)
     assert "The changes to the connection are saved." in right.text
-    odd = await ann.submit(await ann.open(page), f"{page}/options", seen="yesterday")
+    odd = await ann.submit(await ann.open(page), f"{page}/change", seen="yesterday")
     assert odd.status == 400
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.world.team import Team
     from tests.world.world import World
 
-TRIAL = f"{CONSOLE}/shop/trial"
+TRYOUT = f"{CONSOLE}/shop/tryout"
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def claim(page: Answer, part: str, name: str) -> str:
 
 async def begun(visitor: Visitor) -> str:
     """Begin a try, and return the address to which the browser is led."""
-    answer = await visitor.submit(await visitor.open(TRIAL), TRIAL, is_followed=False)
+    answer = await visitor.submit(await visitor.open(TRYOUT), TRYOUT, is_followed=False)
     assert answer.status == 303
     return answer.headers["Location"]
 
@@ -58,7 +58,7 @@ async def answered(visitor: Visitor) -> str:
     answer = await visitor.send("GET", await begun(visitor))
     assert answer.status == 303
     parts = urlsplit(answer.headers["Location"])
-    assert parts.path == f"{TRIAL}/answer"
+    assert parts.path == f"{TRYOUT}/answer"
     return f"{parts.path}?{parts.query}"
 
 
@@ -69,7 +69,7 @@ async def test_a_try_shows_what_is_in_the_tokens_and_ends_their_session(
     world.connection.execute("UPDATE services SET service_type = %s", (service_type,))
     [(client_id,)] = world.connection.execute("SELECT client_id FROM services").fetchall()
 
-    page = await ann.submit(await ann.open(TRIAL), TRIAL)
+    page = await ann.submit(await ann.open(TRYOUT), TRYOUT)
 
     assert "The sign-in works." in page.text
     assert claim(page, "id-token", "email") == "ann@example.com"
@@ -90,7 +90,7 @@ async def test_a_try_shows_what_is_in_the_tokens_and_ends_their_session(
 async def test_user_information_is_that_of_the_endpoint(world: World, people: Team, ann: Visitor) -> None:
     world.connection.execute("UPDATE users SET name = 'Ann Lee' WHERE email = 'ann@example.com'")
 
-    page = await ann.submit(await ann.open(TRIAL), TRIAL)
+    page = await ann.submit(await ann.open(TRYOUT), TRYOUT)
     tokens = await world.sign_in("ann@example.com")
     answer = await world.client.request("GET", "/auth/userinfo", token=tokens.access_token)
 
@@ -126,7 +126,7 @@ async def test_another_browser_gets_nothing_for_the_answer(people: Team, ann: Vi
 async def test_the_address_of_a_try_is_none_that_a_request_may_name(world: World, people: Team, ann: Visitor) -> None:
     [(client_id,)] = world.connection.execute("SELECT client_id FROM services").fetchall()
     begun_at = urlsplit(await answered(ann))
-    address = f"http://localhost{TRIAL}/answer"
+    address = f"http://localhost{TRYOUT}/answer"
 
     for more in ("", "&tried_at=" + address, "&is_pushed=yes"):
         answer = await ann.send(
@@ -154,7 +154,7 @@ async def test_a_code_of_a_try_is_redeemed_by_nobody_else(world: World, people: 
         body={
             "grant_type": "authorization_code",
             "client_id": str(client_id),
-            "redirect_uri": f"http://localhost:8000{TRIAL}/answer",
+            "redirect_uri": f"http://localhost:8000{TRYOUT}/answer",
             "code": query["code"][0],
             "code_verifier": "a" * 43,
         },
@@ -179,7 +179,7 @@ async def test_a_request_of_a_try_belongs_to_its_service_alone(world: World, peo
 @pytest.mark.parametrize("state", ["", "x", "%00"])
 async def test_an_answer_that_nobody_has_asked_for_shows_nothing(ann: Visitor, state: str) -> None:
     for more in ("&code=x", "&error=access_denied", ""):
-        answer = await ann.open(f"{TRIAL}/answer?state={state}{more}")
+        answer = await ann.open(f"{TRYOUT}/answer?state={state}{more}")
 
         assert answer.status in {400, 409}
         assert "You have cancelled the sign-in" not in answer.text
@@ -219,7 +219,7 @@ async def test_a_sign_in_that_is_cancelled_is_said(world: World, people: Team, a
     address = await answered(ann)
     state = parse_qs(urlsplit(address).query)["state"][0]
 
-    page = await ann.open(f"{TRIAL}/answer?state={state}&error=access_denied")
+    page = await ann.open(f"{TRYOUT}/answer?state={state}&error=access_denied")
 
     assert "You have cancelled the sign-in, or did not agree." in page.text
 
@@ -227,20 +227,20 @@ async def test_a_sign_in_that_is_cancelled_is_said(world: World, people: Team, a
 async def test_a_service_with_a_security_profile_says_why_it_cannot_be_tried(
     world: World, people: Team, ann: Visitor
 ) -> None:
-    form, waiting = await ann.open(TRIAL), await answered(ann)
+    form, waiting = await ann.open(TRYOUT), await answered(ann)
     world.connection.execute("UPDATE services SET security_profile = 'fapi2', jwks_uri = 'https://shop.example/jwks'")
 
-    shown, refused, late = await ann.open(TRIAL), await ann.submit(form, TRIAL), await ann.open(waiting)
+    shown, refused, late = await ann.open(TRYOUT), await ann.submit(form, TRYOUT), await ann.open(waiting)
 
     assert "Only the service has these keys" in shown.text
-    assert f'action="{TRIAL}"' not in shown.text
+    assert f'action="{TRYOUT}"' not in shown.text
     assert (refused.status, late.status) == (400, 400)
 
 
 async def test_a_member_sees_that_trying_is_closed(people: Team, visitor: Visitor) -> None:
     await visitor.sign_in("cid@example.com")
 
-    page = await visitor.open(TRIAL)
+    page = await visitor.open(TRYOUT)
 
     assert "<code>services.manage</code>" in page.text
-    assert f'action="{TRIAL}"' not in page.text
+    assert f'action="{TRYOUT}"' not in page.text

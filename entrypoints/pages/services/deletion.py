@@ -19,10 +19,10 @@ from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()
 
-REMOVAL: Final = "/app/organizations/:org_slug/services/:service_slug/removal"
+DELETION: Final = "/app/organizations/:org_slug/services/:service_slug/deletion"
 
 
-class ServiceRemovalForm(ProtectedForm, kw_only=True):
+class ServiceDeletionForm(ProtectedForm, kw_only=True):
     """The slug of the service as it was typed, and what the audit log is to keep about its deletion."""
 
     slug: str = ""
@@ -34,7 +34,7 @@ async def _page(
     org_slug: str,
     service_slug: str,
     *,
-    form: ServiceRemovalForm | None = None,
+    form: ServiceDeletionForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
     at, figures = await opened_service(
@@ -42,17 +42,17 @@ async def _page(
     )
     return service_page(
         call,
-        "console_service_removal.html",
+        "console_service_deletion.html",
         at,
         program=Program(path=api_of_service(org_slug, service_slug), method="DELETE"),
         refusal=refusal,
         problems=problems_of(refusal),
         figures=figures,
-        form=form or ServiceRemovalForm(),
+        form=form or ServiceDeletionForm(),
     )
 
 
-@routes.get(REMOVAL, refuses=(ServiceUnknown,))
+@routes.get(DELETION, refuses=(ServiceUnknown,))
 @on_service_in_console(Operation.SERVICE_DELETE)
 async def ask_to_remove_service(call: Call, org_slug: str, service_slug: str) -> Page:
     """Show what ends when a service is deleted, in numbers."""
@@ -61,10 +61,10 @@ async def ask_to_remove_service(call: Call, org_slug: str, service_slug: str) ->
     return shown
 
 
-@routes.post(REMOVAL, refuses=(ServiceUnknown, ServiceSubscribed, BadRequest))
+@routes.post(DELETION, refuses=(ServiceUnknown, ServiceSubscribed, BadRequest))
 @on_service_in_console(Operation.SERVICE_DELETE)
 @shows_again(_page, BadRequest)
-async def remove_service(call: Call, org_slug: str, service_slug: str, form: ServiceRemovalForm) -> PageOrRedirect:
+async def remove_service(call: Call, org_slug: str, service_slug: str, form: ServiceDeletionForm) -> PageOrRedirect:
     """Delete a service for good; programs use `DELETE /api/organizations/:slug/services/:service_slug`."""
     await recent(call)
     await call.transact(found_services.remove, org_slug, service_slug, typed_slug=form.slug, note=form.note)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from tests.world.visitor import Visitor
     from tests.world.world import World
 
-SETTINGS = f"{CONSOLE}/shop/settings"
-REMOVAL = f"{CONSOLE}/shop/removal"
+OPTIONS = f"{CONSOLE}/shop/options"
+DELETION = f"{CONSOLE}/shop/deletion"
 KEYS = '{"keys": [{"kty": "EC", "crv": "P-256", "x": "a", "y": "b"}]}'
 
 
@@ -49,8 +49,8 @@ def stored(world: World, *columns: str) -> list[Any]:
 
 async def test_every_setting_is_changed(world: World, ann: Visitor) -> None:
     page = await ann.submit(
-        await ann.open(SETTINGS),
-        SETTINGS,
+        await ann.open(OPTIONS),
+        OPTIONS,
         {
             "name": "Corner shop",
             "service_type": "api",
@@ -76,9 +76,9 @@ async def test_every_setting_is_changed(world: World, ann: Visitor) -> None:
 
 
 async def test_a_form_without_a_change_records_nothing(world: World, ann: Visitor) -> None:
-    form = await ann.open(SETTINGS)
+    form = await ann.open(OPTIONS)
 
-    page = await ann.submit(form, SETTINGS, service_type="web", security_profile="")
+    page = await ann.submit(form, OPTIONS, service_type="web", security_profile="")
 
     assert page.status == 200
     assert world.audit_entries("service.updated") == []
@@ -86,8 +86,8 @@ async def test_a_form_without_a_change_records_nothing(world: World, ann: Visito
 
 async def test_everything_that_is_wrong_is_said_at_its_field_and_stays(world: World, ann: Visitor) -> None:
     page = await ann.submit(
-        await ann.open(SETTINGS),
-        SETTINGS,
+        await ann.open(OPTIONS),
+        OPTIONS,
         {
             "service_type": "web",
             "frontchannel_logout_uri": "http://shop.example/front",
@@ -95,7 +95,7 @@ async def test_everything_that_is_wrong_is_said_at_its_field_and_stays(world: Wo
             "post_logout_redirect_uris": "nowhere",
         },
     )
-    odd = await ann.submit(page, SETTINGS, service_type="toaster", security_profile="fapi9", jwks="[" * 5000)
+    odd = await ann.submit(page, OPTIONS, service_type="toaster", security_profile="fapi9", jwks="[" * 5000)
 
     assert page.status == 400
     for name in ("frontchannel_logout_uri", "websuite_scopes", "post_logout_redirect_uris"):
@@ -108,10 +108,10 @@ async def test_everything_that_is_wrong_is_said_at_its_field_and_stays(world: Wo
 
 
 async def test_settings_that_were_changed_meanwhile_are_not_overwritten(world: World, ann: Visitor) -> None:
-    form = await ann.open(SETTINGS)
+    form = await ann.open(OPTIONS)
     world.connection.execute("UPDATE services SET name = 'Other', updated_at = updated_at + interval '1 second'")
 
-    page = await ann.submit(form, SETTINGS, name="Mine", service_type="web")
+    page = await ann.submit(form, OPTIONS, name="Mine", service_type="web")
 
     assert page.status == 409
     assert "This service has been changed meanwhile." in page.text
@@ -120,7 +120,7 @@ async def test_settings_that_were_changed_meanwhile_are_not_overwritten(world: W
 
 
 async def test_a_service_that_becomes_public_loses_its_secret(world: World, ann: Visitor) -> None:
-    await ann.submit(await ann.open(SETTINGS), SETTINGS, service_type="mobile")
+    await ann.submit(await ann.open(OPTIONS), OPTIONS, service_type="mobile")
 
     assert stored(world, "service_type", "client_secret_hash") == ["mobile", None]
 
@@ -128,10 +128,10 @@ async def test_a_service_that_becomes_public_loses_its_secret(world: World, ann:
 async def test_a_member_reads_the_settings_and_sees_what_is_closed(shop: Service, visitor: Visitor) -> None:
     await visitor.sign_in("cid@example.com")
 
-    page = await visitor.open(SETTINGS)
+    page = await visitor.open(OPTIONS)
 
     assert "<code>services.manage</code>" in page.text
-    assert f'action="{SETTINGS}"' not in page.text
+    assert f'action="{OPTIONS}"' not in page.text
     assert "Only the owner can do this." in page.text
 
 
@@ -139,11 +139,11 @@ async def test_the_owner_deletes_a_service_whose_slug_was_typed(
     world: World, people: Team, shop: Service, ann: Visitor
 ) -> None:
     world.link(people.organization_id, shop.id, world.user("eve@example.com"))
-    asked = await ann.open(REMOVAL)
+    asked = await ann.open(DELETION)
     assert "This ends at once, for good" in asked.text
 
-    wrong = await ann.submit(asked, REMOVAL, slug="blog", note="No longer used")
-    page = await ann.submit(wrong, REMOVAL, slug=" shop ")
+    wrong = await ann.submit(asked, DELETION, slug="blog", note="No longer used")
+    page = await ann.submit(wrong, DELETION, slug=" shop ")
 
     assert wrong.status == 400
     assert "This is not the slug of the service." in wrong.text
@@ -157,5 +157,5 @@ async def test_the_owner_deletes_a_service_whose_slug_was_typed(
 async def test_only_the_owner_deletes_a_service(shop: Service, visitor: Visitor) -> None:
     await visitor.sign_in("bob@example.com")
 
-    assert f'href="{REMOVAL}"' not in (await visitor.open(SETTINGS)).text
-    assert (await visitor.open(REMOVAL)).status == 403
+    assert f'href="{DELETION}"' not in (await visitor.open(OPTIONS)).text
+    assert (await visitor.open(DELETION)).status == 403

@@ -25,7 +25,7 @@ from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()
 
-SETTINGS: Final = "/app/organizations/:org_slug/services/:service_slug/settings"
+OPTIONS: Final = "/app/organizations/:org_slug/services/:service_slug/options"
 PROFILES: Final = [("", marked("None")), (SecurityProfile.FAPI2.value, marked("FAPI 2.0"))]
 # The fields whose texts are lists: by lines, and by blanks.
 _LINES: Final = frozenset({"post_logout_redirect_uris", "audiences"})
@@ -70,7 +70,7 @@ async def _page(
     typed = {name: getattr(form, name) for name in FIELDS} if form is not None else stored
     return service_page(
         call,
-        "console_service_settings.html",
+        "console_service_options.html",
         at,
         program=Program(
             path=api_of_service(org_slug, service_slug), method="PATCH", body={"name": typed["name"] or service.name}
@@ -89,14 +89,14 @@ async def _page(
     )
 
 
-@routes.get(SETTINGS, refuses=(ServiceUnknown,))
+@routes.get(OPTIONS, refuses=(ServiceUnknown,))
 @on_service_in_console(Operation.SERVICE_READ)
 async def show_service_settings(call: Call, org_slug: str, service_slug: str, query: DoneQuery) -> Page:
     """Show the settings of a service."""
     return await _page(call, org_slug, service_slug, query=query)
 
 
-@routes.post(SETTINGS, refuses=(ServiceUnknown, ServiceChanged, AudienceTaken, BadRequest))
+@routes.post(OPTIONS, refuses=(ServiceUnknown, ServiceChanged, AudienceTaken, BadRequest))
 @on_service_in_console(Operation.SERVICE_UPDATE)
 @shows_again(_page, BadRequest, ServiceChanged, AudienceTaken)
 async def change_settings(call: Call, org_slug: str, service_slug: str, form: ServiceSettingsForm) -> PageOrRedirect:
@@ -107,7 +107,7 @@ async def change_settings(call: Call, org_slug: str, service_slug: str, form: Se
         await call.transact(
             management.change, org_slug, service_slug, changes, outside=outside(call), seen=form.seen_version
         )
-    return after(f"{page_of_service(org_slug, service_slug)}/settings", "service-saved")
+    return after(f"{page_of_service(org_slug, service_slug)}/options", "service-saved")
 
 
 def texts_of(service: Service) -> dict[str, str]:

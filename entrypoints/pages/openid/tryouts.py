@@ -28,7 +28,7 @@ from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()
 
-TRIAL: Final = "/app/organizations/:org_slug/services/:service_slug/trial"
+TRYOUT: Final = "/app/organizations/:org_slug/services/:service_slug/tryout"
 # Why a try ended without a code, in words; another error is shown by its name.
 ERRORS: Final = {
     "access_denied": marked("You have cancelled the sign-in, or did not agree."),
@@ -51,7 +51,7 @@ async def _page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusa
     at, service = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, management.read)
     return service_page(
         call,
-        "console_service_trial.html",
+        "console_service_tryout.html",
         at,
         program=Program(
             path="/auth/authorize",
@@ -68,14 +68,14 @@ async def _page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusa
     )
 
 
-@routes.get(TRIAL, refuses=(ServiceUnknown,))
+@routes.get(TRYOUT, refuses=(ServiceUnknown,))
 @on_service_in_console(Operation.SERVICE_READ)
 async def show_trial(call: Call, org_slug: str, service_slug: str) -> Page:
     """Show what trying a service does."""
     return await _page(call, org_slug, service_slug)
 
 
-@routes.post(TRIAL, refuses=(ServiceUnknown, NotTriable))
+@routes.post(TRYOUT, refuses=(ServiceUnknown, NotTriable))
 @on_service_in_console(Operation.SERVICE_TRY)
 @shows_again(_page, NotTriable)
 async def begin_trial(call: Call, org_slug: str, service_slug: str) -> PageOrRedirect:
@@ -85,7 +85,7 @@ async def begin_trial(call: Call, org_slug: str, service_slug: str) -> PageOrRed
     return see_other(f"/auth/authorize?{urlencode(query)}")
 
 
-@routes.get(f"{TRIAL}/answer", refuses=(ServiceUnknown, TrialOver, TrialFailed, NotTriable))
+@routes.get(f"{TRYOUT}/answer", refuses=(ServiceUnknown, TrialOver, TrialFailed, NotTriable))
 @on_service_in_console(Operation.SERVICE_TRY)
 @shows_again(_page, TrialOver, TrialFailed, NotTriable)
 async def finish_trial(call: Call, org_slug: str, service_slug: str, query: AnswerQuery) -> Page:
@@ -123,4 +123,4 @@ async def finish_trial(call: Call, org_slug: str, service_slug: str, query: Answ
 
 def _address(call: Call, org_slug: str, service_slug: str) -> str:
     """Return where the answer to a try comes back to."""
-    return f"{issuer_of(call)}{page_of_service(org_slug, service_slug)}/trial/answer"
+    return f"{issuer_of(call)}{page_of_service(org_slug, service_slug)}/tryout/answer"
