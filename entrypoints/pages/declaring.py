@@ -16,6 +16,7 @@ import inspect
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, cast
 
+from core.errors import Forbidden, Refusal
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.web.serving.routes import Handler, Routes
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from quart import Response
 
-    from core.errors import Refusal
     from entrypoints.web.serving.calls import Call
 
 # The groups whose pages are in several modules, each with its introduction in the reference.
@@ -61,7 +61,13 @@ def shows_again(
                 if isinstance(refusal, but_not):
                     raise
                 shown = {name: value for name, value in sent.items() if name in names}
-                return await page(call, **shown, refusal=refusal)
+                try:
+                    return await page(call, **shown, refusal=refusal)
+                except Refusal:
+                    # Whether something exists is not said to a caller who may not change it.
+                    if isinstance(refusal, Forbidden):
+                        raise refusal from None
+                    raise
 
         return cast("Handler", handle)
 

@@ -110,6 +110,13 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"/app/organizations/{LONG_SLUG}/people/invited",
         "next": f"/app/organizations/{LONG_SLUG}/people/invited?after=b",
     },
+    "console_invitation_acceptance.html": {
+        **CONSOLE,
+        "email": EMAIL,
+        "role": LONG_SLUG,
+        "page": f"/app/organizations/{LONG_SLUG}/people/invited",
+        "form_page": f"/app/organizations/{LONG_SLUG}/people/invited/{ID}/accept",
+    },
     "console_member.html": {
         **_MEMBER_PAGE,
         "chosen": "admin",

@@ -26,6 +26,7 @@ SERVICE: Final[dict[str, Any]] = {
     **CONSOLE,
     "service": SimpleNamespace(id=ID, name=NAME, slug=LONG_SLUG),
     "page": _PAGE,
+    "lacks_list": None,
     "tabs": [
         (_PAGE, "Connect", None),
         (f"{_PAGE}/grants", "People", Capability.SERVICES_MANAGE),

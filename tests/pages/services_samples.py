@@ -43,6 +43,7 @@ SERVICE: Final[dict[str, Any]] = {
     **CONSOLE,
     "service": _SERVICE,
     "page": _PAGE,
+    "lacks_list": None,
     "tabs": [
         (_PAGE, "Connect", None),
         (f"{_PAGE}/options", "Settings", None),
@@ -101,6 +102,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ),
         "lacks_change": None,
         "lacks_rotation": Capability.SERVICES_MANAGE,
+        "lacks_list": Capability.SERVICES_VIEW,
     },
     "console_service_refused_redirect.html": {**SERVICE, "refused": _REFUSED},
     "console_service_secret.html": SERVICE,

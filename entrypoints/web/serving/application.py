@@ -12,7 +12,6 @@ import contextlib
 import re
 import secrets
 import time
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import structlog
@@ -22,7 +21,6 @@ from quart_trio.wrappers import TrioRequest
 from quart_trio.wrappers.request import TrioBody
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from werkzeug.exceptions import NotFound as NoSuchRoute
-from werkzeug.routing import Map, Rule
 
 from core.errors import (
     BadRequest,
@@ -57,7 +55,7 @@ from entrypoints.web.serving.headers import ResponseHeaders
 from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
 from entrypoints.web.serving.impersonating import OwnHandOnly, StopFirst
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
-from entrypoints.web.serving.routes import FORM, is_id, require_distinct
+from entrypoints.web.serving.routes import FORM, is_id, paths_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -122,7 +120,7 @@ class Application(QuartTrio):
             (route.refusal_page for route in self.routes if route.path.startswith(PAGES)), None
         )
         self._dialects = {route.dialect.path: route.dialect for route in self.routes if route.dialect is not None}
-        self.url_map = _paths(self.routes)
+        self.url_map = paths_of(self.routes)
 
     def create_url_adapter(self, request: Any) -> MapAdapter | None:
         """Match routes by the path alone: no route depends on the Host header."""
@@ -389,14 +387,3 @@ class Application(QuartTrio):
             if request.refusal.reason is not None:
                 about["reason"] = request.refusal.reason
         write("request", status=status, **about)
-
-
-@cache
-def _paths(routes: tuple[Route, ...]) -> Map:
-    """Build the map from paths and methods to the names of routes; it is slow, so it is cached.
-
-    Raise `ValueError` for two routes that match the same requests.
-    """
-    require_distinct(routes)
-    rules = [Rule(route.rule, methods={route.method, "OPTIONS"}, endpoint=route.name) for route in routes]
-    return Map(rules, merge_slashes=False)

@@ -19,8 +19,11 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_type_hints
 from uuid import UUID
+
+from werkzeug.routing import Map, Rule
 
 from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
@@ -267,7 +270,29 @@ def is_id(parameter: type) -> bool:
     return parameter is UUID
 
 
-def require_distinct(routes: Iterable[Route]) -> None:
+@cache
+def paths_of(routes: tuple[Route, ...]) -> Map:
+    """Build the map from paths and methods to the names of routes; it is slow, so it is cached.
+
+    Raise `ValueError` for two routes that match the same requests.
+    """
+    _require_distinct(routes)
+    rules = [_MatchedRule(route.rule, methods={route.method, "OPTIONS"}, endpoint=route.name) for route in routes]
+    return Map(rules, merge_slashes=False)
+
+
+class _MatchedRule(Rule):
+    """A rule of which no address is built: the code that would do so needs 6 KiB for each route."""
+
+    def _compile_builder(self, *_: Any, **__: Any) -> Callable[..., tuple[str, str]]:
+        return _no_address
+
+
+def _no_address(*_: Any, **__: Any) -> tuple[str, str]:
+    raise NotImplementedError
+
+
+def _require_distinct(routes: Iterable[Route]) -> None:
     """Raise `ValueError` for two routes that match the same requests, whatever their parameters are called."""
     seen: set[str] = set()
     for route in routes:

@@ -61,6 +61,7 @@ async def ask_to_switch(call: Call, org_slug: str, connection_id: UUID) -> Page:
 @shows_again(_page, BadRequest, ConnectionSeenOtherwise)
 async def switch_connection(call: Call, org_slug: str, connection_id: UUID, form: EnablingForm) -> PageOrRedirect:
     """Switch a connection on or off; programs use `PATCH …/upstream-providers/:id`."""
+    await call.read(connections.require_may_change, org_slug)
     await call.read(connections.show, org_slug, connection_id)
     if form.enabled not in {"yes", "no"}:
         raise BadRequest.of_field("enabled", "This must be yes or no.")

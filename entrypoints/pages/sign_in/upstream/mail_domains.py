@@ -10,7 +10,6 @@ from core.sign_in.upstream import configuring, domain_routes
 from core.sign_in.upstream.configuring import RouteSeenOtherwise, SeenRoute, SignInSetup
 from core.sign_in.upstream.domain_routes import DomainRoute, DomainRoutedAlready, RouteUnknown
 from entrypoints.pages.console_pages import (
-    ROWS_SHOWN,
     ConsoleListQuery,
     Program,
     after,
@@ -33,6 +32,8 @@ routes: Routes = console_pages()
 
 DOMAINS: Final = "/app/organizations/:org_slug/sign-in/mail-domains"
 DOMAIN: Final = f"{DOMAINS}/:route_id"
+# Fewer than elsewhere, because the page also lists all connections to choose from.
+DOMAINS_SHOWN: Final = 20
 
 
 class MailDomainClaimForm(ProtectedForm, kw_only=True):
@@ -75,7 +76,7 @@ async def _list_page(
     part = query.search.strip().lower()
     matching = sorted((one for one in found.domains if part in one.domain), key=lambda one: one.domain)
     rest = [one for one in matching if one.domain > query.after]
-    shown = rest[:ROWS_SHOWN]
+    shown = rest[:DOMAINS_SHOWN]
     return console_page(
         call,
         "console_mail_domains.html",
@@ -93,7 +94,7 @@ async def _list_page(
         page=page,
         overview=f"{page_of(org_slug)}/sign-in",
         first=with_query(page, search=query.search) if query.after else "",
-        next=with_query(page, search=query.search, after=shown[-1].domain) if len(rest) > ROWS_SHOWN else "",
+        next=with_query(page, search=query.search, after=shown[-1].domain) if len(rest) > DOMAINS_SHOWN else "",
     )
 
 

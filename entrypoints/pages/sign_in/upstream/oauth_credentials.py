@@ -4,7 +4,7 @@ from typing import Final
 
 from core.accounts.providers import Provider
 from core.errors import BadRequest, Refusal
-from core.organizations.access import Operation
+from core.organizations.access import Operation, authorize
 from core.sign_in.upstream import configuring, oauth_credentials
 from core.sign_in.upstream.oauth_credentials import CredentialsUnset
 from core.sign_in.upstream.providers import external_of
@@ -77,7 +77,7 @@ async def show_credentials(call: Call, org_slug: str, provider: str) -> Page:
 @shows_again(_page, BadRequest)
 async def save_credentials(call: Call, org_slug: str, provider: str, form: CredentialsForm) -> PageOrRedirect:
     """Set the credentials; programs use `PUT /api/organizations/:slug/oauth-credentials/:provider`."""
-    await call.read(configuring.overview, org_slug)
+    await call.read(authorize, org_slug, Operation.OAUTH_CREDENTIALS_SET)
     named = _named(provider)
     await recent(call, page=f"{page_of(org_slug)}/sign-in/oauth-credentials/{named}")
     await call.transact(
@@ -90,7 +90,7 @@ async def save_credentials(call: Call, org_slug: str, provider: str, form: Crede
 @in_console(Operation.OAUTH_CREDENTIALS_CHANGE)
 async def delete_credentials(call: Call, org_slug: str, provider: str) -> PageOrRedirect:
     """Delete the credentials; programs use `DELETE /api/organizations/:slug/oauth-credentials/:provider`."""
-    await call.read(configuring.overview, org_slug)
+    await call.read(authorize, org_slug, Operation.OAUTH_CREDENTIALS_CHANGE)
     named = _named(provider)
     await recent(call, page=f"{page_of(org_slug)}/sign-in/oauth-credentials/{named}")
     await call.transact(oauth_credentials.remove, org_slug, named)
