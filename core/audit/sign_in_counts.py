@@ -15,7 +15,7 @@ from uuid import UUID  # noqa: TC003 - rows are made by the fields
 
 from core.audit.analytics import Period
 from core.ids import first_id_at, moment_of
-from core.organizations.access import Operation, authorize, authorize_support
+from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -182,12 +182,6 @@ def counting(uow: UnitOfWork) -> Counting:
 def show(uow: UnitOfWork, slug: str, days: int) -> SignInAnalytics:
     """Return the plots of an organization for the last days."""
     return of_organization(uow, authorize(uow, slug, Operation.ANALYTICS_READ).organization.id, days)
-
-
-def show_platform(uow: UnitOfWork, days: int) -> SignInAnalytics:
-    """Return the plots of the whole platform for the last days, as a platform owner or support."""
-    authorize_support(uow)
-    return of_organization(uow, None, days)
 
 
 def of_organization(uow: UnitOfWork, organization_id: UUID | None, days: int) -> SignInAnalytics:

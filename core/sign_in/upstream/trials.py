@@ -221,12 +221,6 @@ def conclude_posted(uow: UnitOfWork, connection_id: UUID, continue_id: str) -> s
     return _of_trial(uow, trial).organization_slug
 
 
-def last(uow: UnitOfWork, slug: str, connection_id: UUID) -> TrialResult | None:
-    """Return the last trial of a connection that was concluded; None when there is none."""
-    organization = authorize(uow, slug, Operation.CONNECTIONS_READ).organization
-    return uow.trial_sign_ins.last(organization.id, connection_id)
-
-
 def answer_of(
     *,
     claims: Iterable[tuple[str, Any]],

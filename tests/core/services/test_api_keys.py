@@ -1,4 +1,4 @@
-"""Reading a presented API key, and finding its caller among those with its prefix."""
+"""Reading a presented API key, finding its caller among those with its prefix, and when it has expired."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from core.services import api_keys
-from core.services.api_keys import ApiKeyInvalid, ServiceCaller
+from core.services.api_keys import ApiKey, ApiKeyInvalid, Permission, ServiceCaller
 
 KEY = f"sk_abc123_{'k' * 43}"
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -59,3 +59,21 @@ def test_a_key_is_invalid_from_its_expiry_on() -> None:
     assert api_keys.identify([expiring], api_keys.presented(KEY), at=NOW - timedelta(microseconds=1)) is expiring
     with pytest.raises(ApiKeyInvalid):
         api_keys.identify([expiring], api_keys.presented(KEY), at=NOW)
+
+
+def test_a_stored_key_is_shown_as_expired_from_its_expiry_on() -> None:
+    key = ApiKey(
+        id=uuid4(),
+        service_id=CALLER.service_id,
+        name="Backend",
+        prefix="sk_abc123",
+        permissions=[Permission.READ_USERS],
+        last_used_at=None,
+        expires_at=NOW,
+        created_at=NOW - timedelta(days=1),
+        created_by=None,
+    )
+
+    assert not key.has_expired(NOW - timedelta(microseconds=1))
+    assert key.has_expired(NOW)
+    assert not replace(key, expires_at=None).has_expired(NOW)

@@ -6,12 +6,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import trio
 
+from tests.concurrency import statuses_of
 from tests.multipart import CONTENT_TYPE, form_data
 from tests.service_provider import ServiceProvider, posted_form
+from tests.waiting import eventually
 from tests.world.visitor import Visitor, forms_of
 
 if TYPE_CHECKING:
+    from adapters.postgres.driver.connection import RawConnection
     from tests.application import Answer
     from tests.world.saml import SamlWorld
     from tests.world.team import Team
@@ -218,6 +222,32 @@ async def test_a_certificate_is_replaced_once_by_two_admins(world: World, shop: 
     assert world.value("SELECT count(*) FROM saml_certificates") == 2
     assert world.value("SELECT count(*) FROM saml_certificates WHERE is_active") == 1
     assert (await ann.submit(late, page)).status == 200
+
+
+async def test_of_two_admins_who_make_the_first_certificate_at_once_one_sees_that_of_the_other(
+    world: World, shop: Team, ann: Visitor, raw_connection: RawConnection
+) -> None:
+    page = f"{SAML}/certificate"
+    shown = await ann.open(f"{SAML}?provider=other")
+    answers: list[Answer] = []
+
+    async def make() -> None:
+        answers.append(await ann.submit(shown, page, is_followed=False))
+
+    async def both_wait() -> bool:
+        return world.value("SELECT count(*) FROM pg_locks WHERE NOT granted") == 2
+
+    async with trio.open_nursery() as nursery:
+        with raw_connection.transaction():
+            raw_connection.execute("SELECT FROM organizations FOR NO KEY UPDATE")
+            nursery.start_soon(make)
+            nursery.start_soon(make)
+            await eventually(both_wait)
+
+    late = next(one for one in answers if one.status != 303)
+    assert statuses_of(answers) == [303, 409]
+    assert "Another person has made a certificate meanwhile." in late.text
+    assert world.value("SELECT count(*) FROM saml_certificates") == 1
 
 
 async def test_an_application_is_deleted_after_a_page_that_counts_its_sessions(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
 
 from core.scim.tokens import TOKENS_MAX
+from entrypoints.pages.console_pages import ROWS_SHOWN
 from tests.world.visitor import forms_of
 
 if TYPE_CHECKING:
@@ -92,6 +94,23 @@ async def test_calls_are_found_by_result_and_time(team: Team, owner: Visitor) ->
     assert odd.status == 400
     assert 'value="yesterday"' in odd.text
     assert file.text.splitlines()[1].split(",")[2:6] == ["POST", "/scim/v2/Users", "new@example.com", "409"]
+
+
+async def test_the_list_of_calls_goes_on_after_its_last_row(team: Team, owner: Visitor) -> None:
+    token = (await team.request("owner", "POST", "/scim-tokens", body={"name": "Okta"})).json["token"]
+    names = [f"u{number:02}@example.com" for number in range(ROWS_SHOWN + 2)]
+    for name in names:
+        user = {"schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"], "userName": name}
+        assert await call(team, token, "POST", "/Users", user) == 201
+
+    first = await owner.open(f"{PAGE}/calls?state=")
+    [next_page] = re.findall(r'href="([^"]+after=[^"]+)">Next', first.text)
+    second = await owner.open(unescape(next_page))
+
+    assert f"{len(names)} found" in first.text
+    shown = [re.findall(r"u\d\d@example\.com", page.text) for page in (first, second)]
+    assert shown == [names[:1:-1], names[1::-1]]
+    assert ">Next" not in second.text
 
 
 async def test_who_may_not_change_members_makes_no_token(team: Team, visitor: Visitor) -> None:

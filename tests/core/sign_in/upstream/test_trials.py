@@ -1,7 +1,8 @@
-"""What is kept of the answer to a trial sign-in."""
+"""The states of trial sign-ins, and what is kept of the answers to them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
@@ -11,6 +12,43 @@ import pytest
 from core.secrets import Secret
 from core.sign_in.upstream import trials
 from core.sign_in.upstream.flows import SignInOver
+from core.sign_in.upstream.saml import EMAIL_ADDRESS, SamlAssertion
+
+ASSERTION = SamlAssertion(
+    issuer="https://idp.example",
+    name_id="ada@acme.example",
+    name_id_format=EMAIL_ADDRESS,
+    confirmations=[],
+    audiences=[],
+    not_before=None,
+    not_on_or_after=None,
+    session_ends_at=None,
+    attributes={"groups": ["staff", "admins"], "none": []},
+)
+
+
+def test_the_state_of_a_trial_is_told_from_that_of_a_sign_in() -> None:
+    assert trials.is_trial("trial~a1B2c3")
+    assert not trials.is_trial("a1B2c3")
+    assert not trials.is_trial("a~trial~b")
+    assert not trials.is_trial("")
+
+
+def test_of_a_token_all_is_shown_but_what_only_protects_it() -> None:
+    claims = {"sub": "employee-1", "nonce": "n", "at_hash": "a", "c_hash": "c", "s_hash": "s", "groups": ["staff"]}
+
+    assert trials.claims_of_token(claims) == [("sub", "employee-1"), ("groups", ["staff"])]
+    assert trials.claims_of_token(None) == []
+
+
+def test_of_an_assertion_the_name_and_the_attributes_are_shown() -> None:
+    attributes = [("groups", "staff, admins"), ("none", "")]
+    name = ("NameID", "ada@acme.example")
+
+    assert trials.claims_of_assertion(ASSERTION) == [name, ("NameID Format", EMAIL_ADDRESS), *attributes]
+    unnamed = replace(ASSERTION, name_id_format=None)
+    assert trials.claims_of_assertion(unnamed) == [name, ("NameID Format", ""), *attributes]
+    assert trials.claims_of_assertion(None) == []
 
 
 def test_claims_are_cut_and_made_printable() -> None:

@@ -1,0 +1,68 @@
+"""The figures of a webhook: the share that arrived, the sums of its hours, and whether these are exact."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import pytest
+
+from core.limits import COUNTED_MAX
+from core.webhooks.health import DeliveryCounts, HourOfDeliveries, WebhookHealth
+from core.webhooks.webhooks import Webhook
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NOW = datetime(2026, 2, 3, 4, tzinfo=UTC)
+WEBHOOK = Webhook(
+    id=UUID(int=1),
+    name="Receiver",
+    url="https://receiver.example",
+    events=["user.created"],
+    is_active=True,
+    created_at=NOW,
+    updated_at=NOW,
+)
+
+
+def hour(delivered: int, waiting: int, failed: int) -> HourOfDeliveries:
+    """Return an hour with so many deliveries."""
+    return HourOfDeliveries(since=NOW, delivered=delivered, waiting=waiting, failed=failed)
+
+
+def health(hours: Sequence[HourOfDeliveries]) -> WebhookHealth:
+    """Return the health of a webhook with these hours."""
+    return WebhookHealth(
+        webhook=WEBHOOK, hours=hours, p95_ms=None, previous_until=None, last_failure_at=None, last_error=None
+    )
+
+
+@pytest.mark.parametrize(
+    ("delivered", "waiting", "failed", "percent"),
+    [(3, 0, 1, 75), (3, 96, 1, 75), (2, 0, 0, 100), (0, 0, 2, 0), (0, 5, 0, None), (0, 0, 0, None)],
+)
+def test_the_share_that_arrived_is_of_those_that_are_over(
+    delivered: int, waiting: int, failed: int, percent: float | None
+) -> None:
+    assert DeliveryCounts(delivered=delivered, waiting=waiting, failed=failed).success_percent == percent
+
+
+def test_the_deliveries_of_a_webhook_are_those_of_all_hours() -> None:
+    counts = health([hour(1, 2, 3), hour(10, 20, 30)]).counts
+
+    assert counts == DeliveryCounts(delivered=11, waiting=22, failed=33)
+    assert counts.total == 66
+    assert health([]).counts.total == 0
+
+
+def test_the_numbers_are_exact_until_an_hour_has_more_than_are_counted() -> None:
+    full = hour(COUNTED_MAX - 2, 1, 1)
+
+    assert health([full, full]).is_exact
+    assert not health([full, hour(COUNTED_MAX - 1, 1, 1)]).is_exact
+
+
+def test_an_hour_ends_where_the_next_one_begins() -> None:
+    assert hour(0, 0, 0).until == NOW + timedelta(hours=1)
