@@ -135,7 +135,6 @@ def _single(plan: Plan) -> dict[str, Sequence[str]]:
         "OAuth credentials": ("/sign-in/oauth-credentials/codehost",),
         "grants of a person": (f"{service}/grants/{member}",),
         "ownership": ("/settings/ownership",),
-        "feed of the audit log": ("/audit/feed",),
         "something new": ("/services/new", f"{service}/api-keys/new", f"{service}/plans/new"),
         "removal of a member": (f"/people/{member}/remove",),
         "removal of an end user": (f"/people/end-users/{person}/end",),
@@ -171,7 +170,6 @@ def _of_the_platform(plan: Plan) -> list[Question]:
         "revenue": ("/revenue",),
         "revenue, a currency": ("/revenue?currency=usd", "/revenue?currency=eur"),
         "revenue, further on": (f"/revenue?currency=usd&after=5000_{NO_SERVICE}",),
-        "feed of the audit log": ("/audit/feed",),
         "removal of an organization": (f"{organization}/deletion", f"{organization}/suspension"),
         "help for a user": (f"{user}/end-sessions", f"{user}/mfa"),
     }
