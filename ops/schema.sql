@@ -2139,6 +2139,7 @@ ALTER TABLE ONLY subscription_changes
     ADD CONSTRAINT subscription_changes_pkey PRIMARY KEY (organization_id, id);
 CREATE INDEX subscription_changes_by_kind ON subscription_changes USING btree (organization_id, kind, at DESC, id DESC);
 CREATE INDEX subscription_changes_by_plan ON subscription_changes USING btree (organization_id, plan_id, at DESC, id DESC);
+CREATE INDEX subscription_changes_by_service ON subscription_changes USING btree (organization_id, service_id, at DESC, id DESC);
 CREATE INDEX subscription_changes_by_time ON subscription_changes USING btree (organization_id, at DESC, id DESC);
 CREATE INDEX subscription_changes_not_counted ON subscription_changes USING btree (organization_id, id) WHERE (NOT is_counted);
 

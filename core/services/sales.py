@@ -6,19 +6,18 @@ not added up yet. Prices are monthly, as those of plans; amounts of several curr
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final
-from uuid import UUID
+from uuid import UUID  # noqa: TC003 - the adapter makes the classes from the fields of its rows
 
 from core.organizations.access import Capability, Operation, authorize, authorize_support
 from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from core.organizations.access import OrganizationAccess
     from ports.unit_of_work import UnitOfWork
@@ -41,9 +40,21 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoldDay:
-    """The changes of a plan on a day, added up; those before a period are the day before it begins."""
+    """The changes in a currency on a day, added up; those before a period are the day before it begins."""
 
     day: date
+    currency: str
+    begun: int
+    ended: int
+    live: int
+    late: int
+    cents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSums:
+    """All changes of a plan in a currency, added up; `begun` and `ended` are of a period."""
+
     service_id: UUID
     plan_id: UUID
     currency: str
@@ -55,6 +66,14 @@ class SoldDay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SoldSums:
+    """The changes of what an organization sells, added up by day and by plan."""
+
+    days: Sequence[SoldDay]
+    plans: Sequence[PlanSums]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sold:
     """What is sold at one moment: live subscriptions, those of them that are overdue, and their monthly price."""
 
@@ -62,8 +81,8 @@ class Sold:
     late: int = 0
     cents: int = 0
 
-    def after(self, one: SoldDay) -> Sold:
-        """Return what is sold after the changes of a day."""
+    def after(self, one: SoldDay | PlanSums) -> Sold:
+        """Return what is sold after these changes."""
         return Sold(live=self.live + one.live, late=self.late + one.late, cents=self.cents + one.cents)
 
 
@@ -175,9 +194,10 @@ def show(uow: UnitOfWork, slug: str, *, days: int) -> Sales:
     organization_id = authorize(uow, slug, Operation.BILLING_READ).organization.id
     today = uow.now.date()
     period = [today - _DAY * number for number in reversed(range(days))]
-    rows = uow.sales.days(organization_id, since=period[0])
+    # What another process that is ahead has written of tomorrow counts from its day on.
+    sums = uow.sales.sums(organization_id, since=period[0], until=today)
     names = uow.sales.names(organization_id)
-    return sales_of(rows, names, period, since=uow.sales.first_day(organization_id))
+    return sales_of(sums, names, period, since=uow.sales.first_day(organization_id))
 
 
 def changes(
@@ -227,21 +247,16 @@ def add_up(uow: UnitOfWork, limit: int) -> int:
     return uow.sales.add_up(limit)
 
 
-def sales_of(rows: Iterable[SoldDay], names: SoldNames, period: Sequence[date], *, since: date | None) -> Sales:
-    """Return the sales of a period from the sums of its days; rows before it are what was sold when it began."""
+def sales_of(sums: SoldSums, names: SoldNames, period: Sequence[date], *, since: date | None) -> Sales:
+    """Return the sales of a period from the sums of it; days before it are what was sold when it began."""
     begun, ended = dict.fromkeys(period, 0), dict.fromkeys(period, 0)
-    changed = defaultdict[tuple[str, date], list[SoldDay]](list)
-    plans = dict[tuple[UUID, UUID, str], SoldPlan]()
-    for one in rows:
-        if one.day > period[-1]:
-            # Another process is ahead: what it has written counts from its day on.
-            continue
+    changed = dict[tuple[str, date], SoldDay]()
+    for one in sums.days:
         if one.day in begun:
             begun[one.day] += one.begun
             ended[one.day] += one.ended
-        changed[one.currency, one.day].append(one)
-        key = (one.service_id, one.plan_id, one.currency)
-        plans[key] = _added(plans.get(key), one, names, is_within=one.day in begun)
+        changed[one.currency, one.day] = one
+    plans = [_plan(one, names) for one in sums.plans]
     return Sales(
         since=since,
         days=period,
@@ -249,7 +264,7 @@ def sales_of(rows: Iterable[SoldDay], names: SoldNames, period: Sequence[date], 
         ended=ended,
         by_day={currency: _series(changed, currency, period) for currency in sorted({key for key, _ in changed})},
         plans=sorted(
-            (plan for plan in plans.values() if plan.sold != Sold() or plan.begun or plan.ended),
+            (plan for plan in plans if plan.sold != Sold() or plan.begun or plan.ended),
             key=lambda plan: (plan.currency, -plan.sold.cents, -plan.sold.live, plan.plan_name or ""),
         ),
     )
@@ -262,22 +277,17 @@ def _told(authorized: OrganizationAccess, found: Sequence[SubscriptionChange]) -
     return [replace(one, email=None) for one in found]
 
 
-def _series(
-    changed: Mapping[tuple[str, date], Sequence[SoldDay]], currency: str, period: Sequence[date]
-) -> Sequence[Sold]:
+def _series(changed: Mapping[tuple[str, date], SoldDay], currency: str, period: Sequence[date]) -> Sequence[Sold]:
     sold, series = Sold(), list[Sold]()
-    for one in changed.get((currency, period[0] - _DAY), ()):
-        sold = sold.after(one)
-    for day in period:
-        for one in changed.get((currency, day), ()):
-            sold = sold.after(one)
+    for day in (period[0] - _DAY, *period):
+        one = changed.get((currency, day))
+        sold = sold.after(one) if one is not None else sold
         series.append(sold)
-    return series
+    return series[1:]
 
 
-def _added(before: SoldPlan | None, one: SoldDay, names: SoldNames, *, is_within: bool) -> SoldPlan:
+def _plan(one: PlanSums, names: SoldNames) -> SoldPlan:
     service_name, service_slug = names.services.get(one.service_id, (None, None))
-    sold = (before.sold if before is not None else Sold()).after(one)
     return SoldPlan(
         service_id=one.service_id,
         plan_id=one.plan_id,
@@ -285,7 +295,7 @@ def _added(before: SoldPlan | None, one: SoldDay, names: SoldNames, *, is_within
         service_slug=service_slug,
         plan_name=names.plans.get(one.plan_id),
         currency=one.currency,
-        sold=sold,
-        begun=(before.begun if before is not None else 0) + (one.begun if is_within else 0),
-        ended=(before.ended if before is not None else 0) + (one.ended if is_within else 0),
+        sold=Sold().after(one),
+        begun=one.begun,
+        ended=one.ended,
     )

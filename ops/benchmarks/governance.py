@@ -25,7 +25,7 @@ from ops.benchmarks.page_questions import page_questions
 from ops.benchmarks.questions import PLATFORM_OWNER, questions
 from ops.benchmarks.single_caller import REQUESTS, QueryFigures, query
 from ops.benchmarks.sweeping import sweep
-from ops.seeding.console import count_sign_ins, seed_console
+from ops.seeding.console import add_up_sales, count_sign_ins, seed_console
 from ops.seeding.copying import seed
 from ops.seeding.population import PASSWORD, Plan, address
 
@@ -82,6 +82,7 @@ def prepare(data_folder: Path, plan: Plan, say: Say) -> None:
             seed(connection, plan, say)
             seed_console(connection, plan, say, share=plan.users / FULL["users"])
             count_sign_ins(connection, say)
+            add_up_sales(connection, say)
             connection.execute("UPDATE users SET is_platform_owner = true WHERE email = %s", (address(plan.users - 1),))
 
 

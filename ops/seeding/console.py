@@ -14,6 +14,7 @@ from psycopg import sql
 
 from adapters.postgres.audit.sign_in_counts import PostgresSignInCounts
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.services.sales import PostgresSalesBook
 from core.audit.sign_in_counts import DAYS_KEPT, SETTLES_AFTER
 from core.ids import first_id_at
 from ops.seeding.copying import in_transaction
@@ -36,6 +37,7 @@ RECENT_SIGN_INS: Final = 20_000
 SUBSCRIPTIONS: Final = 200_000
 DIRECTORY_CALLS: Final = 1_000_000
 COUNTED_SIGN_INS: Final = 20_000
+ADDED_CHANGES: Final = 20_000
 # The ids of what has a page of its own.
 WEBHOOK_ID: Final = UUID(int=0x5EED_0001)
 FAILING_WEBHOOK_ID: Final = UUID(int=0x5EED_0002)
@@ -43,6 +45,8 @@ CONNECTION_ID: Final = UUID(int=0x5EED_0003)
 JOB_ID: Final = UUID(int=0x5EED_0004)
 PLATFORM_JOB_ID: Final = UUID(int=0x5EED_0005)
 KEY_ID: Final = UUID(int=0x5EED_0006)
+SUBSCRIPTION_ID: Final = UUID(int=0x5EED_0007)
+DELIVERY_ID: Final = UUID(int=0x5EED_0008)
 ROLE: Final = "seed-role-1"
 RARE_EVENT: Final = "user.invited"
 
@@ -50,6 +54,7 @@ _COUNTS: Final = (
     *("sign_in_counts", "platform_sign_in_counts", "active_days"),
     *("active_user_changes", "platform_active_user_changes"),
 )
+_SALES: Final = ("subscription_changes", "subscription_days", "subscription_totals", "currency_totals")
 # A UUIDv7 of a time, distinct for each number `n` of a statement.
 _ID: Final = """
     (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3)
@@ -73,8 +78,8 @@ _TABLES: Final[Mapping[str, LiteralString]] = {
         FROM   services s
         WHERE  s.organization_id = %(organization)s AND NOT EXISTS (SELECT FROM plans p WHERE p.service_id = s.id)
         UNION ALL
-        SELECT md5('more plan' || n)::uuid, %(organization)s, %(service)s, 'Plan ' || n, n * 100, 'usd',
-               ARRAY['feature one', 'feature two'], false, now(), now()
+        SELECT md5('more plan' || n)::uuid, %(organization)s, %(service)s, 'Plan ' || n, n * 100,
+               CASE WHEN n %% 10 = 0 THEN 'eur' ELSE 'usd' END, ARRAY['feature one', 'feature two'], false, now(), now()
         FROM   generate_series(1, 99) AS n
     """,
     # Each user of the first service has one of the others as well.
@@ -87,15 +92,56 @@ _TABLES: Final[Mapping[str, LiteralString]] = {
         JOIN   (SELECT *, row_number() OVER () AS n FROM service_users WHERE service_id = %(service)s) AS u
                ON u.n %% %(services)s + 1 = s.n
     """,
+    "plans of others": """
+        INSERT INTO plans (id, organization_id, service_id, name, price_cents, currency, features, is_default,
+                           created_at, updated_at)
+        SELECT md5('paid plan' || id)::uuid, organization_id, id, 'Paid', 100 * (1 + abs(hashtext(id::text)) %% 90),
+               CASE WHEN hashtext(slug) %% 3 = 0 THEN 'eur' ELSE 'usd' END, '{{}}', false, created_at, created_at
+        FROM   services
+        WHERE  organization_id <> %(organization)s
+    """,
+    # Triggers record each of these, and each change of them. Half of them are to one plan.
     "subscriptions": """
         INSERT INTO subscriptions (id, organization_id, service_id, user_id, plan_id, status, created_at, updated_at)
-        SELECT md5('subscription' || user_id)::uuid, organization_id, service_id, user_id,
-               md5('more plan' || CASE WHEN n %% 2 = 0 THEN 1 ELSE n %% 99 + 1 END)::uuid,
-               CASE WHEN n %% 5 = 0 THEN 'cancelled' ELSE 'active' END, first_login_at, first_login_at
-        FROM   (SELECT *, row_number() OVER (ORDER BY user_id) AS n
-                FROM   service_users
-                WHERE  service_id = %(service)s
-                LIMIT  %(subscriptions)s) AS users
+        SELECT CASE WHEN n = 1 THEN %(subscription)s::uuid ELSE md5('subscription' || user_id)::uuid END,
+               organization_id, service_id, user_id,
+               md5('more plan' || CASE WHEN n %% 2 = 0 THEN 1 ELSE n %% 99 + 1 END)::uuid, 'active', at, at
+        FROM   (SELECT *, now() - interval '365 days' * n / %(subscriptions)s AS at
+                FROM   (SELECT *, row_number() OVER (ORDER BY md5(user_id::text)) AS n
+                        FROM   service_users
+                        WHERE  service_id = %(service)s) AS users
+                WHERE  n <= %(subscriptions)s) AS made
+    """,
+    # In the other services of the first organization, without a price, and in those of others.
+    "subscriptions of other services": """
+        INSERT INTO subscriptions (id, organization_id, service_id, user_id, plan_id, status, created_at, updated_at)
+        SELECT md5('subscription' || service_id || user_id)::uuid, organization_id, service_id, user_id, plan_id,
+               'active', at, at
+        FROM   (SELECT u.*, p.id AS plan_id, now() - interval '1 minute' * (abs(hashtext(u.user_id::text)) %% 525600)
+                       AS at
+                FROM   service_users u
+                JOIN   plans p ON p.service_id = u.service_id
+                               AND p.is_default = (u.organization_id = %(organization)s)
+                WHERE  u.service_id <> %(service)s
+                ORDER  BY md5(u.service_id::text || u.user_id)
+                LIMIT  %(subscriptions)s) AS made
+    """,
+    "subscriptions that moved": """
+        UPDATE subscriptions
+        SET    plan_id = md5('more plan' || abs(hashtext(id::text)) %% 99 + 1)::uuid,
+               updated_at = created_at + (now() - created_at) / 3
+        WHERE  service_id = %(service)s AND hashtext(id::text) %% 3 = 0
+    """,
+    "subscriptions that are late": """
+        UPDATE subscriptions
+        SET    status = 'past_due', updated_at = created_at + (now() - created_at) / 2
+        WHERE  organization_id = %(organization)s AND abs(hashtext(id::text)) %% 20 = 1
+    """,
+    "subscriptions that ended": """
+        UPDATE subscriptions
+        SET    status = CASE WHEN hashtext(id::text) %% 2 = 0 THEN 'cancelled' ELSE 'expired' END,
+               updated_at = created_at + (now() - created_at) * 2 / 3
+        WHERE  organization_id = %(organization)s AND abs(hashtext(id::text)) %% 5 = 2
     """,
     "api_keys": """
         INSERT INTO api_keys (id, organization_id, service_id, name, prefix, key_hash, permissions, created_at,
@@ -189,7 +235,8 @@ _TABLES: Final[Mapping[str, LiteralString]] = {
         INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at, attempt_count,
                                         next_retry_at, delivered, response_status_code, delivery_error, created_at,
                                         updated_at)
-        SELECT {id}, %(organization)s, CASE WHEN n %% 10 = 0 THEN %(failing)s::uuid ELSE %(webhook)s::uuid END,
+        SELECT CASE WHEN n = 1 THEN %(delivery)s::uuid ELSE {id} END, %(organization)s,
+               CASE WHEN n %% 10 = 0 THEN %(failing)s::uuid ELSE %(webhook)s::uuid END,
                event_id,
                CASE WHEN n %% 100000 = 1 THEN 'user.invited' WHEN n %% 4 = 0 THEN 'session.revoked'
                     ELSE 'user.login.success' END,
@@ -308,6 +355,15 @@ def count_sign_ins(connection: RawConnection, say: Say) -> None:
         _vacuum(connection, name)
 
 
+def add_up_sales(connection: RawConnection, say: Say) -> None:
+    """Add up what is sold as the actor does, but more of it at a time."""
+    ours = Connection(connection)
+    while added := in_transaction(ours, lambda now: PostgresSalesBook(now).add_up(ADDED_CHANGES)):
+        say(f"subscription_days: {added:,} changes added up")
+    for name in _SALES:
+        _vacuum(connection, name)
+
+
 def _vacuum(connection: RawConnection, name: str) -> None:
     connection.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.Identifier(name)))
 
@@ -322,10 +378,12 @@ def _parameters(plan: Plan, share: float) -> dict[str, Any]:
         "service": dashed(plan.service_id(0)),
         "services": SERVICES,
         "subscriptions": part(SUBSCRIPTIONS),
+        "subscription": SUBSCRIPTION_ID,
         "key": KEY_ID,
         "connection": CONNECTION_ID,
         "webhook": WEBHOOK_ID,
         "failing": FAILING_WEBHOOK_ID,
+        "delivery": DELIVERY_ID,
         "deliveries": part(DELIVERIES),
         "calls": part(DIRECTORY_CALLS),
         "job": JOB_ID,

@@ -6,14 +6,17 @@ from typing import Protocol
 from uuid import UUID
 
 from core.positions import Position
-from core.services.sales import ChangeFilter, Seller, Sold, SoldDay, SoldNames, SubscriptionChange
+from core.services.sales import ChangeFilter, Seller, Sold, SoldNames, SoldSums, SubscriptionChange
 
 
 class SalesBook(Protocol):
     """Recorded changes of subscriptions, and their sums by day."""
 
-    def days(self, organization_id: UUID, *, since: date) -> Sequence[SoldDay]:
-        """Return the sums of each day from `since` on; all before it are those of the day before."""
+    def sums(self, organization_id: UUID, *, since: date, until: date) -> SoldSums:
+        """Return the sums of each day from `since` to `until`, and of each plan up to `until`.
+
+        All days before `since` are the day before; no sum of a plan has what has begun or ended then.
+        """
         ...
 
     def first_day(self, organization_id: UUID) -> date | None:

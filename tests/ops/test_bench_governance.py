@@ -34,7 +34,7 @@ FIGURES = QueryFigures(
 # Ten organizations with a thousand members and twenty thousand audit entries.
 SMALL = 0.001
 # Together with the warm-up there is one for every path of a caller.
-REQUESTS = 40
+REQUESTS = 100
 
 
 def test_a_query_is_over_its_limit_when_it_is_slow_or_scans_a_big_table() -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.transaction import Aggregate
-from core.services.sales import ChangeKind, Seller, Sold, SoldDay, SoldNames, SubscriptionChange
+from core.services.sales import ChangeKind, PlanSums, Seller, Sold, SoldDay, SoldNames, SoldSums, SubscriptionChange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,19 +25,20 @@ _NOT_COUNTED: Final = """
     FROM   subscription_changes
     WHERE  NOT is_counted
 """
-DAYS: Final = f"""
-    SELECT greatest(day, %(before)s) AS day, service_id, plan_id, currency, sum(begun)::bigint AS begun,
-           sum(ended)::bigint AS ended, sum(live)::bigint AS live, sum(late)::bigint AS late,
-           sum(cents)::bigint AS cents
-    FROM   (SELECT day, service_id, plan_id, currency, begun, ended, live, late, cents
+# One reading for both: a row of a day has no plan, and a row of a plan no day.
+SUMS: Final = f"""
+    SELECT day, service_id, plan_id, currency, coalesce(sum(begun) FILTER (WHERE day > %(before)s), 0)::bigint AS begun,
+           coalesce(sum(ended) FILTER (WHERE day > %(before)s), 0)::bigint AS ended, sum(live)::bigint AS live,
+           sum(late)::bigint AS late, sum(cents)::bigint AS cents
+    FROM   (SELECT greatest(day, %(before)s) AS day, service_id, plan_id, currency, begun, ended, live, late, cents
             FROM   subscription_days
-            WHERE  organization_id = %(organization_id)s
+            WHERE  organization_id = %(organization_id)s AND day <= %(until)s
             UNION ALL
-            SELECT day, service_id, plan_id, currency, begun, ended, live, late, cents
+            SELECT greatest(day, %(before)s), service_id, plan_id, currency, begun, ended, live, late, cents
             FROM   ({_NOT_COUNTED}) AS waiting
-            WHERE  organization_id = %(organization_id)s) AS found
-    GROUP  BY greatest(day, %(before)s), service_id, plan_id, currency
-    ORDER  BY 1, 2, 3, 4
+            WHERE  organization_id = %(organization_id)s AND day <= %(until)s) AS found
+    GROUP  BY GROUPING SETS ((day, currency), (service_id, plan_id, currency))
+    ORDER  BY day, service_id, plan_id, currency
 """  # noqa: S608 - composed only of constants
 _WANTED: Final = """
     c.organization_id = %(organization_id)s
@@ -127,8 +128,17 @@ ADD_UP: Final = """
 class PostgresSalesBook(Aggregate):
     """The port `SalesBook`."""
 
-    def days(self, organization_id: UUID, *, since: date) -> Sequence[SoldDay]:
-        return self._all(SoldDay, DAYS, {"organization_id": organization_id, "before": since - timedelta(days=1)})
+    def sums(self, organization_id: UUID, *, since: date, until: date) -> SoldSums:
+        given = {"organization_id": organization_id, "before": since - timedelta(days=1), "until": until}
+        days, plans = list[SoldDay](), list[PlanSums]()
+        # Planned for the organization: a large one has most of the rows.
+        for row in self._rows(SUMS, given, prepare=False):
+            day, service_id, plan_id = row.pop("day"), row.pop("service_id"), row.pop("plan_id")
+            if day is not None:
+                days.append(SoldDay(day=day, **row))
+            else:
+                plans.append(PlanSums(service_id=service_id, plan_id=plan_id, **row))
+        return SoldSums(days=days, plans=plans)
 
     def first_day(self, organization_id: UUID) -> date | None:
         return self._value(

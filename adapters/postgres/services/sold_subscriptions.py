@@ -38,19 +38,15 @@ _WANTED: Final = """
 # The index of the links holds the address. Where many people have the part in theirs, the subscriptions are read in
 # their order instead.
 USERS: Final = """
-    SELECT user_id
-    FROM   service_users
-    WHERE  organization_id = %(organization_id)s AND strpos(email, %(part)s) > 0
-    LIMIT  %(limit)s
+    SELECT CASE WHEN count(*) <= %(most)s THEN coalesce(array_agg(DISTINCT user_id), '{}') END
+    FROM   (SELECT user_id
+            FROM   service_users
+            WHERE  organization_id = %(organization_id)s AND strpos(email, %(part)s) > 0
+            LIMIT  %(most)s + 1) AS found
 """
 FEW_USERS_MAX: Final = 10_000
-_COUNTED: Final = """
-    (%(part)s = '' OR EXISTS (SELECT FROM service_users l
-                              WHERE  l.organization_id = b.organization_id AND l.service_id = b.service_id
-                                AND  l.user_id = b.user_id AND strpos(l.email, %(part)s) > 0))
-"""
-# A subquery for each row, which is no join: a page ends with its first rows.
-_LISTED: Final = """
+# A subquery for each row, which is no join: a page ends with its first rows, and so does a count at its most.
+_HAS_PART: Final = """
     (%(part)s = '' OR (SELECT strpos(l.email, %(part)s) > 0
                        FROM   service_users l
                        WHERE  l.organization_id = b.organization_id AND l.service_id = b.service_id
@@ -60,7 +56,7 @@ PAGE: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT   b.id
         FROM     subscriptions b
-        WHERE    {_WANTED} AND {_LISTED} AND (%(at)s::timestamptz IS NULL OR (b.created_at, b.id) < (%(at)s, %(id)s))
+        WHERE    {_WANTED} AND {_HAS_PART} AND (%(at)s::timestamptz IS NULL OR (b.created_at, b.id) < (%(at)s, %(id)s))
         ORDER BY b.created_at DESC, b.id DESC
         LIMIT    %(limit)s)
     {_SHOWN}
@@ -69,7 +65,7 @@ PAGE: Final = f"""
     ORDER BY b.created_at DESC, b.id DESC
 """  # noqa: S608 - composed only of constants
 COUNT: Final = f"""
-    SELECT count(*) FROM (SELECT FROM subscriptions b WHERE {_WANTED} AND {_COUNTED} LIMIT %(counted_max)s) AS counted
+    SELECT count(*) FROM (SELECT FROM subscriptions b WHERE {_WANTED} AND {_HAS_PART} LIMIT %(counted_max)s) AS counted
 """  # noqa: S608 - composed only of constants
 
 
@@ -114,10 +110,8 @@ class PostgresSoldSubscriptions(Aggregate):
                 return None
         user_ids, part = None, wanted.part
         if part:
-            rows = self._rows(USERS, {"organization_id": organization_id, "part": part, "limit": FEW_USERS_MAX + 1})
-            if len(rows) <= FEW_USERS_MAX:
-                # A user may have left one service and not another.
-                user_ids = list({row["user_id"] for row in rows})
+            # A user of several services is one; none are given where there are too many.
+            [user_ids] = self._values(USERS, {"organization_id": organization_id, "part": part, "most": FEW_USERS_MAX})
         return {
             "organization_id": organization_id,
             "part": part,

@@ -32,9 +32,9 @@ def sold(uow: Any, organization_id: UUID) -> sales.Sales:
     """Return the sales of an organization over the last days."""
     today = uow.now.date()
     period = [today - timedelta(days=number) for number in reversed(range(DAYS))]
-    rows = uow.sales.days(organization_id, since=period[0])
+    sums = uow.sales.sums(organization_id, since=period[0], until=today)
     names = uow.sales.names(organization_id)
-    return sales.sales_of(rows, names, period, since=uow.sales.first_day(organization_id))
+    return sales.sales_of(sums, names, period, since=uow.sales.first_day(organization_id))
 
 
 def present(connection: Connection, organization_id: UUID) -> dict[str, Sold]:
@@ -50,6 +50,14 @@ def present(connection: Connection, organization_id: UUID) -> dict[str, Sold]:
         (organization_id,),
     )
     return {currency: Sold(live=live, late=late, cents=cents) for currency, live, late, cents in rows}
+
+
+def check_plans(found: sales.Sales) -> None:
+    """Check that the plans together are what is sold, and what has begun and ended in the period."""
+    assert sum(one.begun for one in found.plans) == sum(found.begun.values())
+    assert sum(one.ended for one in found.plans) == sum(found.ended.values())
+    for currency, now in found.now.items():
+        assert sum(one.sold.cents for one in found.plans if one.currency == currency) == now.cents
 
 
 def test_the_book_agrees_with_the_subscriptions_after_any_history(
@@ -93,6 +101,7 @@ def test_the_book_agrees_with_the_subscriptions_after_any_history(
         for place, day in enumerate(found.days):
             series = {currency: days[place] for currency, days in found.by_day.items() if days[place] != Sold()}
             assert series == by_day[day]
+        check_plans(found)
         for kind, counts in ((ChangeKind.BEGUN, found.begun), (ChangeKind.ENDED, found.ended)):
             for day, count in counts.items():
                 wanted = ChangeFilter(kind=kind, since=day, until=day)
@@ -104,6 +113,22 @@ def test_the_book_agrees_with_the_subscriptions_after_any_history(
     assert connection.execute("SELECT count(*) FROM subscription_changes WHERE NOT is_counted").fetchall() == [(0,)]
     totals = transact(lambda uow: uow.sales.totals())
     assert totals == present(connection, acme)
+
+
+def test_what_a_process_that_is_ahead_has_written_is_in_no_number_yet(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Callable[..., Any]
+) -> None:
+    plan = builder.plan(acme, builder.service(acme).id)
+    builder.subscription(plan, builder.user("now@example.com"))
+    clock.advance(timedelta(days=1))
+    builder.subscription(plan, builder.user("ahead@example.com"))
+    clock.advance(-timedelta(days=1))
+
+    for _ in range(2):
+        found = transact(sold, acme)
+        assert [one.live for one in found.now.values()] == [one.sold.live for one in found.plans] == [1]
+        # Once more when both are added up.
+        transact(sales.add_up, 50)
 
 
 def test_a_subscription_that_is_deleted_has_ended_and_an_organization_leaves_nothing(
