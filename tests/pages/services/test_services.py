@@ -80,6 +80,20 @@ async def test_a_service_of_each_kind_is_created_and_its_secret_is_shown_once(
         assert "YOUR_CLIENT_SECRET" in copied(await ann.open(SHOP), "program-curl")
 
 
+@pytest.mark.parametrize(
+    ("kind", "redirect_uri", "is_said"), [("web", "", True), ("web", REDIRECT_URI, False), ("api", "", False)]
+)
+async def test_the_secret_has_to_be_kept_before_a_missing_redirect_uri_is_added(
+    ann: Visitor, kind: str, redirect_uri: str, is_said: bool
+) -> None:
+    form = await ann.open(f"{CONSOLE}/new?kind={kind}")
+
+    page = await ann.submit(form, f"{CONSOLE}/new", name="Shop", slug="shop", redirect_uri=redirect_uri)
+
+    assert 'id="copy-secret"' in page.text
+    assert ("Keep it before you add a redirect URI" in page.text) is is_said
+
+
 async def test_what_is_wrong_with_a_new_service_is_said_and_what_was_typed_stays(
     world: World, people: Team, ann: Visitor
 ) -> None:
