@@ -33,6 +33,11 @@ def test_rows_wait_until_they_are_done_or_refused() -> None:
     assert replace(JOB, state=JobState.FINISHED, done=7, refused=3, finished_at=NOW).waiting == 0
 
 
+def test_a_job_goes_on_until_it_has_finished() -> None:
+    assert JOB.is_running
+    assert not replace(JOB, state=JobState.FINISHED, finished_at=NOW).is_running
+
+
 def test_the_list_goes_on_after_the_last_job_by_when_it_was_begun() -> None:
     shown = replace(JOB, finished_at=NOW + timedelta(hours=1), waits_until=NOW + timedelta(hours=2))
     older = replace(JOB, id=UUID(int=1), created_at=NOW - timedelta(days=1))
