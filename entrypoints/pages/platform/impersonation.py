@@ -12,6 +12,7 @@ from core.platform import impersonation
 from core.platform.impersonation import ImpersonatedUserChanged, ImpersonationTarget, TargetIsPlatformOwner
 from core.rate_limits import RateLimit
 from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
+from entrypoints.pages.console_pages import page_of as page_of_organization
 from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.home import HOME
 from entrypoints.pages.platform.users import USER, USERS, can_be_impersonated
@@ -104,8 +105,8 @@ async def impersonate(call: Call, user_id: UUID, form: ImpersonationForm) -> Pag
         impersonation.start_in_browser, user_id, wanted, call.in_browser, seen_email=form.seen_email
     )
     impersonating.begin(call, cookie)
-    # The start page, as the user sees it.
-    return see_other(HOME)
+    # The console of the organization, or else the start page, as the user sees it.
+    return see_other(page_of_organization(wanted.organization_slug) if wanted.organization_slug else HOME)
 
 
 @routes.post(impersonating.STOP)

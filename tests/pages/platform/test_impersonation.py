@@ -131,8 +131,9 @@ class TestBegin:
         assert link not in (await platform_owner.open(page)).text
 
     async def test_it_can_begin_in_an_organization(self, platform_owner: Visitor, admin: UUID, world: World) -> None:
-        await act(platform_owner, admin, org_slug=f" {ACME} ")
+        begun = await act(platform_owner, admin, org_slug=f" {ACME} ")
 
+        assert f'href="/app/organizations/{ACME}/people"' in begun.text
         assert (
             world.value(
                 "SELECT o.slug FROM sessions s JOIN organizations o ON o.id = s.organization_id"
