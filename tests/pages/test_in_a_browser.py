@@ -69,7 +69,7 @@ pieces = Routes("pieces", "Pages with every component.")
 
 def shared(call: Call) -> dict[str, Any]:
     """Return what every page of Gatehouse shows."""
-    return {"brand": None, "platform": look_of(call.installation.platform), "here": ""}
+    return {"acting": None, "brand": None, "platform": look_of(call.installation.platform), "here": ""}
 
 
 @pieces.get("/pieces")
