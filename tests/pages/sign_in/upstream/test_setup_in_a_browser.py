@@ -62,7 +62,7 @@ TOLD = {
         closed="Der Server nimmt unter dieser Adresse keine Verbindungen an.",
         slash="Der Issuer unterscheidet sich durch den Schrägstrich am Ende",
         secret="Der Anbieter nimmt das Client-Secret nicht an.",
-        right="Der letzte Test fand kein Problem.",
+        right="Die letzte Prüfung fand kein Problem.",
         copy="Kopieren",
         copied="Kopiert",
     ),
