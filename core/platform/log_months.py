@@ -7,7 +7,6 @@ is refused when no month was made; they move when their month is made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
@@ -44,17 +43,6 @@ class Log(Enum):
         return member
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogState:
-    """How far the months of a log are made."""
-
-    log: Log
-    made_until: date | None
-    """The first day for which no partition is there; None when there is none at all."""
-    has_strays: bool
-    """Whether it has rows for which no month was there."""
-
-
 def months(today: date) -> Sequence[date]:
     """Return the first days of this month and of those ahead."""
     first = today.year * 12 + today.month - 1
@@ -73,15 +61,6 @@ def drop_next(uow: UnitOfWork, log: Log, kept_for: timedelta | None) -> str | No
     return uow.log_months.drop(log, first_id_at(uow.now - kept_for), only_empty=not log.goes_whole)
 
 
-def states(uow: UnitOfWork) -> Sequence[LogState]:
-    """Return how far the months of each log are made."""
-    return [uow.log_months.state(log) for log in Log]
-
-
-def problem_of(state: LogState, today: date) -> str | None:
-    """Return what is wrong with the months of a log; None when nothing is."""
-    if state.has_strays:
-        return "has rows for which no month was made"
-    if state.made_until is None or state.made_until < months(today)[2]:
-        return f"has no month from {state.made_until} on"
-    return None
+def with_strays(uow: UnitOfWork) -> Sequence[Log]:
+    """Return the logs that have rows for which no month was made."""
+    return [log for log in Log if uow.log_months.has_strays(log)]

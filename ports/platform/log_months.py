@@ -4,7 +4,7 @@ from datetime import date
 from typing import Protocol
 from uuid import UUID
 
-from core.platform.log_months import Log, LogState
+from core.platform.log_months import Log
 
 
 class LogMonths(Protocol):
@@ -18,6 +18,6 @@ class LogMonths(Protocol):
         """Drop the oldest partition whose ids are all before that one, and return its name; None when there is none."""
         ...
 
-    def state(self, log: Log) -> LogState:
-        """Return how far the months of a log are made."""
+    def has_strays(self, log: Log) -> bool:
+        """Return whether a log has rows for which no month was made."""
         ...

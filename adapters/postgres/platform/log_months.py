@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, LiteralString
 
 from adapters.postgres.transaction import Aggregate
-from core.ids import moment_of
-from core.platform.log_months import Log, LogState
+from core.platform.log_months import Log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,12 +26,5 @@ class PostgresLogMonths(Aggregate):
     def drop(self, log: Log, before: UUID, *, only_empty: bool) -> str | None:
         return self._value("SELECT drop_log_month(%s, %s, %s)", (log.value, before, only_empty))
 
-    def state(self, log: Log) -> LogState:
-        end_id: UUID | None = self._value(
-            "SELECT max(end_id::text)::uuid FROM log_partitions WHERE log = %s", (log.value,)
-        )
-        return LogState(
-            log=log,
-            made_until=moment_of(end_id).date() if end_id is not None else None,
-            has_strays=self._value(_HAS_STRAYS[log]),
-        )
+    def has_strays(self, log: Log) -> bool:
+        return self._value(_HAS_STRAYS[log])
