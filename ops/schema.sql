@@ -3,7 +3,7 @@
 CREATE FUNCTION add_log_month(log text, month date) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO '$user', 'public'
-    SET lock_timeout TO '2s'
+    SET lock_timeout TO '500ms'
     AS $$
 DECLARE
     ends     uuid := first_id_at((date_trunc('month', month::timestamp) + interval '1 month') AT TIME ZONE 'UTC');
@@ -155,7 +155,7 @@ COMMENT ON FUNCTION bound_log(log text) IS 'Adds the constraint that makes a tab
 CREATE FUNCTION drop_log_month(log text, before uuid, only_empty boolean) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO '$user', 'public'
-    SET lock_timeout TO '1s'
+    SET lock_timeout TO '500ms'
     AS $$
 DECLARE
     part    text;

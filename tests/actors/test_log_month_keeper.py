@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import trio
 from structlog.testing import capture_logs
 
-from actors.log_month_keeper import PERIOD_SECONDS, LogMonthKeeper
+from actors.log_month_keeper import LogMonthKeeper
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.platform import log_months
 from core.platform.log_months import Log
-from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from trio.testing import MockClock
@@ -27,35 +26,31 @@ LOG = Log.SCIM_LOG_ENTRIES
 
 
 async def test_the_months_ahead_are_made_and_those_that_are_over_dropped(
-    nursery: trio.Nursery,
-    database: PostgresDatabase,
-    connection: Connection,
-    clock: SettableClock,
-    autojump_clock: MockClock,
+    database: PostgresDatabase, connection: Connection, clock: SettableClock
 ) -> None:
+    keeper = LogMonthKeeper(database=database, metrics=PrometheusMetrics(version="1"))
     clock.now = datetime(2031, 11, 20, tzinfo=UTC)
 
-    async def months(*expected: str) -> bool:
+    def months() -> list[str]:
         found = connection.execute(
             "SELECT right(name, 7) FROM log_partitions WHERE log = %s AND NOT is_default ORDER BY name", (LOG.value,)
         ).fetchall()
-        return [name for (name,) in found] == list(expected)
+        return [name for (name,) in found]
 
     with capture_logs() as lines:
-        nursery.start_soon(LogMonthKeeper(database=database, metrics=PrometheusMetrics(version="1")).run)
-        await eventually(lambda: months("2031_11", "2031_12", "2032_01", "2032_02"))
-    assert {"event": "log_months.made", "log": LOG.value, "month": "2031-11", "log_level": "info"} in lines
-    assert {
-        "event": "log_months.dropped",
-        "log": LOG.value,
-        "partition": f"{LOG.value}_before",
-        "log_level": "info",
-    } in lines
+        await keeper.work()
+
+    assert months() == ["2031_11", "2031_12", "2032_01", "2032_02"]
+    of_log = [line for line in lines if line["log"] == LOG.value]
+    assert of_log[0] == {"event": "log_months.made", "log": LOG.value, "month": "2031-11", "log_level": "info"}
+    dropped = {"event": "log_months.dropped", "log": LOG.value, "partition": f"{LOG.value}_before", "log_level": "info"}
+    assert of_log[-1] == dropped
 
     assert LOG.kept_for is not None
     clock.now = datetime(2031, 12, 1, tzinfo=UTC) + LOG.kept_for
-    await trio.sleep(PERIOD_SECONDS)
-    await eventually(lambda: months("2031_12", "2032_01", "2032_02", "2032_03"))
+    await keeper.work()
+
+    assert months() == ["2031_12", "2032_01", "2032_02", "2032_03"]
 
 
 class BusyDatabase:

@@ -114,7 +114,7 @@ COMMENT ON FUNCTION begin_log_months(text) IS 'Makes a table the first partition
 CREATE FUNCTION add_log_month(log text, month date) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path FROM CURRENT
-    SET lock_timeout = '2s'
+    SET lock_timeout = '500ms'
     AS $$
 DECLARE
     ends     uuid := first_id_at((date_trunc('month', month::timestamp) + interval '1 month') AT TIME ZONE 'UTC');
@@ -155,7 +155,7 @@ COMMENT ON FUNCTION add_log_month(text, date) IS 'Adds the partition of a month 
 CREATE FUNCTION drop_log_month(log text, before uuid, only_empty boolean) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path FROM CURRENT
-    SET lock_timeout = '1s'
+    SET lock_timeout = '500ms'
     AS $$
 DECLARE
     part    text;
