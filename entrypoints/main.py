@@ -32,6 +32,7 @@ from actors.feed_waiters import MemoryFeedWaiters
 from actors.housekeeper import Housekeeper
 from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
+from actors.log_month_keeper import LogMonthKeeper
 from actors.logout_dispatcher import ATTEMPTS_AT_ONCE_MAX as NOTICES_AT_ONCE_MAX
 from actors.logout_dispatcher import LogoutDispatcher
 from actors.mail_courier import MailCourier
@@ -275,6 +276,7 @@ async def connected(
                     "key_refresher": refresher,
                     "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics, turns=turns),
                     "housekeeper": housekeeper,
+                    "log_month_keeper": LogMonthKeeper(**in_turn),
                     "invitation_sweeper": InvitationSweeper(**in_turn),
                     "audit_counter": AuditCounter(**in_turn),
                     "certificate_watcher": CertificateWatcher(**in_turn),

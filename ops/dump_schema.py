@@ -1,4 +1,4 @@
-"""Writes ops/schema.sql: the schema after all migrations, in a readable form.
+"""Writes ops/schema.sql: the schema after all migrations, in a readable form, without the partitions of logs.
 
 It is the output of pg_dump on the embedded PostgreSQL, without what differs between two runs or does not describe the
 schema, and with everything about a table in one place. Foreign keys come last, so that the file can be loaded.
@@ -12,6 +12,8 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
+
+import psycopg
 
 from adapters.postgres.embedded.programs import programs_folder
 from adapters.postgres.embedded.server import EmbeddedPostgres
@@ -56,7 +58,16 @@ class Item(NamedTuple):
 
 def dump(url: str) -> str:
     """Return the schema of a database as SQL."""
-    command = [programs_folder() / "pg_dump", "--schema-only", "--schema=public", "--no-owner", "--no-privileges", url]
+    with psycopg.connect(url) as connection:
+        partitions = connection.execute(
+            "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r'"
+        ).fetchall()
+    left_out = [f"--exclude-table=public.{name}" for (name,) in partitions]
+    program, options = (
+        programs_folder() / "pg_dump",
+        ["--schema-only", "--schema=public", "--no-owner", "--no-privileges"],
+    )
+    command = [program, *options, *left_out, url]
     finished = subprocess.run(command, check=True, capture_output=True, text=True, timeout=DUMP_SECONDS_MAX)
     return PREAMBLE + "".join(f"\n{sql}\n" for sql in _arranged(_items(finished.stdout)))
 

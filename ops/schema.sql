@@ -1,10 +1,115 @@
 -- The schema after all migrations, written by ops/dump-schema. To change it, add a migration and run that.
 
+CREATE FUNCTION add_log_month(log text, month date) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO '$user', 'public'
+    SET lock_timeout TO '500ms'
+    AS $$
+DECLARE
+    ends     uuid := first_id_at((date_trunc('month', month::timestamp) + interval '1 month') AT TIME ZONE 'UTC');
+    part     text := log || to_char(month, '_YYYY_MM');
+    first    uuid;
+    leftover text;
+    options  text;
+BEGIN
+    -- Again behind the lock, because another process may have made the month meanwhile.
+    FOR attempt IN 1..2 LOOP
+        SELECT p.name, (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''([-0-9a-f]+)''\)'))[1]::uuid,
+               array_to_string(c.reloptions, ', ')
+        INTO   leftover, first, options
+        FROM   log_partitions p
+        JOIN   pg_class c ON c.relname = p.name AND c.relkind = 'r' AND c.relpersistence = 'p'
+        WHERE  p.log = add_log_month.log AND p.is_default;
+        IF leftover IS NULL THEN
+            RAISE EXCEPTION '% is no log that is partitioned by month', log;
+        END IF;
+        IF first >= ends THEN
+            RETURN false;
+        END IF;
+        EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', log);
+    END LOOP;
+    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)%s', part, leftover, ' WITH (' || options || ')');
+    EXECUTE format('COMMENT ON TABLE %I IS %L', part, 'A month of ' || log || '.');
+    EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', log, leftover);
+    EXECUTE format('WITH moved AS (DELETE FROM %I WHERE id < %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
+                   leftover, ends, part);
+    -- Months that were not made belong to this one.
+    EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', log, part, first, ends);
+    EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (MAXVALUE)', log, leftover, ends);
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION add_log_month(log text, month date) IS 'Adds the partition of a month to a log, from the end of the last one, and moves what there is of it; false if it has one.';
+
 CREATE FUNCTION addresses_in(value jsonb) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT COALESCE(array_agg(DISTINCT lower(rtrim(found.found[1], '.-'::text))), '{}'::text[]) AS "coalesce" FROM regexp_matches(regexp_replace((addresses_in.value)::text, '\\(u....|.)'::text, ' '::text, 'g'::text), '[^\s"''<>(),:;[\]]+@[\w.-]+'::text, 'g'::text) found(found));
 
 COMMENT ON FUNCTION addresses_in(value jsonb) IS 'Every email address that stands in a text somewhere in a value.';
+
+CREATE FUNCTION begin_log_months(log text) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+DECLARE
+    before  text := log || '_before';
+    ends    uuid;
+    options text;
+    one     record;
+BEGIN
+    SELECT (regexp_match(pg_get_constraintdef(oid), '''([-0-9a-f]{36})'''))[1], array_to_string(reloptions, ', ')
+    INTO   STRICT ends, options
+    FROM   (SELECT c.oid, t.reloptions
+            FROM   pg_constraint c
+            JOIN   pg_class t ON t.oid = c.conrelid
+            WHERE  c.conrelid = log::regclass AND c.conname = before AND c.convalidated) AS bound;
+    -- The key begins with the organization; an index for it was made before.
+    EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', log, log || '_pkey');
+    EXECUTE format('ALTER INDEX %I RENAME TO %I', log || '_key', log || '_pkey');
+    EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I PRIMARY KEY USING INDEX %I', log, log || '_pkey', log || '_pkey');
+    EXECUTE format('ALTER TABLE %I RENAME TO %I', log, before);
+    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING COMMENTS INCLUDING CONSTRAINTS INCLUDING DEFAULTS INCLUDING STORAGE)'
+                   ' PARTITION BY RANGE (id)', log, before);
+    EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', log, before);
+    EXECUTE format('COMMENT ON TABLE %I IS %L', log, obj_description(before::regclass));
+    EXECUTE format('COMMENT ON TABLE %I IS %L', before, 'What was written before ' || log || ' was partitioned.');
+    -- Each index of the log takes the name, and that of the old rows another one.
+    FOR one IN
+        SELECT x.relname AS name, regexp_replace(x.relname, '^' || log, before) AS renamed,
+               pg_get_indexdef(x.oid) AS definition, i.indisprimary
+        FROM   pg_index i
+        JOIN   pg_class x ON x.oid = i.indexrelid
+        WHERE  i.indrelid = before::regclass
+        ORDER  BY x.relname
+    LOOP
+        EXECUTE format('ALTER INDEX %I RENAME TO %I', one.name, one.renamed);
+        IF one.indisprimary THEN
+            EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I PRIMARY KEY %s', log, one.name,
+                           (regexp_match(one.definition, ' USING btree (\(.*\))$'))[1]);
+        ELSE
+            EXECUTE regexp_replace(one.definition, '^(CREATE (UNIQUE )?INDEX \S+ ON )\S+( .*)$',
+                                   '\1' || quote_ident(log) || '\3');
+        END IF;
+    END LOOP;
+    -- What others may do with the log they may go on to do.
+    FOR one IN
+        SELECT coalesce(nullif(acl.grantee::regrole::text, '-'), 'PUBLIC') AS grantee, acl.privilege_type AS privilege
+        FROM   pg_class t, aclexplode(t.relacl) AS acl
+        WHERE  t.oid = before::regclass AND acl.grantee <> t.relowner
+    LOOP
+        EXECUTE format('GRANT %s ON %I TO %s', one.privilege, log, one.grantee);
+    END LOOP;
+    EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (MINVALUE) TO (%L)', log, before, ends);
+    EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', before, before);
+    -- Not a partition by default: with one, PostgreSQL does not know that the partitions are in the order of the ids, and would
+    -- begin to read all of them for a page of the newest rows.
+    EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (MAXVALUE)%s', log || '_default', log, ends,
+                   ' WITH (' || options || ')');
+    EXECUTE format('COMMENT ON TABLE %I IS %L', log || '_default', 'Rows of ' || log || ' for which no month is there; normally none.');
+END
+$_$;
+
+COMMENT ON FUNCTION begin_log_months(log text) IS 'Makes a table the first partition of a log of the same name, with the index <log>_key as its key; the foreign keys are added afterwards.';
 
 CREATE FUNCTION billing_subscriptions_deleted() RETURNS trigger
     LANGUAGE plpgsql
@@ -18,6 +123,75 @@ END
 $$;
 
 COMMENT ON FUNCTION billing_subscriptions_deleted() IS 'Queues the end of a live subscription whose user, service or organization is deleted.';
+
+CREATE FUNCTION bound_log(log text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    newest uuid;
+    ends   date := '2027-01-01';
+BEGIN
+    -- An interrupted migration has it already.
+    IF EXISTS (SELECT FROM pg_constraint WHERE conrelid = log::regclass AND conname = log || '_before') THEN
+        RETURN;
+    END IF;
+    EXECUTE format('SELECT id FROM %I ORDER BY id DESC LIMIT 1', log) INTO newest;
+    -- An empty table has the same bound everywhere. Ids that are made while the table is changed are below it as well.
+    IF newest IS NOT NULL THEN
+        ends := greatest(
+            ends,
+            date_trunc('month', greatest(
+                now(),
+                to_timestamp(('x' || lpad(left(replace(newest::text, '-', ''), 12), 16, '0'))::bit(64)::bigint / 1000.0))
+            AT TIME ZONE 'UTC') + interval '2 months');
+    END IF;
+    EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I CHECK (id < %L) NOT VALID', log, log || '_before',
+                   first_id_at(ends::timestamp AT TIME ZONE 'UTC'));
+END
+$$;
+
+COMMENT ON FUNCTION bound_log(log text) IS 'Adds the constraint that makes a table the first partition of its log: all ids are before a month that is to come.';
+
+CREATE FUNCTION drop_log_month(log text, before uuid, only_empty boolean) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO '$user', 'public'
+    SET lock_timeout TO '500ms'
+    AS $$
+DECLARE
+    part    text;
+    is_used boolean := false;
+BEGIN
+    -- It is kept for ever.
+    IF log = 'audit_entries' THEN
+        RAISE EXCEPTION 'months of % are never dropped', log;
+    END IF;
+    SELECT   p.name
+    INTO     part
+    FROM     log_partitions p
+    WHERE    p.log = drop_log_month.log AND NOT p.is_default AND p.end_id <= drop_log_month.before
+    ORDER BY p.end_id
+    LIMIT    1;
+    IF part IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF only_empty THEN
+        EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I)', part) INTO is_used;
+    END IF;
+    IF is_used THEN
+        RETURN NULL;
+    END IF;
+    EXECUTE format('DROP TABLE %I', part);
+    RETURN part;
+END
+$$;
+
+COMMENT ON FUNCTION drop_log_month(log text, before uuid, only_empty boolean) IS 'Drops the oldest partition of a log if all its ids are before that one, and returns its name.';
+
+CREATE FUNCTION first_id_at(moment timestamp with time zone) RETURNS uuid
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN ((lpad(to_hex((GREATEST(floor((EXTRACT(epoch FROM moment) * (1000)::numeric)), (0)::numeric))::bigint), 12, '0'::text) || repeat('0'::text, 20)))::uuid;
+
+COMMENT ON FUNCTION first_id_at(moment timestamp with time zone) IS 'The lowest id that a row of this moment can have.';
 
 CREATE FUNCTION lapse_deactivations(of_organization_id uuid, of_domain text) RETURNS void
     LANGUAGE plpgsql
@@ -1759,15 +1933,16 @@ CREATE TABLE scim_log_entries (
     scim_type text,
     detail text,
     created_at timestamp with time zone NOT NULL
-);
+)
+PARTITION BY RANGE (id);
 COMMENT ON TABLE scim_log_entries IS 'What the directory of an organization changed or failed to do; kept for 30 days.';
 COMMENT ON COLUMN scim_log_entries.token_id IS 'No reference: the log names a token that was revoked since.';
 ALTER TABLE ONLY scim_log_entries
-    ADD CONSTRAINT scim_log_entries_pkey PRIMARY KEY (id);
-CREATE INDEX scim_log_entries_failed ON scim_log_entries USING btree (organization_id, id DESC) WHERE (status >= 400);
-CREATE INDEX scim_log_entries_newest ON scim_log_entries USING btree (organization_id, id DESC);
-CREATE INDEX scim_log_entries_old ON scim_log_entries USING btree (created_at);
-CREATE INDEX scim_log_entries_user_name ON scim_log_entries USING btree (user_name) WHERE (user_name IS NOT NULL);
+    ADD CONSTRAINT scim_log_entries_pkey PRIMARY KEY (organization_id, id);
+CREATE INDEX scim_log_entries_failed ON ONLY scim_log_entries USING btree (organization_id, id DESC) WHERE (status >= 400);
+CREATE INDEX scim_log_entries_newest ON ONLY scim_log_entries USING btree (organization_id, id DESC);
+CREATE INDEX scim_log_entries_old ON ONLY scim_log_entries USING btree (created_at);
+CREATE INDEX scim_log_entries_user_name ON ONLY scim_log_entries USING btree (user_name) WHERE (user_name IS NOT NULL);
 
 CREATE TABLE scim_profiles (
     organization_id uuid NOT NULL,
@@ -2512,6 +2687,21 @@ CREATE FUNCTION event_payload(events) RETURNS json
 
 COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets (operations 2.7), always in this order.';
 
+CREATE VIEW log_partitions AS
+ SELECT parent.relname AS log,
+    part.relname AS name,
+    ((regexp_match(pg_get_expr(part.relpartbound, part.oid), 'FROM \(''([-0-9a-f]+)''\) TO \('''::text))[1])::uuid AS first_id,
+    ((regexp_match(pg_get_expr(part.relpartbound, part.oid), 'TO \(''([-0-9a-f]+)''\)'::text))[1])::uuid AS end_id,
+    (pg_get_expr(part.relpartbound, part.oid) ~~ '%TO (MAXVALUE)'::text) AS is_default
+   FROM ((pg_class parent
+     JOIN pg_inherits i ON ((i.inhparent = parent.oid)))
+     JOIN pg_class part ON ((part.oid = i.inhrelid)))
+  WHERE ((parent.relkind = 'p'::"char") AND (part.relkind = 'r'::"char") AND (parent.relpersistence = 'p'::"char") AND (parent.relnamespace = ( SELECT pg_class.relnamespace
+           FROM pg_class
+          WHERE ((pg_class.oid = ('schema_migrations'::regclass)::oid) AND (pg_class.relpersistence = 'p'::"char")))));
+
+COMMENT ON VIEW log_partitions IS 'The partitions of the logs: what was written before they were partitioned (no first id), the months, and what is after the last one.';
+
 CREATE VIEW relations AS
  SELECT ('organization:'::text || memberships.organization_id) AS object,
     memberships.role AS relation,
@@ -2807,7 +2997,7 @@ ALTER TABLE ONLY sandbox_sessions
 ALTER TABLE ONLY sandbox_subscriptions
     ADD CONSTRAINT sandbox_subscriptions_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES sandbox_customers(id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY scim_log_entries
+ALTER TABLE scim_log_entries
     ADD CONSTRAINT scim_log_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY scim_profiles

@@ -207,7 +207,7 @@ class _Spare:
             """
             SELECT   relname
             FROM     pg_class
-            WHERE    relnamespace = 'public'::regnamespace AND relkind = 'r'
+            WHERE    relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
               AND    relname NOT IN ('tiers', 'event_sequencing', 'schema_migrations')
             ORDER BY oid DESC
             """

@@ -67,6 +67,7 @@ from adapters.postgres.platform.found_users import PostgresFoundUsers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from adapters.postgres.platform.left_credentials import PostgresLeftCredentials
+from adapters.postgres.platform.log_months import PostgresLogMonths
 from adapters.postgres.platform.mails import PostgresPlatformMails
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
 from adapters.postgres.platform.organization_records import PostgresOrganizationRecords
@@ -280,6 +281,7 @@ class Aggregates:
     signing_keys: PostgresSigningKeys
     server_secrets: PostgresServerSecrets
     housekeeping: PostgresHousekeeping
+    log_months: PostgresLogMonths
     public_names: PostgresPublicNames
     figures: PostgresFigures
     due_work: PostgresDueWork

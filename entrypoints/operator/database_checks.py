@@ -11,7 +11,7 @@ from core.accounts import user_import
 from core.billing import sandbox
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
-from core.platform import health_figures, left_credentials, owners, public_names
+from core.platform import health_figures, left_credentials, log_months, owners, public_names
 from core.sessions.signing_keys import KeyState
 from entrypoints import equipment, main, signing_key_pairs
 from entrypoints.operator.terminal import printable
@@ -64,6 +64,7 @@ async def connected_findings(settings: Settings, address: Secret, mail_to: str |
     async with main.connected(settings, address) as connected:
         return [
             await _clock(connected),
+            await _logs(connected),
             await _keys(connected),
             await _credentials(connected),
             *await _imported_passwords(connected),
@@ -78,6 +79,14 @@ async def _clock(connected: ConnectedInstallation) -> Finding:
     before = connected.installation.clock()
     database_time = await connected.installation.database.read(health_figures.database_time)
     return checks.clock(before, database_time, connected.installation.clock())
+
+
+async def _logs(connected: ConnectedInstallation) -> Finding:
+    strays = await connected.installation.database.read(log_months.with_strays)
+    if not strays:
+        return Finding("logs", True, "every row is in the partition of its month")
+    what = f"rows for which no month was made: {', '.join(one.value for one in strays)}"
+    return Finding("logs", False, what, "See ops/runbooks/log-months.md.")
 
 
 async def _keys(connected: ConnectedInstallation) -> Finding:

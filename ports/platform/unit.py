@@ -8,6 +8,7 @@ from ports.platform.found_users import FoundUserList
 from ports.platform.health_figures import Figures
 from ports.platform.housekeeping import Housekeeping
 from ports.platform.left_credentials import LeftCredentials
+from ports.platform.log_months import LogMonths
 from ports.platform.mails import PlatformMails
 from ports.platform.mfa import PlatformMfa
 from ports.platform.organization_records import OrganizationRecords
@@ -67,6 +68,9 @@ class PlatformUnit(Protocol):
 
     @property
     def housekeeping(self) -> Housekeeping: ...
+
+    @property
+    def log_months(self) -> LogMonths: ...
 
     @property
     def left_credentials(self) -> LeftCredentials: ...

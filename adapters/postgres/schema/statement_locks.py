@@ -68,8 +68,10 @@ class NotUnderstood(Exception):
 _NAME: Final = r"(?:only\s+)?(?:if\s+exists\s+)?(?P<table>[a-z_][a-z0-9_]*)"
 _NO_LOCK: Final = re.compile(
     r"(create\s+(or\s+replace\s+)?(function|view)|create\s+sequence|comment\s+on\s+(function|view)|select"
-    r"|drop\s+function|create\s+temporary\s+table)\b"
+    r"|drop\s+function|create\s+temporary\s+table|revoke)\b"
 )
+# Their bodies change the table that the argument names (0059).
+_MADE_LOG: Final = re.compile(r"\bselect\s+(bound_log|begin_log_months)\s*\('(?P<table>[a-z_]+)'\)", re.IGNORECASE)
 _DATA: Final = re.compile(r"(insert|update|delete|with|select|create\s+temporary\s+table|do)\b")
 _FUNCTION: Final = re.compile(r"create\s+(or\s+replace\s+)?function\b")
 _TABLE: Final = re.compile(r"create\s+table\b")
@@ -103,7 +105,8 @@ _TEXT: Final = re.compile(r"'[^']*'")
 def locks(statement: str) -> list[Held]:
     """Return the strongest lock and the slowest work for each table; raise `NotUnderstood`."""
     sql = _TEXT.sub("''", _COMMENT.sub("", statement)).lower()
-    found = list(_found(sql))
+    found = [Held(table=made["table"], lock=Lock.ACCESS_EXCLUSIVE) for made in _MADE_LOG.finditer(statement)]
+    found += _found(sql)
     if not found and not _NO_LOCK.match(sql) and not sql.startswith(("create table", "do")):
         raise NotUnderstood(statement)
     return strongest(found)

@@ -43,6 +43,7 @@ SUBJECTS = [
     "migrations",
     "addresses",
     "clock",
+    "logs",
     "keys",
     "credentials",
     "platform owner",

@@ -160,6 +160,21 @@ def test_a_clock_that_differs_from_the_databases_is_not_ok(
     assert finding.advice == "Synchronize both machines with NTP; one-time codes and tokens depend on the time."
 
 
+def test_rows_of_a_log_for_which_no_month_was_made_are_not_ok(healthy_doctor: Doctor, connection: Connection) -> None:
+    connection.execute(
+        """
+        INSERT INTO scim_log_entries (id, organization_id, token_id, token_name, method, path, status, created_at)
+        VALUES ('ffffffff-0000-7000-8000-000000000000', %s, gen_random_uuid(), '', 'GET', '/', 200, now())
+        """,
+        (Builder(connection, SettableClock()).organization(),),
+    )
+
+    finding = healthy_doctor.examine()["logs"]
+
+    assert (finding.verdict, finding.what) == ("NOT OK", "rows for which no month was made: scim_log_entries")
+    assert finding.advice == "See ops/runbooks/log-months.md."
+
+
 def test_signing_keys_are_ok_when_one_is_active(healthy_doctor: Doctor, commands_here: CommandsHere) -> None:
     commands_here.run("keys", "rotate")
 

@@ -1,0 +1,30 @@
+"""The partitions of logs, made and dropped by functions with the rights of their owner (migration 0059)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, LiteralString
+
+from adapters.postgres.transaction import Aggregate
+from core.platform.log_months import Log
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+    from uuid import UUID
+
+_HAS_STRAYS: Final[Mapping[Log, LiteralString]] = {
+    Log.SCIM_LOG_ENTRIES: "SELECT EXISTS (SELECT FROM scim_log_entries_default)",
+}
+
+
+class PostgresLogMonths(Aggregate):
+    """The port `LogMonths`."""
+
+    def add(self, log: Log, month: date) -> bool:
+        return self._value("SELECT add_log_month(%s, %s)", (log.value, month))
+
+    def drop(self, log: Log, before: UUID, *, only_empty: bool) -> str | None:
+        return self._value("SELECT drop_log_month(%s, %s, %s)", (log.value, before, only_empty))
+
+    def has_strays(self, log: Log) -> bool:
+        return self._value(_HAS_STRAYS[log])

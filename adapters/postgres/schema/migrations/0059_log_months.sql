@@ -1,0 +1,190 @@
+-- gatehouse: compatible from 0025
+-- Functions for logs that are partitioned by month: tables partitioned by the range of the id, a UUIDv7 that begins with its
+-- time. Partitions are made and dropped by functions with the rights of their owner, because the role of the server may own
+-- nothing. No statement here reads a table of the product.
+
+CREATE FUNCTION first_id_at(moment timestamptz) RETURNS uuid
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN (lpad(to_hex(greatest(floor(extract(epoch FROM moment) * 1000), 0)::bigint), 12, '0') || repeat('0', 20))::uuid;
+COMMENT ON FUNCTION first_id_at(timestamptz) IS 'The lowest id that a row of this moment can have.';
+
+CREATE VIEW log_partitions AS
+SELECT parent.relname AS log,
+       part.relname AS name,
+       (regexp_match(pg_get_expr(part.relpartbound, part.oid), 'FROM \(''([-0-9a-f]+)''\) TO \('''))[1]::uuid AS first_id,
+       (regexp_match(pg_get_expr(part.relpartbound, part.oid), 'TO \(''([-0-9a-f]+)''\)'))[1]::uuid AS end_id,
+       pg_get_expr(part.relpartbound, part.oid) LIKE '%TO (MAXVALUE)' AS is_default
+FROM   pg_class parent
+JOIN   pg_inherits i ON i.inhparent = parent.oid
+JOIN   pg_class part ON part.oid = i.inhrelid
+WHERE  parent.relkind = 'p' AND part.relkind = 'r' AND parent.relpersistence = 'p'
+AND    parent.relnamespace = (SELECT relnamespace FROM pg_class
+                              WHERE  oid = 'schema_migrations'::regclass AND relpersistence = 'p');
+COMMENT ON VIEW log_partitions IS 'The partitions of the logs: what was written before they were partitioned (no first id), the months, and what is after the last one.';
+
+CREATE FUNCTION bound_log(log text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    newest uuid;
+    ends   date := '2027-01-01';
+BEGIN
+    -- An interrupted migration has it already.
+    IF EXISTS (SELECT FROM pg_constraint WHERE conrelid = log::regclass AND conname = log || '_before') THEN
+        RETURN;
+    END IF;
+    EXECUTE format('SELECT id FROM %I ORDER BY id DESC LIMIT 1', log) INTO newest;
+    -- An empty table has the same bound everywhere. Ids that are made while the table is changed are below it as well.
+    IF newest IS NOT NULL THEN
+        ends := greatest(
+            ends,
+            date_trunc('month', greatest(
+                now(),
+                to_timestamp(('x' || lpad(left(replace(newest::text, '-', ''), 12), 16, '0'))::bit(64)::bigint / 1000.0))
+            AT TIME ZONE 'UTC') + interval '2 months');
+    END IF;
+    EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I CHECK (id < %L) NOT VALID', log, log || '_before',
+                   first_id_at(ends::timestamp AT TIME ZONE 'UTC'));
+END
+$$;
+COMMENT ON FUNCTION bound_log(text) IS 'Adds the constraint that makes a table the first partition of its log: all ids are before a month that is to come.';
+
+CREATE FUNCTION begin_log_months(log text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    before  text := log || '_before';
+    ends    uuid;
+    options text;
+    one     record;
+BEGIN
+    SELECT (regexp_match(pg_get_constraintdef(oid), '''([-0-9a-f]{36})'''))[1], array_to_string(reloptions, ', ')
+    INTO   STRICT ends, options
+    FROM   (SELECT c.oid, t.reloptions
+            FROM   pg_constraint c
+            JOIN   pg_class t ON t.oid = c.conrelid
+            WHERE  c.conrelid = log::regclass AND c.conname = before AND c.convalidated) AS bound;
+    -- The key begins with the organization; an index for it was made before.
+    EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', log, log || '_pkey');
+    EXECUTE format('ALTER INDEX %I RENAME TO %I', log || '_key', log || '_pkey');
+    EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I PRIMARY KEY USING INDEX %I', log, log || '_pkey', log || '_pkey');
+    EXECUTE format('ALTER TABLE %I RENAME TO %I', log, before);
+    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING COMMENTS INCLUDING CONSTRAINTS INCLUDING DEFAULTS INCLUDING STORAGE)'
+                   ' PARTITION BY RANGE (id)', log, before);
+    EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', log, before);
+    EXECUTE format('COMMENT ON TABLE %I IS %L', log, obj_description(before::regclass));
+    EXECUTE format('COMMENT ON TABLE %I IS %L', before, 'What was written before ' || log || ' was partitioned.');
+    -- Each index of the log takes the name, and that of the old rows another one.
+    FOR one IN
+        SELECT x.relname AS name, regexp_replace(x.relname, '^' || log, before) AS renamed,
+               pg_get_indexdef(x.oid) AS definition, i.indisprimary
+        FROM   pg_index i
+        JOIN   pg_class x ON x.oid = i.indexrelid
+        WHERE  i.indrelid = before::regclass
+        ORDER  BY x.relname
+    LOOP
+        EXECUTE format('ALTER INDEX %I RENAME TO %I', one.name, one.renamed);
+        IF one.indisprimary THEN
+            EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I PRIMARY KEY %s', log, one.name,
+                           (regexp_match(one.definition, ' USING btree (\(.*\))$'))[1]);
+        ELSE
+            EXECUTE regexp_replace(one.definition, '^(CREATE (UNIQUE )?INDEX \S+ ON )\S+( .*)$',
+                                   '\1' || quote_ident(log) || '\3');
+        END IF;
+    END LOOP;
+    -- What others may do with the log they may go on to do.
+    FOR one IN
+        SELECT coalesce(nullif(acl.grantee::regrole::text, '-'), 'PUBLIC') AS grantee, acl.privilege_type AS privilege
+        FROM   pg_class t, aclexplode(t.relacl) AS acl
+        WHERE  t.oid = before::regclass AND acl.grantee <> t.relowner
+    LOOP
+        EXECUTE format('GRANT %s ON %I TO %s', one.privilege, log, one.grantee);
+    END LOOP;
+    EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (MINVALUE) TO (%L)', log, before, ends);
+    EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', before, before);
+    -- Not a partition by default: with one, PostgreSQL does not know that the partitions are in the order of the ids, and would
+    -- begin to read all of them for a page of the newest rows.
+    EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (MAXVALUE)%s', log || '_default', log, ends,
+                   ' WITH (' || options || ')');
+    EXECUTE format('COMMENT ON TABLE %I IS %L', log || '_default', 'Rows of ' || log || ' for which no month is there; normally none.');
+END
+$$;
+COMMENT ON FUNCTION begin_log_months(text) IS 'Makes a table the first partition of a log of the same name, with the index <log>_key as its key; the foreign keys are added afterwards.';
+
+CREATE FUNCTION add_log_month(log text, month date) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path FROM CURRENT
+    SET lock_timeout = '500ms'
+    AS $$
+DECLARE
+    ends     uuid := first_id_at((date_trunc('month', month::timestamp) + interval '1 month') AT TIME ZONE 'UTC');
+    part     text := log || to_char(month, '_YYYY_MM');
+    first    uuid;
+    leftover text;
+    options  text;
+BEGIN
+    -- Again behind the lock, because another process may have made the month meanwhile.
+    FOR attempt IN 1..2 LOOP
+        SELECT p.name, (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''([-0-9a-f]+)''\)'))[1]::uuid,
+               array_to_string(c.reloptions, ', ')
+        INTO   leftover, first, options
+        FROM   log_partitions p
+        JOIN   pg_class c ON c.relname = p.name AND c.relkind = 'r' AND c.relpersistence = 'p'
+        WHERE  p.log = add_log_month.log AND p.is_default;
+        IF leftover IS NULL THEN
+            RAISE EXCEPTION '% is no log that is partitioned by month', log;
+        END IF;
+        IF first >= ends THEN
+            RETURN false;
+        END IF;
+        EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', log);
+    END LOOP;
+    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)%s', part, leftover, ' WITH (' || options || ')');
+    EXECUTE format('COMMENT ON TABLE %I IS %L', part, 'A month of ' || log || '.');
+    EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', log, leftover);
+    EXECUTE format('WITH moved AS (DELETE FROM %I WHERE id < %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
+                   leftover, ends, part);
+    -- Months that were not made belong to this one.
+    EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', log, part, first, ends);
+    EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (MAXVALUE)', log, leftover, ends);
+    RETURN true;
+END
+$$;
+COMMENT ON FUNCTION add_log_month(text, date) IS 'Adds the partition of a month to a log, from the end of the last one, and moves what there is of it; false if it has one.';
+
+CREATE FUNCTION drop_log_month(log text, before uuid, only_empty boolean) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path FROM CURRENT
+    SET lock_timeout = '500ms'
+    AS $$
+DECLARE
+    part    text;
+    is_used boolean := false;
+BEGIN
+    -- It is kept for ever.
+    IF log = 'audit_entries' THEN
+        RAISE EXCEPTION 'months of % are never dropped', log;
+    END IF;
+    SELECT   p.name
+    INTO     part
+    FROM     log_partitions p
+    WHERE    p.log = drop_log_month.log AND NOT p.is_default AND p.end_id <= drop_log_month.before
+    ORDER BY p.end_id
+    LIMIT    1;
+    IF part IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF only_empty THEN
+        EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I)', part) INTO is_used;
+    END IF;
+    IF is_used THEN
+        RETURN NULL;
+    END IF;
+    EXECUTE format('DROP TABLE %I', part);
+    RETURN part;
+END
+$$;
+COMMENT ON FUNCTION drop_log_month(text, uuid, boolean) IS 'Drops the oldest partition of a log if all its ids are before that one, and returns its name.';
+
+REVOKE ALL ON FUNCTION add_log_month(text, date) FROM PUBLIC;
+REVOKE ALL ON FUNCTION drop_log_month(text, uuid, boolean) FROM PUBLIC;

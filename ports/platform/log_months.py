@@ -1,0 +1,23 @@
+"""Making and dropping the months of logs."""
+
+from datetime import date
+from typing import Protocol
+from uuid import UUID
+
+from core.platform.log_months import Log
+
+
+class LogMonths(Protocol):
+    """The partitions of logs. Both lock the log for a moment, and give up when others hold it for long."""
+
+    def add(self, log: Log, month: date) -> bool:
+        """Make the partition of a month; return False when it is there already."""
+        ...
+
+    def drop(self, log: Log, before: UUID, *, only_empty: bool) -> str | None:
+        """Drop the oldest partition whose ids are all before that one, and return its name; None when there is none."""
+        ...
+
+    def has_strays(self, log: Log) -> bool:
+        """Return whether a log has rows for which no month was made."""
+        ...
