@@ -15,6 +15,25 @@ class Clock(Protocol):
         ...
 
 
+class WatchedClock(Clock, Protocol):
+    """A clock that goes on evenly when the machine's jumps, until it is compared with another one."""
+
+    def error_seconds(self) -> float:
+        """Return by how much the machine's clock is ahead of this one; 0 as long as it is followed."""
+        ...
+
+    def reading(self) -> int:
+        """Return the moment before the database is asked for its time, for `compare`."""
+        ...
+
+    def compare(self, reading: int, database_time: datetime) -> float:
+        """Follow the machine's clock again if it agrees with the database's, else the one of the two that is right.
+
+        Return by how many seconds this clock has moved by that.
+        """
+        ...
+
+
 class Randomness(Protocol):
     """The system's secure random generator, in the formats that the product needs (decisions 1.1)."""
 
