@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import structlog
@@ -27,6 +28,14 @@ ADVICE: Final = (
     " ops/runbooks/clock.md."
 )
 
+DATABASE_ADVICE: Final = (
+    "The clock of the database's machine jumped. Running processes keep their time, but those that start now take the"
+    " wrong one. Correct that clock, by NTP; see ops/runbooks/clock.md."
+)
+# After the time was moved ahead by more than this, what expires is kept for so long, so that a mistake can be undone.
+MOVED_SECONDS_MAX: Final = 600.0
+SETTLING_SECONDS: Final = 3600.0
+
 log = structlog.get_logger(__name__)
 
 
@@ -39,6 +48,7 @@ class ClockWatcher:
         self._metrics = metrics
         self._looks = 0
         self._wrong_looks = 0
+        self._settled_at = -math.inf
 
     async def run(self) -> NoReturn:
         """Look at the clocks, until cancelled."""
@@ -57,16 +67,25 @@ class ClockWatcher:
             # The log has the reason; it is compared at the next look.
             self._metrics.clock_compared(self._clock.error_seconds())
             return
-        moved_seconds = self._clock.compare(reading, database_time)
+        compared = self._clock.compare(reading, database_time)
         self._metrics.clock_compared(self._clock.error_seconds())
-        if abs(moved_seconds) > ERROR_SECONDS_MAX:
-            log.warning("clock.moved", seconds=round(moved_seconds, 1), reason="the database's clock decides")
-        self._report()
+        if abs(compared.moved_seconds) > ERROR_SECONDS_MAX:
+            log.warning("clock.moved", seconds=round(compared.moved_seconds, 1), reason="the database's clock decides")
+        if compared.moved_seconds > MOVED_SECONDS_MAX:
+            self._settled_at = trio.current_time() + SETTLING_SECONDS
+        self._report(compared.database_error_seconds)
 
-    def _report(self) -> None:
-        if self._is_wrong():
+    def is_settled(self) -> bool:
+        """Return whether what expires may be deleted: not soon after the time was moved far ahead, perhaps wrongly."""
+        return trio.current_time() >= self._settled_at
+
+    def _report(self, database_error_seconds: float) -> None:
+        if self._is_wrong() or database_error_seconds:
             if self._wrong_looks % LOGGED_LOOKS == 0:
-                log.error("clock.wrong", seconds=round(self._clock.error_seconds(), 1), advice=ADVICE)
+                if self._is_wrong():
+                    log.error("clock.wrong", seconds=round(self._clock.error_seconds(), 1), advice=ADVICE)
+                if database_error_seconds:
+                    log.error("clock.database_wrong", seconds=round(database_error_seconds, 1), advice=DATABASE_ADVICE)
             self._wrong_looks += 1
         elif self._wrong_looks:
             log.warning("clock.right_again")

@@ -12,6 +12,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, final
 
+from ports.clock import Comparison
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -19,7 +21,7 @@ _NANOSECONDS: Final = 1_000_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # More than NTP and waking up change at once, and less than what the lifetime of any code or token would notice.
 JUMP_SECONDS_MAX: Final = 5
-# From the database's clock, which is then the one that is right.
+# From the database's clock, which is then the one that is right, unless it has jumped itself.
 DIFFERENCE_SECONDS_MAX: Final = 10
 
 
@@ -38,6 +40,8 @@ class CheckedClock:
         self._since_start = since_start
         # What is added to the time since the start.
         self._offset = wall() - since_start()
+        # The same of the database's clock, when it agreed last.
+        self._database_offset: int | None = None
 
     def __call__(self) -> datetime:
         return _EPOCH + timedelta(microseconds=self.nanoseconds() // 1_000)
@@ -57,7 +61,8 @@ class CheckedClock:
     def reading(self) -> int:
         return self._since_start()
 
-    def compare(self, reading: int, database_time: datetime) -> float:
+    def compare(self, reading: int, database_time: datetime) -> Comparison:
+        self.nanoseconds()
         before = self._offset
         now = self._since_start()
         wall = self._wall() - now
@@ -65,11 +70,18 @@ class CheckedClock:
         # The database read its clock at some moment between our two readings.
         lowest, highest = database - now, database - reading
 
-        def agrees(offset: int) -> bool:
-            return max(lowest - offset, offset - highest) <= DIFFERENCE_SECONDS_MAX * _NANOSECONDS
+        def differs(offset: int) -> bool:
+            return max(lowest - offset, offset - highest) > DIFFERENCE_SECONDS_MAX * _NANOSECONDS
 
-        if agrees(wall):
+        if not differs(wall):
             self._offset = wall
-        elif not agrees(before):
+        elif differs(before) and (self._database_offset is None or not differs(self._database_offset)):
+            # The database's clock has gone on evenly, so ours is wrong.
             self._offset = (lowest + highest) // 2
-        return (self._offset - before) / _NANOSECONDS
+        is_agreed = not differs(self._offset)
+        if is_agreed:
+            self._database_offset = (lowest + highest) // 2
+        return Comparison(
+            moved_seconds=(self._offset - before) / _NANOSECONDS,
+            database_error_seconds=0.0 if is_agreed else ((lowest + highest) // 2 - self._offset) / _NANOSECONDS,
+        )

@@ -231,13 +231,14 @@ async def connected(
     watchers = _watchers(clock, database, metrics)
     gateway = equipment.mail_gateway(settings, clock)
     turns, precedence = MemoryTurns(), RequestsFirst()
-    housekeeper = Housekeeper(
-        database=database,
-        metrics=metrics,
-        turns=turns,
-        precedence=precedence,
-        kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention},
-    )
+    deleting: PeriodicConnections = {
+        "database": database,
+        "metrics": metrics,
+        "turns": turns,
+        "precedence": precedence,
+        "is_settled": lambda: all(watcher.is_settled() for watcher in watchers.values()),
+    }
+    housekeeper = Housekeeper(kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}, **deleting)
     waiters, tails = MemoryFeedWaiters(), MemoryAuditTails()
     resolver = equipment.resolver(settings)
     http = equipment.OutboundClients(
@@ -286,7 +287,7 @@ async def connected(
                     "key_refresher": refresher,
                     "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics, turns=turns),
                     "housekeeper": housekeeper,
-                    "invitation_sweeper": InvitationSweeper(**in_turn),
+                    "invitation_sweeper": InvitationSweeper(**deleting),
                     "audit_counter": AuditCounter(**in_turn),
                     "certificate_watcher": CertificateWatcher(**in_turn),
                     "domain_checker": DomainChecker(resolver=installation.resolver, **in_turn),

@@ -9,9 +9,18 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from actors.clock_watcher import AGREEING_LOOKS, LOGGED_LOOKS, LOOK_SECONDS, ClockWatcher
+from actors.clock_watcher import (
+    AGREEING_LOOKS,
+    LOGGED_LOOKS,
+    LOOK_SECONDS,
+    MOVED_SECONDS_MAX,
+    SETTLING_SECONDS,
+    ClockWatcher,
+)
+from actors.periods import PeriodicActor
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
+from ports.clock import Comparison
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -44,7 +53,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.error = 0.0
-        self.moves = 0.0
+        self.moves = self.database_error = 0.0
 
     def __call__(self) -> datetime:
         return TRUE_TIME
@@ -55,9 +64,9 @@ class Clock:
     def reading(self) -> int:
         return int(trio.current_time())
 
-    def compare(self, reading: int, database_time: datetime) -> float:
+    def compare(self, reading: int, database_time: datetime) -> Comparison:
         assert database_time - TRUE_TIME >= timedelta(seconds=reading)
-        return self.moves
+        return Comparison(moved_seconds=self.moves, database_error_seconds=self.database_error)
 
 
 class Gauge:
@@ -130,6 +139,61 @@ async def test_a_jump_that_is_followed_is_reported(watched: Watched) -> None:
 
     [line] = logged
     assert (line["event"], line["seconds"]) == ("clock.moved", -DAY_SECONDS)
+    assert watched.watcher.is_settled()
+
+
+async def test_a_jump_of_the_clock_of_the_database_is_reported_until_it_is_right(
+    watched: Watched, autojump_clock: object
+) -> None:
+    watched.clock.database_error = DAY_SECONDS
+
+    with capture_logs() as logged:
+        await trio.sleep((AGREEING_LOOKS + 3) * LOOK_SECONDS + 1)
+        watched.clock.database_error = 0.0
+        await trio.sleep(LOOK_SECONDS)
+
+    assert events(logged) == ["clock.database_wrong", "clock.right_again"]
+    assert logged[0]["seconds"] == DAY_SECONDS
+
+
+class Sweeper(PeriodicActor):
+    """Records when it works."""
+
+    job_type = "sweeping"
+    period_seconds = SETTLING_SECONDS / 2
+
+    def __init__(self, watcher: ClockWatcher) -> None:
+        super().__init__(
+            database=cast("Database", None), metrics=cast("Metrics", Finished()), is_settled=watcher.is_settled
+        )
+        self.worked_at: list[float] = []
+
+    async def work(self) -> None:
+        self.worked_at.append(trio.current_time())
+
+
+class Finished:
+    """Takes what is measured."""
+
+    def job_finished(self, job_type: str, seconds: float) -> None:
+        assert (job_type, seconds) == ("sweeping", 0)
+
+
+async def test_nothing_is_deleted_soon_after_the_time_was_moved_ahead(
+    nursery: trio.Nursery, autojump_clock: object
+) -> None:
+    watched = Watched()
+    sweeper = Sweeper(watched.watcher)
+    watched.clock.moves = MOVED_SECONDS_MAX + 1
+
+    with capture_logs() as logged:
+        await watched.watcher.check()
+        nursery.start_soon(sweeper.run)
+        await trio.sleep(SETTLING_SECONDS + 1)
+    nursery.cancel_scope.cancel()
+
+    assert events(logged) == ["clock.moved", "job.waits_for_clock", "job.waits_for_clock"]
+    assert sweeper.worked_at == [SETTLING_SECONDS]
 
 
 async def test_while_the_database_is_away_the_last_good_time_goes_on_and_is_exposed(

@@ -24,6 +24,7 @@ class Machine:
     def __init__(self, *, wrong_seconds: float = 0.0) -> None:
         self.since_start = timedelta(hours=3)
         self.error = timedelta(seconds=wrong_seconds)
+        self.database_error_seconds = 0.0
         self.clock = CheckedClock(self._wall_nanoseconds, self._nanoseconds_since_start)
 
     @property
@@ -40,11 +41,13 @@ class Machine:
         self.error += timedelta(seconds=seconds)
 
     def compare(self, *, database_error_seconds: float = 0.0, answer_seconds: float = 0.0) -> float:
-        """Compare with the database, whose answer takes a while."""
+        """Compare with the database, whose answer takes a while; return by how much the clock has moved."""
         reading = self.clock.reading()
         database_time = self.correct + timedelta(seconds=database_error_seconds)
         self.run(answer_seconds)
-        return self.clock.compare(reading, database_time)
+        compared = self.clock.compare(reading, database_time)
+        self.database_error_seconds = compared.database_error_seconds
+        return compared.moved_seconds
 
     def off_seconds(self) -> float:
         """Return by how much the clock of the process is ahead of the correct time."""
@@ -129,6 +132,35 @@ def test_a_process_that_starts_with_a_wrong_clock_takes_the_time_of_the_database
 def test_small_differences_between_the_machines_change_nothing(machine: Machine, seconds: float) -> None:
     assert machine.compare(database_error_seconds=seconds) == 0
     assert machine.off_seconds() == 0
+
+
+@pytest.mark.parametrize("seconds", [86_400, -3600])
+def test_a_jump_of_the_clock_of_the_database_is_not_followed(machine: Machine, seconds: float) -> None:
+    machine.compare()
+
+    for _ in range(2):
+        machine.run(60)
+        assert machine.compare(database_error_seconds=seconds) == 0
+        assert (machine.off_seconds(), machine.database_error_seconds) == (0, seconds)
+    # Whose clock is right shows again once the database's is.
+    machine.jump(seconds / 2)
+    assert machine.compare(database_error_seconds=seconds) == 0
+    assert machine.off_seconds() == 0
+    assert machine.compare() == 0
+    assert (machine.off_seconds(), machine.database_error_seconds) == (0, 0)
+
+
+def test_a_clock_that_drifts_away_from_the_one_of_the_database_is_set_by_it(machine: Machine) -> None:
+    moved_seconds = []
+    for _ in range(20):
+        machine.run(60, drift_seconds=1)
+        moved_seconds.append(machine.compare())
+
+    # Small differences are followed, until they have added up.
+    assert [seconds for seconds in moved_seconds if abs(seconds) > 1] == [-DIFFERENCE_SECONDS_MAX - 1]
+    assert machine.off_seconds() == pytest.approx(0)
+    assert machine.clock.error_seconds() == pytest.approx(20)
+    assert machine.database_error_seconds == 0
 
 
 def test_a_slow_answer_of_the_database_is_no_difference(machine: Machine) -> None:

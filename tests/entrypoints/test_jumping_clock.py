@@ -119,8 +119,8 @@ class Person:
         self.take(self.ask("POST", "/api/auth/magic-link/verify", {"token": token}))
 
     def _mails(self) -> list[str]:
-        mails = [mail.message for mail in self._post.received if mail.message["To"] == self.email]
-        return [str(mail.get_body(("plain",)).get_content()) for mail in mails]
+        bodies = [mail.message.get_body(("plain",)) for mail in self._post.received if mail.recipients == (self.email,)]
+        return [str(body.get_content()) for body in bodies if body is not None]
 
 
 @pytest.fixture
