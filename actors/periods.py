@@ -31,13 +31,15 @@ log = structlog.get_logger(__name__)
 class PeriodicConnections(TypedDict):
     """What every periodic actor is connected to.
 
-    With `turns`, one process works for all of them; without, every process works.
+    With `turns`, one process works for all of them; without, every process works. One that deletes what has expired
+    waits while `is_settled` says that the time may be wrong.
     """
 
     database: Database
     metrics: Metrics
     turns: NotRequired[Turns | None]
     precedence: NotRequired[Precedence]
+    is_settled: NotRequired[Callable[[], bool]]
 
 
 class PeriodicActor(ABC):
@@ -52,6 +54,7 @@ class PeriodicActor(ABC):
         self._metrics = connections["metrics"]
         self._turns = connections.get("turns")
         self._precedence = connections.get("precedence") or RequestsFirst()
+        self._is_settled = connections.get("is_settled") or (lambda: True)
 
     @abstractmethod
     async def work(self) -> None:
@@ -66,6 +69,10 @@ class PeriodicActor(ABC):
         while True:
             if self._turns is not None:
                 await self._turns.wait()
+            if not self._is_settled():
+                log.warning("job.waits_for_clock", job=self.job_type, retry_seconds=self.period_seconds)
+                await self.wait()
+                continue
             began_at = trio.current_time()
             try:
                 await self.work()

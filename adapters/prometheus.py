@@ -160,6 +160,13 @@ class PrometheusMetrics:
         )
         self._polling = {role: polling.labels(role.value) for role in PollingRole}
 
+        self._clock_error = Gauge(
+            "sso_clock_error_seconds",
+            "By how much the machine's clock differs from the time that a process uses; the worst process counts.",
+            registry=registry,
+            multiprocess_mode="max",
+        )
+
         # An actor that is down in any worker counts as down.
         self._actors_up = Gauge(
             "sso_actor_up", "Whether an actor is running.", ("actor",), registry=registry, multiprocess_mode="min"
@@ -194,6 +201,9 @@ class PrometheusMetrics:
         self._mfa_adoption.set(figures.mfa_adoption_percentage)
         self._queue_depth.set(figures.queued_mails + figures.queued_deliveries)
         self._certificates_ending.set(figures.certificates_ending)
+
+    def clock_compared(self, error_seconds: float) -> None:
+        self._clock_error.set(abs(error_seconds))
 
     def polling_changed(self, role: PollingRole) -> None:
         for one, gauge in self._polling.items():

@@ -63,7 +63,7 @@ def address_and_keeper_of(settings: Settings) -> Generator[tuple[Secret, Keeper 
 
 
 def listening_address(settings: Settings, address: Secret) -> Secret:
-    """Return the address for the connection that waits for notifications, given that of the database."""
+    """Return the address for what needs a session, such as waiting for notifications, given that of the database."""
     if settings.database_url is None or settings.database_listen_url is None:
         return address
     return Secret(servers.to_writable_server(settings.database_listen_url.reveal()))
@@ -77,7 +77,8 @@ def listening_problem(settings: Settings, address: Secret) -> str | None:
     listening = listening_address(settings, address).reveal()
     if listening == address.reveal():
         return None
-    return timed_connection.problem_of(listening) or timed_connection.difference(listening, address.reveal())
+    problem = timed_connection.problem_of(listening, needs_session=True)
+    return problem or timed_connection.difference(listening, address.reveal())
 
 
 async def keep_running(keeper: Keeper) -> None:
@@ -106,11 +107,19 @@ def wait_for(address: Secret, report: Callable[[str], None]) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def require_suitable(address: Secret) -> None:
-    """Raise `CannotStart` when the server can be reached and Gatehouse cannot work with it."""
-    problem = timed_connection.problem_of(address.reveal())
-    if problem is not None:
+def session_address(settings: Settings, address: Secret) -> Secret:
+    """Return the address for migrations and re-encryption: behind a pooler that shares sessions another one.
+
+    Raise `CannotStart` when the server can be reached and Gatehouse cannot work with it.
+    """
+    listening = listening_address(settings, address)
+    if problem := timed_connection.problem_of(address.reveal(), needs_session=listening.reveal() == address.reveal()):
         raise CannotStart(f"The database cannot be used: {problem}.")
+    if not timed_connection.is_pooled(address.reveal()):
+        return address
+    if problem := listening_problem(settings, address):
+        raise CannotStart(f"The address GATEHOUSE_DATABASE_LISTEN_URL cannot be used: {problem}.")
+    return listening
 
 
 def migrate(address: Secret, report: Callable[[str], None]) -> list[migrations.Migration]:

@@ -40,6 +40,8 @@ class Installation:
     settings: Settings
     version: str
     clock: Clock
+    # That of the machine, which `clock` does not follow when it jumps; only checks read it.
+    machine_clock: Clock
     database: Database
     metrics: Metrics
     actors: Actors

@@ -24,6 +24,7 @@ from actors.audit_tails import MemoryAuditTails
 from actors.billing_reconciler import BillingReconciler
 from actors.bulk_worker import BulkWorker
 from actors.certificate_watcher import CertificateWatcher
+from actors.clock_watcher import ClockWatcher
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX
 from actors.domain_checker import DomainChecker
 from actors.doorbells import MemoryDoorbells
@@ -49,6 +50,7 @@ from actors.sign_in_counter import SignInCounter
 from actors.supervision import Supervisor
 from actors.turns import MemoryTurns
 from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
+from adapters.clock import CheckedClock
 from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.passkeys_on_demand import webauthn_on_demand
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
@@ -97,6 +99,7 @@ if TYPE_CHECKING:
     from ports.clock import Clock
     from ports.database import Database
     from ports.mail.mail import MailGateway
+    from ports.metrics import Metrics
 
 
 # Errors that a command reports in one line; any other exception is a defect and shows its traceback.
@@ -142,12 +145,21 @@ def version() -> str:
 
 
 def now() -> datetime:
-    """Return the current time; the `Clock` of a running installation."""
+    """Return the current time by the machine's clock."""
     return datetime.now(UTC)
 
 
-def _randomness(clock: Clock | None) -> SystemRandomness:
-    return SystemRandomness() if clock is None else SystemRandomness(lambda: int(clock().timestamp() * 1e6) * 1_000)
+def _randomness(clock: Clock) -> SystemRandomness:
+    if isinstance(clock, CheckedClock):
+        return SystemRandomness(clock.nanoseconds)
+    return SystemRandomness(lambda: int(clock().timestamp() * 1e6) * 1_000)
+
+
+def _watchers(clock: Clock, database: Database, metrics: Metrics) -> dict[str, ClockWatcher]:
+    """Return the actor that watches the clock, by its name; none for a clock that is not the machine's."""
+    if not isinstance(clock, CheckedClock):
+        return {}
+    return {"clock_watcher": ClockWatcher(clock=clock, database=database, metrics=metrics)}
 
 
 def require_settings(settings: Settings) -> None:
@@ -185,10 +197,10 @@ async def connected(
     `worker` is the number of this worker process, or None when there is only one process.
     `count_database_restarts` returns how often an embedded database was started again, `count_replaced_workers` how
     many workers were replaced, by the reason. `observed` may put a port that measures in front of the database.
-    `clock` may be another one than that of the machine; ids then have its times.
+    `clock` may be another one than that of the machine; ids have its times.
     """
-    vault = master_keys.vault(settings)
-    randomness, clock = _randomness(clock), clock or now
+    machine_clock, clock = clock or now, clock or CheckedClock()
+    vault, randomness = master_keys.vault(settings), _randomness(clock)
     metrics = equipment.metrics(
         settings,
         version=version(),
@@ -196,8 +208,7 @@ async def connected(
         count_database_restarts=count_database_restarts,
         count_replaced_workers=count_replaced_workers,
     )
-    doorbells = MemoryDoorbells()
-    pepper = HmacPepper()
+    doorbells, pepper = MemoryDoorbells(), HmacPepper()
     locations = equipment.locations(settings)
     pool = Pool(address.reveal(), connections_max=settings.database_connections)
     postgres = PostgresDatabase(
@@ -216,19 +227,19 @@ async def connected(
         doorbells=doorbells,
     )
     database = observed(postgres)
-    ring = SigningKeyRing()
-    platform = equipment.platform_brand_of(settings)
+    ring, platform = SigningKeyRing(), equipment.platform_brand_of(settings)
     refresher = KeyRefresher(database=database, ring=ring)
+    watchers = _watchers(clock, database, metrics)
     gateway = equipment.mail_gateway(settings, clock)
-    turns = MemoryTurns()
-    precedence = RequestsFirst()
-    housekeeper = Housekeeper(
-        database=database,
-        metrics=metrics,
-        turns=turns,
-        precedence=precedence,
-        kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention},
-    )
+    turns, precedence = MemoryTurns(), RequestsFirst()
+    deleting: PeriodicConnections = {
+        "database": database,
+        "metrics": metrics,
+        "turns": turns,
+        "precedence": precedence,
+        "is_settled": lambda: all(watcher.is_settled() for watcher in watchers.values()),
+    }
+    housekeeper = Housekeeper(kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}, **deleting)
     waiters, tails = MemoryFeedWaiters(), MemoryAuditTails()
     resolver = equipment.resolver(settings)
     http = equipment.OutboundClients(
@@ -272,12 +283,13 @@ async def connected(
                     turns=turns,
                 )
                 periodic = {
+                    **watchers,
                     "poller": poller,
                     "key_refresher": refresher,
                     "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics, turns=turns),
                     "housekeeper": housekeeper,
-                    "log_month_keeper": LogMonthKeeper(**in_turn),
-                    "invitation_sweeper": InvitationSweeper(**in_turn),
+                    "log_month_keeper": LogMonthKeeper(**deleting),
+                    "invitation_sweeper": InvitationSweeper(**deleting),
                     "audit_counter": AuditCounter(**in_turn),
                     "certificate_watcher": CertificateWatcher(**in_turn),
                     "domain_checker": DomainChecker(resolver=installation.resolver, **in_turn),
@@ -311,6 +323,7 @@ async def connected(
                 settings=settings,
                 version=version(),
                 clock=clock,
+                machine_clock=machine_clock,
                 database=database,
                 metrics=metrics,
                 actors=supervisor,
@@ -340,6 +353,9 @@ async def connected(
                 pool=pool,
                 worker=worker,
             )
+            for watcher in watchers.values():
+                # A process that is started with a wrong clock has the right time from its first request on.
+                await watcher.check()
             yield ConnectedInstallation(
                 installation=installation,
                 start_actors=start_actors,

@@ -143,9 +143,9 @@ def _prepare(settings: Settings, address: Secret) -> None:
         log.info("database.preparing", text=text)
 
     database.wait_for(address, report)
-    database.require_suitable(address)
+    session_address = database.session_address(settings, address)
     if settings.is_embedded or settings.dev:
-        database.migrate(address, report)
+        database.migrate(session_address, report)
     else:
         database.require_schema(address)
     if ahead := database.migration_plan(address).ahead:

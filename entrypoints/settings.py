@@ -103,7 +103,7 @@ class Settings(UpstreamSettings):
     database_listen_url: Secret | None = _setting(
         "DATABASE_LISTEN_URL",
         "The same PostgreSQL by an address without a pooler, for one connection of each process that waits for"
-        " notifications; by default GATEHOUSE_DATABASE_URL.",
+        " notifications, and behind a pooler in transaction mode for migrations; by default GATEHOUSE_DATABASE_URL.",
         Kind(
             kinds.database_address,
             "an address such as postgresql://user:password@host/database",

@@ -1,5 +1,6 @@
 """Time and randomness, which a pure core cannot produce itself."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -12,6 +13,34 @@ class Clock(Protocol):
 
     def __call__(self) -> datetime:
         """Return the current time in UTC."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What a comparison with the database's clock has found.
+
+    By how much the time of this process has moved by it, and by how much the database's clock is ahead of it, which is
+    0 unless that clock is the one that jumped.
+    """
+
+    moved_seconds: float
+    database_error_seconds: float
+
+
+class WatchedClock(Clock, Protocol):
+    """A clock that goes on evenly when the machine's jumps, until it is compared with another one."""
+
+    def error_seconds(self) -> float:
+        """Return by how much the machine's clock is ahead of this one; 0 as long as it is followed."""
+        ...
+
+    def reading(self) -> int:
+        """Return the moment before the database is asked for its time, for `compare`."""
+        ...
+
+    def compare(self, reading: int, database_time: datetime) -> Comparison:
+        """Follow the machine's clock if it agrees with the database's, else the one that has not jumped."""
         ...
 
 

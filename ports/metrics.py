@@ -75,6 +75,10 @@ class Metrics(Protocol):
         """Expose these figures from now on."""
         ...
 
+    def clock_compared(self, error_seconds: float) -> None:
+        """Expose by how much the machine's clock is ahead of the time that this process uses."""
+        ...
+
     def polling_changed(self, role: PollingRole) -> None:
         """Expose what this process does about polling from now on."""
         ...

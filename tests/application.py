@@ -272,6 +272,7 @@ async def connected_installation(
         settings=settings,
         version=VERSION,
         clock=clock,
+        machine_clock=clock,
         database=database,
         metrics=PrometheusMetrics(version=VERSION),
         actors=actors,

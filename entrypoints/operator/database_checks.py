@@ -76,9 +76,9 @@ async def connected_findings(settings: Settings, address: Secret, mail_to: str |
 
 
 async def _clock(connected: ConnectedInstallation) -> Finding:
-    before = connected.installation.clock()
+    before = connected.installation.machine_clock()
     database_time = await connected.installation.database.read(health_figures.database_time)
-    return checks.clock(before, database_time, connected.installation.clock())
+    return checks.clock(before, database_time, connected.installation.machine_clock())
 
 
 async def _logs(connected: ConnectedInstallation) -> Finding:

@@ -51,8 +51,9 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
     try:
         with main.ungrouped_errors(), database.address_of(settings) as address:
             plan = database.migration_plan(address)
-            database.require_suitable(address)
-            yield Finding("database", True, "embedded" if settings.is_embedded else "connected")
+            is_direct = database.session_address(settings, address) == address
+            how = "connected" if is_direct else "connected by a pooler in transaction mode"
+            yield Finding("database", True, "embedded" if settings.is_embedded else how)
             if settings.database_listen_url is not None:
                 yield database_checks.listening(database.listening_problem(settings, address))
             yield checks.migrations(

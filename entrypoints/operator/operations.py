@@ -43,12 +43,12 @@ def migrate(settings: Settings, *, is_plan: bool, report: Report) -> None:
     """Bring the schema up to date, or only list the pending migrations."""
     with database.address_of(settings) as address:
         database.wait_for(address, report)
-        database.require_suitable(address)
+        session_address = database.session_address(settings, address)
         if is_plan:
             pending = database.migration_plan(address).pending
             report(migration_plan.described(pending, database.migration_steps(address)) if pending else UP_TO_DATE)
         else:
-            applied = database.migrate(address, report)
+            applied = database.migrate(session_address, report)
             report(f"Migrations applied: {len(applied)}." if applied else UP_TO_DATE)
 
 
@@ -92,7 +92,8 @@ def rewrap_secrets(settings: Settings, *, report: Report) -> None:
         # Before anything is changed, because a schema that is not up to date cannot record it.
         database.require_schema(address)
         with progress:
-            done = master_keys.rewrap_secrets(settings, address, progress.around(report), show)
+            session_address = database.session_address(settings, address)
+            done = master_keys.rewrap_secrets(settings, session_address, progress.around(report), show)
 
         async def record(connected: ConnectedInstallation) -> None:
             recording = database_for(connected, "keys rewrap")

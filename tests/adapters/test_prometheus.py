@@ -25,6 +25,7 @@ DOCUMENTED = {
     "sso_mfa_adoption_percentage": ("gauge", set[str]()),
     "sso_audit_unsealed_entries": ("gauge", set[str]()),
     "sso_saml_certificates_ending": ("gauge", set[str]()),
+    "sso_clock_error_seconds": ("gauge", set()),
     "sso_polling_processes": ("gauge", {"role"}),
     "sso_login_failures_total": ("counter", {"reason"}),
     "sso_auth_tokens_issued_total": ("counter", set[str]()),

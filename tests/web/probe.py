@@ -131,6 +131,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         settings=settings,
         version=VERSION,
         clock=clock,
+        machine_clock=clock,
         database=NoDatabase(),
         metrics=PrometheusMetrics(version=VERSION),
         actors=ReportedActors(),

@@ -35,10 +35,12 @@ RawConnection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 class Connection:
     """Runs statements over a connection of the driver that is in autocommit mode and that nothing else uses."""
 
-    def __init__(self, driver: RawConnection, write_failures: WriteFailures | None = None) -> None:
+    def __init__(
+        self, driver: RawConnection, write_failures: WriteFailures | None = None, *, mark: bytes = b""
+    ) -> None:
         self.write_failures = write_failures or WriteFailures()
         self._driver = driver
-        self._statements = Statements(driver)
+        self._statements = Statements(driver, mark)
         self._is_begun = False
 
     @property

@@ -10,6 +10,7 @@ A pool works for one event loop at a time. A connection that is established afte
 from __future__ import annotations
 
 import math
+import secrets
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ CONNECT_AGAIN_SECONDS = WAIT_AGAIN_SECONDS / 2
 # when it is so old: the process behind it only grows.
 IDLE_SECONDS_MAX = 60.0
 AGE_SECONDS_MAX = 3600.0
+MARK_BYTES = 4
 
 
 class NoConnection(Exception):
@@ -77,6 +79,7 @@ class Pool:
         self._event_loop: trio.lowlevel.TrioToken | None = None
         self._waiting = trio.lowlevel.ParkingLot()
         self._renewed_at = self._failed_at = -math.inf
+        self._mark = b""
         self._is_closed = False
 
     def close(self) -> None:
@@ -85,8 +88,12 @@ class Pool:
         self.renew()
 
     def renew(self) -> None:
-        """Replace every idle connection now, and those in use when they come back."""
+        """Replace every idle connection now, and those in use when they come back.
+
+        A pooler keeps the sessions behind them, with their prepared statements; the new connections do not use those.
+        """
         self._renewed_at = time.monotonic()
+        self._mark = b"\n-- " + secrets.token_hex(MARK_BYTES).encode()
         while self._idle:
             self._idle.pop().driver.close()
 
@@ -171,7 +178,8 @@ class Pool:
             self._record_failure()
         else:
             self._connecting -= 1
-            self._put(_Pooled(driver, Connection(driver, self._write_failures)))
+            mark = self._mark if driver.is_pooled else b""
+            self._put(_Pooled(driver, Connection(driver, self._write_failures, mark=mark)))
 
     def _record_failure(self) -> None:
         self._connecting -= 1

@@ -17,6 +17,7 @@ from itertools import count, zip_longest
 from typing import TYPE_CHECKING, Any, Final, LiteralString, TypeAlias
 
 import psycopg
+from psycopg import generators
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, ExecStatus, Format
@@ -68,14 +69,19 @@ class _Deallocation:
 
 
 class Statements:
-    """The deferred statements of a connection, and the prepared ones that PostgreSQL keeps for it."""
+    """The deferred statements of a connection, and the prepared ones that PostgreSQL keeps for it.
 
-    def __init__(self, driver: psycopg.Connection[Any]) -> None:
+    `mark` is a comment behind each prepared statement. A pooler that keeps them by their texts plans those with another
+    mark anew.
+    """
+
+    def __init__(self, driver: psycopg.Connection[Any], mark: bytes = b"") -> None:
         self._pgconn = driver.pgconn
+        self._mark = mark
         self._transformer = Transformer(driver)
         self._deferred: list[Statement] = []
         # Behind a pooler two connections may share a process of PostgreSQL, where a name means one statement for both.
-        self._prefix = b"gatehouse_" + secrets.token_hex(PREFIX_BYTES).encode()
+        self.prefix = b"gatehouse_" + secrets.token_hex(PREFIX_BYTES).encode()
         self._numbers = count()
         # The names of the prepared statements, the least recently used one first.
         self._names: dict[_Key, bytes] = {}
@@ -145,10 +151,11 @@ class Statements:
             if len(self._names) >= PREPARED_MAX:
                 oldest = next(iter(self._names))
                 deallocation = _Deallocation(oldest, self._names.pop(oldest))
-                pgconn.send_query_params(b"DEALLOCATE " + deallocation.name, None)
+                # By the protocol, because a pooler gives the statement another name, which DEALLOCATE would miss.
+                pgconn.send_close_prepared(deallocation.name)
                 yield deallocation
-            name = b"%s_%d" % (self._prefix, next(self._numbers))
-            pgconn.send_prepare(name, statement.text, statement.types)
+            name = b"%s_%d" % (self.prefix, next(self._numbers))
+            pgconn.send_prepare(name, statement.text + self._mark, statement.types)
             yield key
         self._names[key] = name
         pgconn.send_query_prepared(name, statement.values, statement.formats, statement.answer_format)
@@ -198,6 +205,13 @@ class Statements:
             raise error_from_result(failure, self._transformer.encoding)
         if len(answers) < len(messages):
             raise psycopg.OperationalError("The connection was lost.")
+
+    def close(self) -> PQGen[None]:
+        """Drop the prepared statements."""
+        while self._names:
+            _, name = self._names.popitem()
+            self._pgconn.send_close_prepared(name)
+            yield from generators.execute(self._pgconn)
 
     def rows(self, answer: PGresult, factory: RowFactory[Row], rows_max: int) -> list[Row]:
         """Return the first rows of an answer."""

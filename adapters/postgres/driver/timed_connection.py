@@ -63,6 +63,8 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
     last_server: ClassVar[tuple[str, str]] = ("", "")
 
     connected_at = 0.0
+    # Whether a pooler between gives each transaction any of its sessions.
+    is_pooled = False
     _answer_seconds_max = ANSWER_SECONDS_MAX
     _has_spare_seconds = True
     _answered_at = 0.0
@@ -92,7 +94,7 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
     def _require_suitable(self) -> None:
         try:
             with self._answering_within(CONNECT_SECONDS_MAX):
-                suitability.require_suitable(self, SESSION_SETTINGS)
+                self.is_pooled = suitability.require_suitable(self, SESSION_SETTINGS)
         except BaseException:
             self.close()
             raise
@@ -148,7 +150,31 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
 
 
 def open_unshared(url: str) -> TimedConnection:
-    """Connect, and connect a second time for a moment: a pooler in transaction mode gives that the same session."""
+    """Connect; raise `ServerUnsuitable` when a pooler shares the session among its clients."""
+    connection = _open_twice(url)
+    if connection.is_pooled:
+        connection.close()
+        raise suitability.SessionShared
+    return connection
+
+
+def problem_of(url: str, *, needs_session: bool) -> str | None:
+    """Return why connections to a server cannot be used; None when they can."""
+    try:
+        (open_unshared if needs_session else _open_twice)(url).close()
+    except (psycopg.Error, OSError) as error:
+        return suitability.reason(error)
+    return None
+
+
+def is_pooled(url: str) -> bool:
+    """Return whether a pooler shares the sessions of a server among its clients."""
+    with TimedConnection.open(url) as connection:
+        return connection.is_pooled
+
+
+def _open_twice(url: str) -> TimedConnection:
+    """Connect, and connect a second time for a moment: an old pooler may give that the same session unnoticed."""
     connection = TimedConnection.open(url)
     try:
         TimedConnection.open(url).close()
@@ -156,15 +182,6 @@ def open_unshared(url: str) -> TimedConnection:
         connection.close()
         raise
     return connection
-
-
-def problem_of(url: str) -> str | None:
-    """Return why connections to a server cannot be used; None when they can."""
-    try:
-        open_unshared(url).close()
-    except (psycopg.Error, OSError) as error:
-        return suitability.reason(error)
-    return None
 
 
 def difference(url: str, other_url: str) -> str | None:

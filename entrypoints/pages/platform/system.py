@@ -61,9 +61,9 @@ KEY_STATES: Final = {
 async def show_system(call: Call) -> Page:
     """Show the state of the installation, and of the process that answers."""
     installation = call.installation
-    before = installation.clock()
+    before = installation.machine_clock()
     standing, state = await opened_for_platform(call, system.read)
-    now = installation.clock()
+    now = installation.machine_clock()
     on_machine = await trio.to_thread.run_sync(partial(_of_machine, installation.settings), limiter=THREADS)
     findings = [
         *on_machine,

@@ -58,7 +58,7 @@ def test_a_connection_without_one_of_our_time_limits_is_refused_with_the_cause(
     with pytest.raises(PoolerUnsuitable, match=rf"{name} is 0 instead of \d+s, because a connection pooler dropped"):
         TimedConnection.open(database_url)
 
-    assert "see Poolers in ops/docs/database.md" in (problem_of(database_url) or "")
+    assert "see Poolers in ops/docs/database.md" in (problem_of(database_url, needs_session=False) or "")
 
 
 def test_a_session_that_another_connection_has_used_is_refused(database_url: str) -> None:
@@ -87,15 +87,17 @@ def test_a_read_only_server_is_refused_with_what_to_do(database_url: str) -> Non
 
 
 def test_a_usable_server_has_no_problem(database_url: str) -> None:
-    assert problem_of(database_url) is None
-    assert problem_of(to_writable_server(database_url)) is None
+    assert problem_of(database_url, needs_session=False) is None
+    assert problem_of(to_writable_server(database_url), needs_session=False) is None
 
 
 def test_a_server_that_is_away_is_passed_over_when_another_one_is_named(database_url: str) -> None:
     parameters = conninfo_to_dict(database_url)
     hosts, ports = f"127.0.0.1,{parameters['host']}", f"{CLOSED_PORT},{parameters.get('port') or 5432}"
 
-    assert problem_of(to_writable_server(make_conninfo(database_url, host=hosts, port=ports))) is None
+    url = to_writable_server(make_conninfo(database_url, host=hosts, port=ports))
+
+    assert problem_of(url, needs_session=False) is None
 
 
 def test_a_server_that_does_not_answer_delays_only_the_first_connection(

@@ -1,0 +1,95 @@
+"""Compares the clock of this process with the database's, which decides when the machine's clock has jumped."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NoReturn
+
+import structlog
+import trio
+
+from core.errors import ServiceUnavailable
+from core.platform import health_figures
+
+if TYPE_CHECKING:
+    from ports.clock import WatchedClock
+    from ports.database import Database
+    from ports.metrics import Metrics
+
+# How often the process looks at its own clocks, which costs nothing, and how many such looks pass until the database is
+# asked although they agree.
+LOOK_SECONDS: Final = 2.0
+AGREEING_LOOKS: Final = 30
+# While the machine's clock is wrong, the log says so every five minutes.
+LOGGED_LOOKS: Final = 150
+ERROR_SECONDS_MAX: Final = 5.0
+ADVICE: Final = (
+    "This process goes on by the time of the database. Correct the clock of this machine, by NTP; see"
+    " ops/runbooks/clock.md."
+)
+
+DATABASE_ADVICE: Final = (
+    "The clock of the database's machine jumped. Running processes keep their time, but those that start now take the"
+    " wrong one. Correct that clock, by NTP; see ops/runbooks/clock.md."
+)
+# After the time was moved ahead by more than this, what expires is kept for so long, so that a mistake can be undone.
+MOVED_SECONDS_MAX: Final = 600.0
+SETTLING_SECONDS: Final = 3600.0
+
+log = structlog.get_logger(__name__)
+
+
+class ClockWatcher:
+    """An actor; it has no unfinished work, so it needs no draining."""
+
+    def __init__(self, *, clock: WatchedClock, database: Database, metrics: Metrics) -> None:
+        self._clock = clock
+        self._database = database
+        self._metrics = metrics
+        self._looks = 0
+        self._wrong_looks = 0
+        self._settled_at = -math.inf
+
+    async def run(self) -> NoReturn:
+        """Look at the clocks, until cancelled."""
+        while True:
+            await trio.sleep(LOOK_SECONDS)
+            self._looks += 1
+            if self._is_wrong() or self._wrong_looks or self._looks % AGREEING_LOOKS == 0:
+                await self.check()
+
+    async def check(self) -> None:
+        """Compare the clock with the database's; while that is away, the last good time goes on."""
+        reading = self._clock.reading()
+        try:
+            database_time = await self._database.read(health_figures.database_time)
+        except ServiceUnavailable:
+            # The log has the reason; it is compared at the next look.
+            self._metrics.clock_compared(self._clock.error_seconds())
+            return
+        compared = self._clock.compare(reading, database_time)
+        self._metrics.clock_compared(self._clock.error_seconds())
+        if abs(compared.moved_seconds) > ERROR_SECONDS_MAX:
+            log.warning("clock.moved", seconds=round(compared.moved_seconds, 1), reason="the database's clock decides")
+        if compared.moved_seconds > MOVED_SECONDS_MAX:
+            self._settled_at = trio.current_time() + SETTLING_SECONDS
+        self._report(compared.database_error_seconds)
+
+    def is_settled(self) -> bool:
+        """Return whether what expires may be deleted: not soon after the time was moved far ahead, perhaps wrongly."""
+        return trio.current_time() >= self._settled_at
+
+    def _report(self, database_error_seconds: float) -> None:
+        if self._is_wrong() or database_error_seconds:
+            if self._wrong_looks % LOGGED_LOOKS == 0:
+                if self._is_wrong():
+                    log.error("clock.wrong", seconds=round(self._clock.error_seconds(), 1), advice=ADVICE)
+                if database_error_seconds:
+                    log.error("clock.database_wrong", seconds=round(database_error_seconds, 1), advice=DATABASE_ADVICE)
+            self._wrong_looks += 1
+        elif self._wrong_looks:
+            log.warning("clock.right_again")
+            self._wrong_looks = 0
+
+    def _is_wrong(self) -> bool:
+        return abs(self._clock.error_seconds()) > ERROR_SECONDS_MAX

@@ -1,0 +1,87 @@
+"""The clock of a process: the machine's, until it jumps; from then on the last good time goes on.
+
+Two clocks are compared at every reading: the wall clock, which programs and people set, and the time since the machine
+was started, which only goes on, also while the machine is suspended. When their difference has changed at once, the
+wall clock has jumped, and it is not used until the database's clock confirms it (`actors/clock_watcher.py`). A clock
+that is adjusted slowly, as by NTP, is followed.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, final
+
+from ports.clock import Comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_NANOSECONDS: Final = 1_000_000_000
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+# More than NTP and waking up change at once, and less than what the lifetime of any code or token would notice.
+JUMP_SECONDS_MAX: Final = 5
+# From the database's clock, which is then the one that is right, unless it has jumped itself.
+DIFFERENCE_SECONDS_MAX: Final = 10
+
+
+def _since_start() -> int:
+    # Where there is no such clock, a machine that was suspended asks the database after it wakes up.
+    boot_time = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic_ns() if boot_time is None else time.clock_gettime_ns(boot_time)
+
+
+@final
+class CheckedClock:
+    """The port `WatchedClock`; safe to share between threads."""
+
+    def __init__(self, wall: Callable[[], int] = time.time_ns, since_start: Callable[[], int] = _since_start) -> None:
+        self._wall = wall
+        self._since_start = since_start
+        # What is added to the time since the start.
+        self._offset = wall() - since_start()
+        # The same of the database's clock, when it agreed last.
+        self._database_offset: int | None = None
+
+    def __call__(self) -> datetime:
+        return _EPOCH + timedelta(microseconds=self.nanoseconds() // 1_000)
+
+    def nanoseconds(self) -> int:
+        """Return the current time in nanoseconds since 1970."""
+        since_start = self._since_start()
+        offset = self._wall() - since_start
+        if abs(offset - self._offset) <= JUMP_SECONDS_MAX * _NANOSECONDS:
+            self._offset = offset
+        return since_start + self._offset
+
+    def error_seconds(self) -> float:
+        self.nanoseconds()
+        return (self._wall() - self._since_start() - self._offset) / _NANOSECONDS
+
+    def reading(self) -> int:
+        return self._since_start()
+
+    def compare(self, reading: int, database_time: datetime) -> Comparison:
+        self.nanoseconds()
+        before = self._offset
+        now = self._since_start()
+        wall = self._wall() - now
+        database = (database_time - _EPOCH) // timedelta(microseconds=1) * 1_000
+        # The database read its clock at some moment between our two readings.
+        lowest, highest = database - now, database - reading
+
+        def differs(offset: int) -> bool:
+            return max(lowest - offset, offset - highest) > DIFFERENCE_SECONDS_MAX * _NANOSECONDS
+
+        if not differs(wall):
+            self._offset = wall
+        elif differs(before) and (self._database_offset is None or not differs(self._database_offset)):
+            # The database's clock has gone on evenly, so ours is wrong.
+            self._offset = (lowest + highest) // 2
+        is_agreed = not differs(self._offset)
+        if is_agreed:
+            self._database_offset = (lowest + highest) // 2
+        return Comparison(
+            moved_seconds=(self._offset - before) / _NANOSECONDS,
+            database_error_seconds=0.0 if is_agreed else ((lowest + highest) // 2 - self._offset) / _NANOSECONDS,
+        )

@@ -1,0 +1,212 @@
+"""The clock watcher: it asks the database soon after a jump and seldom otherwise, and reports a wrong clock loudly."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+import trio
+from structlog.testing import capture_logs
+
+from actors.clock_watcher import (
+    AGREEING_LOOKS,
+    LOGGED_LOOKS,
+    LOOK_SECONDS,
+    MOVED_SECONDS_MAX,
+    SETTLING_SECONDS,
+    ClockWatcher,
+)
+from actors.periods import PeriodicActor
+from core.errors import ServiceUnavailable
+from core.platform import health_figures
+from ports.clock import Comparison
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from ports.database import Database
+    from ports.metrics import Metrics
+
+TRUE_TIME = datetime(2026, 3, 4, tzinfo=UTC)
+DAY_SECONDS = 86_400.0
+
+
+class StoredTime:
+    """A fake database that records when it was asked for its time."""
+
+    def __init__(self) -> None:
+        self.is_away = False
+        self.asked_at: list[float] = []
+
+    async def read(self, use_case: object) -> datetime:
+        assert use_case is health_figures.database_time
+        self.asked_at.append(trio.current_time())
+        await trio.lowlevel.checkpoint()
+        if self.is_away:
+            raise ServiceUnavailable(retry_after_seconds=1)
+        return TRUE_TIME + timedelta(seconds=trio.current_time())
+
+
+class Clock:
+    """A clock of which the test sets by how much the machine's is ahead; a comparison moves it when told to."""
+
+    def __init__(self) -> None:
+        self.error = 0.0
+        self.moves = self.database_error = 0.0
+
+    def __call__(self) -> datetime:
+        return TRUE_TIME
+
+    def error_seconds(self) -> float:
+        return self.error
+
+    def reading(self) -> int:
+        return int(trio.current_time())
+
+    def compare(self, reading: int, database_time: datetime) -> Comparison:
+        assert database_time - TRUE_TIME >= timedelta(seconds=reading)
+        return Comparison(moved_seconds=self.moves, database_error_seconds=self.database_error)
+
+
+class Gauge:
+    """Records what is exposed."""
+
+    error_seconds = 0.0
+
+    def clock_compared(self, error_seconds: float) -> None:
+        self.error_seconds = error_seconds
+
+
+class Watched:
+    """A watcher and what it is connected with."""
+
+    def __init__(self) -> None:
+        self.clock, self.stored, self.gauge = Clock(), StoredTime(), Gauge()
+        self.watcher = ClockWatcher(
+            clock=self.clock, database=cast("Database", self.stored), metrics=cast("Metrics", self.gauge)
+        )
+
+
+@pytest.fixture
+async def watched(nursery: trio.Nursery) -> AsyncGenerator[Watched]:
+    watched = Watched()
+    nursery.start_soon(watched.watcher.run)
+    yield watched
+    nursery.cancel_scope.cancel()
+
+
+def events(captured: list[Any]) -> list[str]:
+    return [line["event"] for line in captured]
+
+
+async def test_clocks_that_agree_are_compared_once_a_minute(watched: Watched, autojump_clock: object) -> None:
+    with capture_logs() as logged:
+        await trio.sleep(3 * AGREEING_LOOKS * LOOK_SECONDS + 1)
+
+    assert watched.stored.asked_at == [AGREEING_LOOKS * LOOK_SECONDS * number for number in (1, 2, 3)]
+    assert logged == []
+
+
+async def test_a_clock_that_jumped_is_compared_at_once_reported_and_exposed_until_it_is_right(
+    watched: Watched, autojump_clock: object
+) -> None:
+    with capture_logs() as logged:
+        await trio.sleep(1)
+        watched.clock.error = DAY_SECONDS
+        await trio.sleep(LOGGED_LOOKS * LOOK_SECONDS)
+        wrong = events(logged)
+        asked, exposed = len(watched.stored.asked_at), watched.gauge.error_seconds
+        await trio.sleep(LOOK_SECONDS)
+        watched.clock.error = 0.0
+        await trio.sleep(3 * LOOK_SECONDS)
+
+    assert wrong == ["clock.wrong"]
+    assert asked == LOGGED_LOOKS
+    assert exposed == DAY_SECONDS
+    assert events(logged) == ["clock.wrong", "clock.wrong", "clock.right_again"]
+    assert logged[0]["seconds"] == DAY_SECONDS
+    assert "ops/runbooks/clock.md" in logged[0]["advice"]
+    assert watched.gauge.error_seconds == 0
+    assert watched.stored.asked_at[-1] == (LOGGED_LOOKS + 2) * LOOK_SECONDS
+
+
+async def test_a_jump_that_is_followed_is_reported(watched: Watched) -> None:
+    watched.clock.moves = -DAY_SECONDS
+
+    with capture_logs() as logged:
+        await watched.watcher.check()
+
+    [line] = logged
+    assert (line["event"], line["seconds"]) == ("clock.moved", -DAY_SECONDS)
+    assert watched.watcher.is_settled()
+
+
+async def test_a_jump_of_the_clock_of_the_database_is_reported_until_it_is_right(
+    watched: Watched, autojump_clock: object
+) -> None:
+    watched.clock.database_error = DAY_SECONDS
+
+    with capture_logs() as logged:
+        await trio.sleep((AGREEING_LOOKS + 3) * LOOK_SECONDS + 1)
+        watched.clock.database_error = 0.0
+        await trio.sleep(LOOK_SECONDS)
+
+    assert events(logged) == ["clock.database_wrong", "clock.right_again"]
+    assert logged[0]["seconds"] == DAY_SECONDS
+
+
+class Sweeper(PeriodicActor):
+    """Records when it works."""
+
+    job_type = "sweeping"
+    period_seconds = SETTLING_SECONDS / 2
+
+    def __init__(self, watcher: ClockWatcher) -> None:
+        super().__init__(
+            database=cast("Database", None), metrics=cast("Metrics", Finished()), is_settled=watcher.is_settled
+        )
+        self.worked_at: list[float] = []
+
+    async def work(self) -> None:
+        self.worked_at.append(trio.current_time())
+
+
+class Finished:
+    """Takes what is measured."""
+
+    def job_finished(self, job_type: str, seconds: float) -> None:
+        assert (job_type, seconds) == ("sweeping", 0)
+
+
+async def test_nothing_is_deleted_soon_after_the_time_was_moved_ahead(
+    nursery: trio.Nursery, autojump_clock: object
+) -> None:
+    watched = Watched()
+    sweeper = Sweeper(watched.watcher)
+    watched.clock.moves = MOVED_SECONDS_MAX + 1
+
+    with capture_logs() as logged:
+        await watched.watcher.check()
+        nursery.start_soon(sweeper.run)
+        await trio.sleep(SETTLING_SECONDS + 1)
+    nursery.cancel_scope.cancel()
+
+    assert events(logged) == ["clock.moved", "job.waits_for_clock", "job.waits_for_clock"]
+    assert sweeper.worked_at == [SETTLING_SECONDS]
+
+
+async def test_while_the_database_is_away_the_last_good_time_goes_on_and_is_exposed(
+    watched: Watched, autojump_clock: object
+) -> None:
+    watched.stored.is_away, watched.clock.error = True, DAY_SECONDS
+
+    with capture_logs() as logged:
+        await trio.sleep(5 * LOOK_SECONDS + 1)
+        exposed = watched.gauge.error_seconds
+        watched.stored.is_away = False
+        await trio.sleep(LOOK_SECONDS)
+
+    assert exposed == DAY_SECONDS
+    assert len(watched.stored.asked_at) == 6
+    assert events(logged) == ["clock.wrong"]
