@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 POSTPONEMENT: Final = timedelta(days=1)
 # So often accounts are taken in the place of those that are kept.
 ROUNDS_MAX: Final = 10
-_FIND: Final = """
+FIND: Final = """
     SELECT   id
     FROM     users
     WHERE    unproved_since <= %s
@@ -89,7 +89,7 @@ class UnprovedAccounts(Aggregate):
     def delete(self, ended_until: datetime, limit: int) -> int:
         deleted = 0
         for _ in range(ROUNDS_MAX):
-            ids = self._values(_FIND, (ended_until, limit - deleted))
+            ids = self._values(FIND, (ended_until, limit - deleted))
             if not ids:
                 break
             values = {"ids": list(ids), "now": self._transaction.now, "postponed_until": ended_until + POSTPONEMENT}
