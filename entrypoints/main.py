@@ -75,7 +75,6 @@ from adapters.qr_codes import SegnoQrCodes
 from core.attempts import ORGANIZATION_TARGETS_MAX
 from core.billing import sandbox
 from core.errors import Refusal
-from core.platform.housekeeping import Leftover
 from core.secrets import Secret
 from core.sessions import server_secrets
 from entrypoints import equipment, master_keys, signing_key_pairs
@@ -226,7 +225,7 @@ async def connected(
         metrics=metrics,
         turns=turns,
         precedence=precedence,
-        kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention},
+        kept_for=settings.kept_for,
     )
     waiters, tails = MemoryFeedWaiters(), MemoryAuditTails()
     resolver = equipment.resolver(settings)

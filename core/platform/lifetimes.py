@@ -82,7 +82,7 @@ _OF_ORGANIZATION: Final = Owned("organizations")
 _OF_SERVICE: Final = Owned("services")
 _OF_USER: Final = Owned("users")
 _OF_SESSION: Final = Owned("sessions")
-# What the law asks for differs: eight or ten years in Germany, six in the United Kingdom, seven in the United States.
+# What the law asks for differs, for example six years in the United Kingdom, and eight or ten in Germany.
 _FOR_THE_LAW: Final = "for ever: what was charged has to be shown for years, and how many depends on the country"
 
 LIFETIMES: Final[Mapping[str, Lifetime]] = {
@@ -164,7 +164,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "service_audiences": Owned("services", "at most 20"),
     "service_grants": Owned("memberships", "one for each service"),
     "service_user_changes": Drained("they are counted"),
-    "service_user_milestones": Owned("services", "one for every 1,000 users or so"),
+    "service_user_milestones": Owned("services", "one where many users have come since the last one"),
     "service_users": _OF_SERVICE,
     "subscriptions": Owned("services", "what was bought"),
     "subscription_changes": Owned("organizations", "the books of what was sold", has_trigger=True),
@@ -190,7 +190,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     # What happened, and who is told.
     "audit_chains": Owned("organizations", "one"),
     "audit_entries": Owned("organizations", "kept as long as that"),
-    "audit_milestones": Owned("organizations", "one for every 1,000 entries or so"),
+    "audit_milestones": Owned("organizations", "one where many entries have come since the last one"),
     "audit_seals": Owned("organizations", "one for each entry"),
     "audit_totals": Owned("organizations", "one for each kind"),
     "platform_audit_entries": Kept(
