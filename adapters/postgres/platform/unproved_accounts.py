@@ -72,7 +72,7 @@ WAITING: Final = """
     OR EXISTS (SELECT FROM billing_checkouts x WHERE x.user_id = u.id)
     OR EXISTS (SELECT FROM invitations x WHERE x.email = u.email)
 """
-_DELETE: Final = f"""
+DELETE: Final = f"""
     DELETE FROM users u
     WHERE  u.id = ANY (%(ids)s) AND NOT ({CLAIMED}) AND NOT ({WAITING})
 """  # noqa: S608 - made of constants alone
@@ -93,7 +93,7 @@ class UnprovedAccounts(Aggregate):
             if not ids:
                 break
             values = {"ids": list(ids), "now": self._transaction.now, "postponed_until": ended_until + POSTPONEMENT}
-            gone = self._connection.execute(_DELETE, values).rowcount
+            gone = self._connection.execute(DELETE, values).rowcount
             deleted += gone
             if gone == len(ids):
                 break

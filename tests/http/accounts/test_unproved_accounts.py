@@ -328,6 +328,22 @@ class TestRaces:
                 with connected(database_url, options="-c lock_timeout=20ms") as other, pytest.raises(LockNotAvailable):
                     other.execute(COMES_OF_IT[statement].encode(), ids(world, acme_shop, EMAIL))
 
+    async def test_an_invitation_that_is_made_after_an_account_was_found_keeps_it(
+        self, world: World, acme_shop: AcmeShop, database_url: str
+    ) -> None:
+        await world.register()
+        world.clock.advance(MONTH)
+        found = {"ids": [world.user_id(EMAIL)], "now": world.clock()}
+        with connected(database_url) as sweeping, sweeping.transaction():
+            sweeping.execute(unproved_accounts.FIND, (world.clock() - MONTH, 20))
+            # It names the address alone, so the lock of the account does not keep it waiting.
+            world.connection.execute(WAITED_FOR["an invitation"].encode(), ids(world, acme_shop, EMAIL))
+
+            assert sweeping.execute(unproved_accounts.DELETE, found).rowcount == 0
+
+        world.rows("DELETE FROM invitations RETURNING id")
+        assert world.connection.execute(unproved_accounts.DELETE, found).rowcount == 1
+
     async def test_a_registration_at_the_moment_of_the_deletion_makes_a_new_account(
         self, world: World, connection: Connection, database_url: str
     ) -> None:
