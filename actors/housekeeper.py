@@ -30,7 +30,6 @@ PERIOD_SECONDS = 600.0
 KINDS_AT_ONCE = 5
 PARTS = [list(Leftover)[first : first + KINDS_AT_ONCE] for first in range(0, len(Leftover), KINDS_AT_ONCE)]
 # A batch locks its rows and uses a connection for some milliseconds; the pause leaves both to others.
-BATCH_ROWS_MAX = 500
 PAUSE_SECONDS = 0.1
 
 JOB_TYPE = "housekeeping"
@@ -51,7 +50,7 @@ class Housekeeper(PeriodicActor):
         # What the operator has set; the other kinds are kept as long as each of them says.
         self._kept_for = kept_for or {}
         # One for each kind: with some rows go others that refer to them, as many as an organization has made.
-        self._batches = {leftover: BatchSize(BATCH_ROWS_MAX) for leftover in Leftover}
+        self._batches = {leftover: BatchSize(leftover.rows_max) for leftover in Leftover}
         self._next_part = 0
         self._failed: list[Leftover] = []
 
@@ -84,7 +83,9 @@ class Housekeeper(PeriodicActor):
         rows, is_full = 0, True
         while is_full:
             limit = batch.rows
-            deleted = await self._in_size(batch, housekeeping.sweep, leftover, kept_for, limit, is_one_statement=True)
+            deleted = await self._in_size(
+                batch, housekeeping.sweep, leftover, kept_for, limit, is_one_statement=leftover.is_one_statement
+            )
             rows, is_full = rows + deleted, deleted >= limit
             if is_full:
                 await trio.sleep(PAUSE_SECONDS)

@@ -78,7 +78,6 @@ from adapters.qr_codes import SegnoQrCodes
 from core.attempts import ORGANIZATION_TARGETS_MAX
 from core.billing import sandbox
 from core.errors import Refusal
-from core.platform.housekeeping import Leftover
 from core.secrets import Secret
 from core.sessions import server_secrets
 from entrypoints import equipment, master_keys, signing_key_pairs
@@ -239,7 +238,7 @@ async def connected(
         "precedence": precedence,
         "is_settled": lambda: all(watcher.is_settled() for watcher in watchers.values()),
     }
-    housekeeper = Housekeeper(kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}, **deleting)
+    housekeeper = Housekeeper(kept_for=settings.kept_for, **deleting)
     waiters, tails = MemoryFeedWaiters(), MemoryAuditTails()
     resolver = equipment.resolver(settings)
     http = equipment.OutboundClients(

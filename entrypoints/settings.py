@@ -19,12 +19,11 @@ from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, 
 from core.organizations.settings.pictures import PICTURE_BYTES_MAX
 from core.platform_brand import NAME_DEFAULT
 from core.secrets import Secret
-from core.webhooks.deliveries import RETENTION_DEFAULT
 from entrypoints import billing_settings, upstream_settings
 from entrypoints import setting_kinds as kinds
 from entrypoints.refusals import CannotStart
+from entrypoints.retention_settings import RetentionSettings
 from entrypoints.setting_kinds import PREFIX, Bind, Kind, Network, described
-from entrypoints.upstream_settings import UpstreamSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +44,7 @@ def _setting(name: str, sentence: str, kind: Kind, default: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(UpstreamSettings):
+class Settings(RetentionSettings):
     """The effective settings."""
 
     base_url: str = _setting(
@@ -223,12 +222,6 @@ class Settings(UpstreamSettings):
         "The name server for the proofs of domains and the names of targets; without it, those of the system.",
         Kind(kinds.name_server, "an IP address and a port, such as 192.0.2.53:53"),
         None,
-    )
-    delivery_retention: timedelta = _setting(
-        "DELIVERY_RETENTION_DAYS",
-        "How many days the deliveries of webhooks are kept.",
-        Kind(lambda text: timedelta(days=kinds.number(1, 90)(text)), "days from 1 to 90", kinds.show_days),
-        RETENTION_DEFAULT,
     )
     rate_limits: bool = _setting(
         "RATE_LIMITS",

@@ -428,6 +428,28 @@ $$;
 
 COMMENT ON FUNCTION subscriptions_changed() IS 'Records what a change of a subscription changes of what is sold.';
 
+CREATE FUNCTION user_claimed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.unproved_since := NULL;
+    RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION user_claimed() IS 'Keeps an account whose address is proved, also after the proof is lost again.';
+
+CREATE FUNCTION user_given_something() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE users SET unproved_since = NULL WHERE id = NEW.user_id AND unproved_since IS NOT NULL;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION user_given_something() IS 'Keeps an account that ever had a membership or used a service: logs name it.';
+
 CREATE FUNCTION user_recounted() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1198,6 +1220,7 @@ ALTER TABLE ONLY invitations
     ADD CONSTRAINT invitations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY invitations
     ADD CONSTRAINT invitations_token_hash_key UNIQUE (token_hash);
+CREATE INDEX invitations_ended ON invitations USING btree (COALESCE(answered_at, expires_at)) WHERE (status <> 'pending'::text);
 CREATE INDEX invitations_of_email ON invitations USING btree (email);
 CREATE INDEX invitations_of_inviter ON invitations USING btree (invited_by);
 CREATE INDEX invitations_of_organization ON invitations USING btree (organization_id, created_at DESC, id DESC);
@@ -1375,6 +1398,7 @@ CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organizati
 CREATE INDEX memberships_suspended ON memberships USING btree (organization_id, user_id) WHERE (suspended_at IS NOT NULL);
 CREATE TRIGGER membership_totals_added AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_added();
 CREATE TRIGGER membership_totals_removed AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_removed();
+CREATE TRIGGER memberships_keep_user AFTER INSERT ON memberships FOR EACH ROW EXECUTE FUNCTION user_given_something();
 
 CREATE TABLE mfa_challenges (
     id uuid NOT NULL,
@@ -2065,6 +2089,7 @@ CREATE INDEX service_users_of_organization ON service_users USING btree (organiz
 CREATE INDEX service_users_of_user ON service_users USING btree (user_id, organization_id);
 CREATE TRIGGER service_users_changed AFTER INSERT OR DELETE ON service_users FOR EACH ROW EXECUTE FUNCTION service_users_changed();
 CREATE TRIGGER service_users_email BEFORE INSERT ON service_users FOR EACH ROW EXECUTE FUNCTION service_users_email();
+CREATE TRIGGER service_users_keep_user AFTER INSERT ON service_users FOR EACH ROW EXECUTE FUNCTION user_given_something();
 
 CREATE TABLE services (
     id uuid NOT NULL,
@@ -2554,6 +2579,7 @@ CREATE TABLE users (
     name text,
     language text,
     is_platform_support boolean DEFAULT false NOT NULL,
+    unproved_since timestamp with time zone,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -2569,6 +2595,7 @@ COMMENT ON COLUMN users.changed_by_service_at IS 'When the token of a service fi
 COMMENT ON COLUMN users.name IS 'What its user is called; null until the user has said it. Directories say it in scim_profiles.';
 COMMENT ON COLUMN users.language IS 'The tag (BCP 47) of the language that its user has chosen or registered with; null when it is not known.';
 COMMENT ON COLUMN users.is_platform_support IS 'Whether the account is appointed to the platform''s support. It gives power only while the address is verified and mfa_enabled_at is set; removing the second factor ends it.';
+COMMENT ON COLUMN users.unproved_since IS 'When the account was registered by somebody who has not proved the address; null once that is proved or something else has come of the account, and for every account that was made in another way. Moved on while a link is valid.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users
@@ -2584,9 +2611,11 @@ CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
 CREATE INDEX users_other_password_hashes ON users USING btree (password_decoy(password_hash)) WHERE (password_hash !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text);
 CREATE INDEX users_platform_owners ON users USING btree (id) WHERE is_platform_owner;
 CREATE INDEX users_platform_support ON users USING btree (email) WHERE is_platform_support;
+CREATE INDEX users_unproved ON users USING btree (unproved_since) WHERE (unproved_since IS NOT NULL);
 CREATE INDEX users_with_mfa ON users USING btree (id) WHERE (mfa_enabled_at IS NOT NULL);
 CREATE TRIGGER users_added AFTER INSERT ON users REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION users_counted();
 CREATE TRIGGER users_changed AFTER UPDATE OF deactivated_at, mfa_enabled_at ON users FOR EACH ROW WHEN ((((old.deactivated_at IS NULL) IS DISTINCT FROM (new.deactivated_at IS NULL)) OR ((old.mfa_enabled_at IS NULL) IS DISTINCT FROM (new.mfa_enabled_at IS NULL)))) EXECUTE FUNCTION user_recounted();
+CREATE TRIGGER users_claimed BEFORE UPDATE OF email_verified_at ON users FOR EACH ROW WHEN (((new.email_verified_at IS NOT NULL) AND (old.unproved_since IS NOT NULL))) EXECUTE FUNCTION user_claimed();
 CREATE TRIGGER users_removed AFTER DELETE ON users REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION users_counted();
 
 CREATE TABLE webhook_attempts (

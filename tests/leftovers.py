@@ -243,4 +243,18 @@ KINDS = {
         "INSERT INTO scim_log_entries (id, organization_id, token_id, token_name, method, path, status, created_at)"
         " SELECT gen_random_uuid(), %(organization)s, gen_random_uuid(), '', 'GET', '', 404, ended FROM ends",
     ),
+    Leftover.INVITATIONS: Kind(
+        "answered_at",
+        400 * DAY,
+        "INSERT INTO invitations (id, organization_id, email, role, status, token_hash, proof_hash, created_at,"
+        " expires_at, answered_at)"
+        " SELECT gen_random_uuid(), %(organization)s, 'eve@example.com', 'member', 'rejected',"
+        " sha256(gen_random_uuid()::text::bytea), '', ended, ended + interval '7 days', ended FROM ends",
+    ),
+    Leftover.UNPROVED_ACCOUNTS: Kind(
+        "unproved_since",
+        30 * DAY,
+        "INSERT INTO users (id, email, created_at, updated_at, unproved_since)"
+        " SELECT gen_random_uuid(), gen_random_uuid() || '@example.com', ended, ended, ended FROM ends",
+    ),
 }

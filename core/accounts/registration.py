@@ -120,11 +120,8 @@ def _register(
     What is not mailed, because of a limit, is not kept either. Every address takes the same statements.
     """
     fresh = _account(uow, email)
-    is_new = uow.users.add(fresh)
-    # Locked, so that this registration comes before a proof of the address or after it. None when its account has left
-    # the address in the meantime.
-    present = uow.users.lock_by_email(email)
-    active = present if present is not None and present.is_active else None
+    is_new, present = _add_and_lock(uow, fresh)
+    active = present if present.is_active else None
     waiting = active if active is not None and not active.is_verified else None
     registration = open_registrations.begin(
         uow, waiting.id if waiting is not None else fresh.id, email, password_hash, back, browser, name=name
@@ -138,6 +135,19 @@ def _register(
     open_registrations.keep(uow, registration)
     _publish(uow, fresh, back, is_new=is_new)
     return _Registered(is_new=is_new, proved=active if active is not None and active.is_verified else None)
+
+
+def _add_and_lock(uow: UnitOfWork, fresh: User) -> tuple[bool, User]:
+    """Add an account unless its address has one; return whether it was added, and the account of the address.
+
+    It is locked, so that this registration comes before a proof of the address or after it.
+    """
+    while True:
+        is_new = uow.users.add(fresh, is_unproved=True)
+        present = uow.users.lock_by_email(fresh.email)
+        # None when its account has left the address or was deleted in the meantime.
+        if present is not None:
+            return is_new, present
 
 
 def _account(uow: UnitOfWork, email: str) -> User:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE: Final = 20
 LEASED_FOR: Final = timedelta(seconds=60)
 POSTPONED_MAX: Final = timedelta(hours=1)
-KEPT_FOR: Final = timedelta(days=30)
 
 
 class LeaseLost(Conflict):

@@ -1,7 +1,7 @@
 """What is deleted automatically after it has expired, and how long each kind is kept after that.
 
 Expired rows have no effect, so deleting them late or twice does no harm. Mails are deleted by the mail actor, signing
-keys where new ones are created; login events and audit entries are kept.
+keys where new ones are created. `lifetimes.py` says of every table what bounds it.
 """
 
 from __future__ import annotations
@@ -11,30 +11,33 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import own_accounts, sign_in_failures
-from core.platform import bulk_work
-from core.scim import log
-from core.sign_in.upstream import failures, trials
-from core.webhooks import deliveries, events
+from core.platform.retention import Retention
+from core.webhooks import events
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 _DAY: Final = timedelta(days=1)
+# A batch locks its rows for some milliseconds.
+BATCH_ROWS_MAX: Final = 500
 
 
 class Leftover(Enum):
-    """A kind of rows that expire, and how long they are kept after that."""
+    """A kind of rows that expire, and how long they are kept after that: as the operator sets, or always as long.
+
+    `rows_max` rows are deleted at once. With some go so many others that it takes a transaction of several statements.
+    """
 
     SIGN_IN_FAILURES = ("sign_in_failures", sign_in_failures.WINDOW)
     MFA_CHALLENGES = ("mfa_challenges", _DAY)
     PASSKEY_CHALLENGES = ("passkey_challenges", _DAY)
     DEVICE_TOKENS = ("device_tokens", _DAY)
     # A user who opens last week's mail should read that its link has expired, not that there is no such link.
-    ONE_TIME_TOKENS = ("one_time_tokens", 30 * _DAY)
+    ONE_TIME_TOKENS = ("one_time_tokens", Retention.LINKS)
     # A password that no link makes an account's any more.
     OPEN_REGISTRATIONS = ("open_registrations", timedelta())
     # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
-    SESSIONS = ("sessions", 30 * _DAY)
+    SESSIONS = ("sessions", Retention.SESSIONS)
     UPSTREAM_SIGN_INS = ("upstream_sign_ins", timedelta())
     # A mailed link is opened late: then a page names the service that has waited.
     BROWSER_RETURNS = ("browser_returns", _DAY)
@@ -49,32 +52,48 @@ class Leftover(Enum):
     MAIL_COUNTS = ("mail_counts", timedelta())
     ADDRESS_CONFLICTS = ("address_conflicts", own_accounts.CONFLICTS_WINDOW)
     # Counted from the start; a page of the provider is open for a day, and a checkout without one is repeated as long.
-    BILLING_CHECKOUTS = ("billing_checkouts", 30 * _DAY)
+    BILLING_CHECKOUTS = ("billing_checkouts", Retention.CHECKOUTS)
     # Counted from when they were queued, if the provider has ended them; it repeats events for three days.
-    BILLING_CANCELLATIONS = ("billing_cancellations", 90 * _DAY)
+    BILLING_CANCELLATIONS = ("billing_cancellations", Retention.CANCELLATIONS)
     SANDBOX_SESSIONS = ("sandbox_sessions", _DAY)
     SETUP_LINKS = ("setup_links", _DAY)
     # The list shows for a while that a program stopped because its key has expired.
-    ORGANIZATION_KEYS = ("organization_keys", 90 * _DAY)
+    ORGANIZATION_KEYS = ("organization_keys", Retention.ORGANIZATION_KEYS)
     # Counted from the last use. No token and no session of such a device is valid any more.
-    DEVICES = ("devices", 365 * _DAY)
-    # Counted from their creation; the operator may set less. They go before their events, which would take them along.
-    WEBHOOK_DELIVERIES = ("webhook_deliveries", deliveries.RETENTION_DEFAULT)
+    DEVICES = ("devices", Retention.DEVICES)
+    # Counted from their creation. They go before their events, which would take them along.
+    WEBHOOK_DELIVERIES = ("webhook_deliveries", Retention.DELIVERIES)
     EVENTS = ("events", events.RETENTION)
-    # Counted from their beginning.
-    BULK_JOBS = ("bulk_jobs", bulk_work.KEPT_FOR)
-    SCIM_LOG_ENTRIES = ("scim_log_entries", log.RETENTION)
+    # Counted from their beginning. Their rows go with them, up to 10,000 of each.
+    BULK_JOBS = ("bulk_jobs", Retention.JOBS, 5)
+    SCIM_LOG_ENTRIES = ("scim_log_entries", Retention.PROVISIONING_LOG)
     # Counted from the last time.
-    UPSTREAM_FAILURES = ("upstream_failures", failures.RETENTION)
+    UPSTREAM_FAILURES = ("upstream_failures", Retention.CONNECTION_PROBLEMS)
     # The last of each connection is kept for that long; the others are deleted when it is concluded.
-    TRIAL_SIGN_INS = ("trial_sign_ins", trials.RETENTION)
+    TRIAL_SIGN_INS = ("trial_sign_ins", Retention.CONNECTION_PROBLEMS)
+    # Counted from the answer, or from the end of those without one.
+    INVITATIONS = ("invitations", Retention.INVITATIONS, 200, False)
+    # Accounts that a stranger registered, counted from then. Some thirty tables refer to each of them.
+    UNPROVED_ACCOUNTS = ("users", Retention.UNPROVED_ACCOUNTS, 20, False)
 
     kept_for: timedelta
+    retention: Retention | None
+    rows_max: int
+    is_one_statement: bool
 
-    def __new__(cls, value: str, kept_for: timedelta) -> Leftover:
+    def __new__(
+        cls,
+        value: str,
+        kept_for: timedelta | Retention,
+        rows_max: int = BATCH_ROWS_MAX,
+        is_one_statement: bool = True,  # noqa: FBT001, FBT002 - the members are tuples
+    ) -> Leftover:
         member = object.__new__(cls)
         member._value_ = value
-        member.kept_for = kept_for
+        member.kept_for = kept_for.default if isinstance(kept_for, Retention) else kept_for
+        member.retention = kept_for if isinstance(kept_for, Retention) else None
+        member.rows_max = rows_max
+        member.is_one_statement = is_one_statement
         return member
 
 

@@ -7,7 +7,7 @@ the rollback. Reading leaves no entry unless it fails.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime  # noqa: TC003 - the fields are read at run time
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ProvisioningLogEntry`
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from ports.unit_of_work import UnitOfWork
 
-RETENTION: Final = timedelta(days=30)
 PATH_CHARACTERS_MAX: Final = 300
 USER_NAME_CHARACTERS_MAX: Final = 254
 DETAIL_CHARACTERS_MAX: Final = 1_000

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 # A webhook that is inactive, or of an inactive organization, is looked at again after this time.
 POSTPONEMENT: Final = timedelta(minutes=1)
-RETENTION_DEFAULT: Final = timedelta(days=90)
 REDELIVERED_MAX: Final = 10_000
 # This answer of a receiver deactivates the webhook (decisions 7.4).
 GONE: Final = 410

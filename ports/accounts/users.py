@@ -33,8 +33,11 @@ class Users(Protocol):
         """Return the account of a normalized address, locked until this transaction ends; None when there is none."""
         ...
 
-    def add(self, user: User) -> bool:
-        """Store a new account; False when the address is taken, also by a concurrent transaction."""
+    def add(self, user: User, *, is_unproved: bool = False) -> bool:
+        """Store a new account; False when the address is taken, also by a concurrent transaction.
+
+        An unproved one is deleted after a while, if its address is not proved and nothing else comes of it.
+        """
         ...
 
     def lock_platform_owners(self) -> tuple[User, ...]:

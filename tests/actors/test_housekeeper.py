@@ -11,10 +11,10 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from actors.housekeeper import BATCH_ROWS_MAX, KINDS_AT_ONCE, PAUSE_SECONDS, PERIOD_SECONDS, Housekeeper
+from actors.housekeeper import KINDS_AT_ONCE, PAUSE_SECONDS, PERIOD_SECONDS, Housekeeper
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
-from core.platform.housekeeping import Leftover, sweep
+from core.platform.housekeeping import BATCH_ROWS_MAX, Leftover, sweep
 from core.privacy.closed_accounts import forget_next
 from tests.waiting import eventually
 
@@ -45,19 +45,23 @@ class FakeDatabase:
         # More than that takes too long.
         self.rows_at_once_max: dict[str, int] = {}
 
-    async def transact(self, use_case: object) -> int:
+    async def transact(self, use_case: object, *arguments: Any) -> int:
+        if use_case is sweep:
+            assert not arguments[0].is_one_statement
+            return await self.sweep(*arguments)
         assert use_case is forget_next
         self.closed_accounts -= 1
         return self.closed_accounts >= 0
 
     async def step(self, use_case: object, *arguments: Any) -> int:
         assert use_case is sweep
-        if self.is_away:
-            raise ServiceUnavailable(retry_after_seconds=1)
+        assert arguments[0].is_one_statement
         return await self.sweep(*arguments)
 
     async def sweep(self, leftover: Leftover, kept_for: timedelta, limit: int) -> int:
         await trio.lowlevel.checkpoint()
+        if self.is_away:
+            raise ServiceUnavailable(retry_after_seconds=1)
         self.swept.append((trio.current_time(), leftover.value))
         self.kept_for[leftover] = kept_for
         self.limits.setdefault(leftover.value, []).append(limit)

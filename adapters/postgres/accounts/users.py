@@ -72,12 +72,12 @@ class PostgresUsers(Aggregate):
     def lock_by_email(self, email: str) -> User | None:
         return self._one(User, f"{_ACCOUNT} WHERE email = %s {_LOCKED}", (email,))
 
-    def add(self, user: User) -> bool:
+    def add(self, user: User, *, is_unproved: bool = False) -> bool:
         return self._changes_one(
             """
             INSERT INTO users (id, email, email_verified_at, is_platform_owner, created_at, updated_at, name,
-                               language)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+                               language, unproved_since)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
             ON CONFLICT (email) DO NOTHING
             """,
             (
@@ -89,6 +89,7 @@ class PostgresUsers(Aggregate):
                 user.updated_at,
                 user.name,
                 user.language,
+                user.created_at if is_unproved else None,
             ),
         )
 

@@ -1,9 +1,14 @@
-"""Deleting expired rows in small batches: each statement finds its rows by an index and skips locked ones."""
+"""Deleting expired rows in small batches: each statement finds its rows by an index and skips locked ones.
+
+With invitations and accounts goes more than their rows; they have files of their own.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, LiteralString
 
+from adapters.postgres.platform.ended_invitations import EndedInvitations
+from adapters.postgres.platform.unproved_accounts import UnprovedAccounts
 from adapters.postgres.transaction import Aggregate
 from core.platform.housekeeping import Leftover
 
@@ -264,7 +269,6 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    # Their rows go with them, up to 10,000 of each.
     Leftover.BULK_JOBS: """
         DELETE FROM bulk_jobs
         WHERE  id = ANY (ARRAY(
@@ -272,7 +276,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             FROM     bulk_jobs
             WHERE    created_at <= %s
             ORDER BY created_at
-            LIMIT    least(%s, 5)
+            LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
     Leftover.SCIM_LOG_ENTRIES: """
@@ -337,4 +341,13 @@ class PostgresHousekeeping(Aggregate):
     """The port `Housekeeping`."""
 
     def delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
+        match leftover:
+            case Leftover.INVITATIONS:
+                return EndedInvitations(self._transaction).delete(ended_until, limit)
+            case Leftover.UNPROVED_ACCOUNTS:
+                return UnprovedAccounts(self._transaction).delete(ended_until, limit)
+            case _:
+                return self._delete(leftover, ended_until, limit)
+
+    def _delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
         return self._connection.execute(_DELETE[leftover], (ended_until, limit)).rowcount

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 SHOWN_MAX: Final = 10
-RETENTION: Final = timedelta(days=90)
 # A problem that did not occur for that long begins anew.
 SERIES: Final = timedelta(days=1)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime  # noqa: TC003 - the fields are read at run time
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the fields are read at run time
 
@@ -43,7 +43,6 @@ CLAIMS_MAX: Final = 40
 NAME_CHARACTERS_MAX: Final = 100
 VALUE_CHARACTERS_MAX: Final = 500
 REASON_CHARACTERS_MAX: Final = 300
-RETENTION: Final = timedelta(days=90)
 # What says nothing of the user.
 _LEFT_OUT: Final = frozenset({"nonce", "at_hash", "c_hash", "s_hash"})
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"

@@ -190,7 +190,7 @@ async def _calls(call: Call, org_slug: str, *, query: CallsQuery, refusal: Refus
         # A filter that was refused finds nothing, and stays as it was typed.
         found=found if refusal is None else None,
         states=(("", marked("Every call")), ("failed", marked("Refused"))),
-        retention_days=log.RETENTION.days,
+        retention_days=call.installation.settings.provisioning_log_retention.days,
         page=page,
         file=with_query(f"{page}/calls.csv", **kept),
         first=with_query(page, **kept) if query.after else "",

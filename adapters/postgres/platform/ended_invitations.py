@@ -1,0 +1,64 @@
+"""Deleting invitations that were answered or ended long ago, and the origin of answers that only they say whose it is.
+
+An invitation can be declined without signing in. Then the audit entry has an address and a user agent, but no user, and
+the invitation alone says whose they are, when that person is to be forgotten. So they go with it, as an anonymization
+deletes them: the salts go as well, and the chain still fits (`core/audit/chain.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.transaction import Aggregate
+from core.audit.verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+# The condition and the expression are those of the index `invitations_ended`.
+_DELETE: Final = """
+    DELETE FROM invitations
+    WHERE  id = ANY (ARRAY(
+        SELECT   id
+        FROM     invitations
+        WHERE    status <> 'pending' AND coalesce(answered_at, expires_at) <= %s
+        ORDER BY coalesce(answered_at, expires_at)
+        LIMIT    %s
+        FOR UPDATE SKIP LOCKED))
+    RETURNING organization_id, id::text
+"""
+# What a program did with a key of the organization has no user either, and stays.
+_FORGET_ORIGINS: Final = """
+    UPDATE audit_entries a
+    SET    ip_address = %(ip_address)s, user_agent = CASE WHEN a.user_agent IS NOT NULL THEN %(user_agent)s END
+    FROM   unnest(%(organizations)s::uuid[], %(ids)s::text[]) AS i (organization_id, id)
+    WHERE  a.organization_id = i.organization_id AND a.target_type = 'invitation' AND a.target_id = i.id
+      AND  a.actor_user_id IS NULL AND a.ip_address IS NOT NULL AND NOT a.details ? 'organization_key_id'
+    RETURNING a.id
+"""
+# After the entries, and by a statement of its own: an entry that was being sealed has its seal by now.
+_FORGET_SALTS: Final = """
+    UPDATE audit_seals s
+    SET    salts = s.salts - '{ip_address,user_agent}'::text[]
+    FROM   audit_entries a
+    WHERE  a.id = ANY (%s) AND s.organization_id = a.organization_id AND s.position = a.position
+"""
+
+
+class EndedInvitations(Aggregate):
+    """The invitations that are kept no longer."""
+
+    def delete(self, ended_until: datetime, limit: int) -> int:
+        deleted = self._connection.execute(_DELETE, (ended_until, limit)).fetchall()
+        if deleted:
+            entries = self._values(
+                _FORGET_ORIGINS,
+                {
+                    "organizations": [organization_id for organization_id, _ in deleted],
+                    "ids": [invitation_id for _, invitation_id in deleted],
+                    "ip_address": ANONYMIZED_IP_ADDRESS,
+                    "user_agent": ANONYMIZED_USER_AGENT,
+                },
+            )
+            self._connection.execute(_FORGET_SALTS, (list(entries),))
+        return len(deleted)

@@ -1,0 +1,225 @@
+"""How long the rows of every table live, so that none grows for ever unnoticed.
+
+Each table is named once, with what bounds it. `tests/adapters/platform/test_lifetimes.py` reads the schema and fails
+for a table that is not named, and for an owner whose deletion leaves rows behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from core.platform.housekeeping import Leftover
+from core.platform.retention import Retention
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """Rows that live as long as the row of another table to which they belong; `bound` says how many that has.
+
+    The owner's deletion deletes them by a foreign key, or by a trigger where there is none.
+    """
+
+    owner: str
+    bound: str = ""
+    has_trigger: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Expiring:
+    """Rows that housekeeping deletes; `exempt` says which of them have no end."""
+
+    leftover: Leftover
+    exempt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """Rows of a log whose old months are dropped."""
+
+    retention: Retention
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """Rows that are deleted as soon as something is done with them; the sentence says what."""
+
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Sums, which grow with days and not with what is counted; the sentence says what has a row."""
+
+    row_for_each: str
+
+
+@dataclass(frozen=True, slots=True)
+class Few:
+    """Rows of which there are few by construction; the sentence says why."""
+
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class OneRow:
+    """The only row, which the schema sees to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Rows that are kept until a person deletes them, or for ever; the sentence says how long and why."""
+
+    until: str
+
+
+Lifetime: TypeAlias = Owned | Expiring | Logged | Drained | Counted | Few | OneRow | Kept
+
+_OF_ORGANIZATION: Final = Owned("organizations")
+_OF_SERVICE: Final = Owned("services")
+_OF_USER: Final = Owned("users")
+_OF_SESSION: Final = Owned("sessions")
+# What the law asks for differs, for example six years in the United Kingdom, and eight or ten in Germany.
+_FOR_THE_LAW: Final = "for ever: what was charged has to be shown for years, and how many depends on the country"
+
+LIFETIMES: Final[Mapping[str, Lifetime]] = {
+    # Accounts, and what they sign in with.
+    "users": Expiring(
+        Leftover.UNPROVED_ACCOUNTS,
+        "every other account until it is closed; anonymized, its id stays, so that logs and counts keep their meaning",
+    ),
+    "active_days": Drained("no window of analytics contains the day"),
+    "backup_codes": Owned("users", "ten"),
+    "browser_returns": Expiring(Leftover.BROWSER_RETURNS),
+    "device_tokens": Expiring(Leftover.DEVICE_TOKENS),
+    "devices": Expiring(Leftover.DEVICES),
+    "identities": _OF_USER,
+    "known_addresses": Owned("users", "one for each address that the person had"),
+    "login_events": Logged(Retention.LOGIN_EVENTS),
+    "mfa_challenges": Expiring(Leftover.MFA_CHALLENGES),
+    "mfa_events": Logged(Retention.MFA_EVENTS),
+    "one_time_tokens": Expiring(Leftover.ONE_TIME_TOKENS),
+    "open_registrations": Expiring(
+        Leftover.OPEN_REGISTRATIONS, "those of an import until the address is proved, one for each account"
+    ),
+    "passkey_challenges": Expiring(Leftover.PASSKEY_CHALLENGES),
+    "passkeys": Owned("users", "at most 20"),
+    "sign_in_failures": Expiring(Leftover.SIGN_IN_FAILURES),
+    "totp_secrets": Owned("users", "one"),
+    "trial_sign_ins": Expiring(Leftover.TRIAL_SIGN_INS),
+    "upstream_sign_ins": Expiring(Leftover.UPSTREAM_SIGN_INS),
+    # Sessions, and what they have.
+    "sessions": Expiring(Leftover.SESSIONS),
+    "browser_sessions": _OF_SESSION,
+    "client_grants": _OF_SESSION,
+    "provider_sessions": _OF_SESSION,
+    "saml_sessions": _OF_SESSION,
+    "request_sign_ins": Expiring(Leftover.REQUEST_SIGN_INS),
+    # What applications ask for.
+    "authorization_codes": Expiring(Leftover.AUTHORIZATION_CODES),
+    "authorization_requests": Expiring(Leftover.AUTHORIZATION_REQUESTS),
+    "device_codes": Expiring(Leftover.DEVICE_CODES),
+    "logout_notices": Drained("the service has taken it, or five attempts have failed"),
+    "logout_queues": Owned("services", "one"),
+    "saml_logouts": Expiring(Leftover.SAML_LOGOUTS),
+    "saml_requests": Expiring(Leftover.SAML_REQUESTS),
+    "single_uses": Expiring(Leftover.SINGLE_USES),
+    # Organizations, and what they set.
+    "organizations": Kept("until the owner or a platform owner deletes it"),
+    "address_conflicts": Expiring(Leftover.ADDRESS_CONFLICTS),
+    "branding_pictures": Owned("organizations", "a logo and an icon"),
+    "branding_version_pictures": Owned("organizations", "those of the versions"),
+    "branding_versions": Owned("organizations", "the last 20"),
+    "brandings": Owned("organizations", "one"),
+    "connection_keys": Owned("upstream_connections", "the next one deletes those that are no longer published"),
+    "custom_domains": Owned("organizations", "one"),
+    "domain_routes": _OF_ORGANIZATION,
+    "invitations": Expiring(Leftover.INVITATIONS, "those that wait for an answer, at most 1,000 of an organization"),
+    "mail_servers": Owned("organizations", "one"),
+    "membership_totals": Owned("memberships", "one for each organization", has_trigger=True),
+    "memberships": _OF_ORGANIZATION,
+    "oauth_credentials": Owned("organizations", "one for each provider"),
+    "organization_keys": Expiring(
+        Leftover.ORGANIZATION_KEYS, "those without an end until they are deleted, at most 50 of an organization"
+    ),
+    "organization_roles": Owned("organizations", "at most 100"),
+    "scim_log_entries": Expiring(Leftover.SCIM_LOG_ENTRIES),
+    "scim_profiles": Owned("memberships", "one"),
+    "scim_tokens": Owned("organizations", "at most 20"),
+    "setup_links": Expiring(Leftover.SETUP_LINKS),
+    "setup_visits": Owned("setup_links"),
+    "siem_streams": Owned("organizations", "one"),
+    "upstream_connections": _OF_ORGANIZATION,
+    "upstream_failures": Expiring(Leftover.UPSTREAM_FAILURES),
+    # Services, and what they sell.
+    "services": _OF_ORGANIZATION,
+    "api_keys": Owned("services", "at most 100"),
+    "plans": Owned("services", "at most 100"),
+    "refused_redirects": Owned("services", "the last one"),
+    "saml_certificates": Owned("services", "the next one deletes those that are no longer published"),
+    "saml_configurations": Owned("services", "one"),
+    "service_audiences": Owned("services", "at most 20"),
+    "service_grants": Owned("memberships", "one for each service"),
+    "service_user_changes": Drained("they are counted"),
+    "service_user_milestones": Owned("services", "one where many users have come since the last one"),
+    "service_users": _OF_SERVICE,
+    "subscriptions": Owned("services", "what was bought"),
+    "subscription_changes": Owned("organizations", "the books of what was sold", has_trigger=True),
+    "subscription_days": Owned("organizations", "one for each plan and day with a change", has_trigger=True),
+    "subscription_totals": Owned("organizations", "one for each currency", has_trigger=True),
+    "currency_totals": Few("there is one for each currency"),
+    # Billing.
+    "billing_cancellations": Expiring(
+        Leftover.BILLING_CANCELLATIONS, "those that the payment provider has still to end"
+    ),
+    "billing_checkouts": Expiring(Leftover.BILLING_CHECKOUTS),
+    "billing_customers": Kept(
+        "as long as the organization or the buyer, and those that name neither for ever, as their events"
+    ),
+    "billing_events": Kept(_FOR_THE_LAW),
+    "billing_subscriptions": Kept(
+        "as long as the service and the buyer, and those that name neither for ever, as their events"
+    ),
+    "sandbox_customers": Owned("organizations", "one, and one for each buyer of the sandbox"),
+    "sandbox_deliveries": Drained("the receiver has taken it, or the attempts have failed"),
+    "sandbox_sessions": Expiring(Leftover.SANDBOX_SESSIONS),
+    "sandbox_subscriptions": Owned("sandbox_customers"),
+    # What happened, and who is told.
+    "audit_chains": Owned("organizations", "one"),
+    "audit_entries": Owned("organizations", "kept as long as that"),
+    "audit_milestones": Owned("organizations", "one where many entries have come since the last one"),
+    "audit_seals": Owned("organizations", "one for each entry"),
+    "audit_totals": Owned("organizations", "one for each kind"),
+    "platform_audit_entries": Kept(
+        "for ever: it shows what the platform's staff did, also in organizations that are gone"
+    ),
+    "bulk_jobs": Expiring(Leftover.BULK_JOBS),
+    "bulk_job_rows": Owned("bulk_jobs", "at most 10,000"),
+    "events": Expiring(Leftover.EVENTS),
+    "webhooks": _OF_ORGANIZATION,
+    "webhook_attempts": Owned("webhook_deliveries"),
+    "webhook_deliveries": Expiring(Leftover.WEBHOOK_DELIVERIES),
+    "webhook_queues": Owned("webhooks", "one"),
+    "mail_counts": Expiring(Leftover.MAIL_COUNTS),
+    "mails": Drained("it is seven days old; one that waits to be sent stays until it is sent or has failed"),
+    # What is counted.
+    "active_user_changes": Counted("organization and day"),
+    "platform_active_user_changes": Counted("day"),
+    "platform_sign_in_counts": Counted("day, reason and method"),
+    "sign_in_counts": Counted("organization, day, reason, method and service"),
+    "user_count_changes": Drained("they are counted"),
+    # The installation.
+    "audit_counting": OneRow(),
+    "audit_sealing": OneRow(),
+    "event_sequencing": OneRow(),
+    "platform_figures": OneRow(),
+    "sign_in_counting": OneRow(),
+    "elliptic_signing_keys": Few("a rotation deletes those that are no longer published"),
+    "schema_migrations": Few("there is one for each migration"),
+    "server_secrets": Few("there is one for each purpose"),
+    "signing_keys": Few("a rotation deletes those that are no longer published"),
+    "tiers": Few("a person makes each of them"),
+}

@@ -1,0 +1,53 @@
+"""How long kinds of records are kept that people may want for longer or shorter: the operator sets each within bounds.
+
+A bound is what the interface promises, or what reads the records: none is set so low that a page shows too little.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import Enum
+from typing import Final
+
+YEARS_MAX: Final = 10
+_DAYS_MAX: Final = YEARS_MAX * 365
+
+
+class Retention(Enum):
+    """A kind of records with its default, and the fewest and the most days for which they may be kept."""
+
+    # Analytics look back for a year, and whole months are deleted.
+    LOGIN_EVENTS = ("login_events", 400, 400)
+    # The metrics of second factors and the alerts look back for a week.
+    MFA_EVENTS = ("mfa_events", 400, 30)
+    INVITATIONS = ("invitations", 400, 30)
+    # The links of a registration are valid for a day, and mails are kept for seven.
+    UNPROVED_ACCOUNTS = ("unproved_accounts", 30, 8)
+    SESSIONS = ("sessions", 30, 1)
+    # No token and no session of a device is valid as long.
+    DEVICES = ("devices", 365, 120)
+    LINKS = ("links", 30, 1)
+    ORGANIZATION_KEYS = ("organization_keys", 90, 1)
+    # The events, which are kept for 90 days, take them along.
+    DELIVERIES = ("deliveries", 90, 1, 90)
+    # The interface says these 30 days.
+    JOBS = ("jobs", 30, 30)
+    PROVISIONING_LOG = ("provisioning_log", 30, 30)
+    # The console shows the problems of a connection, and its last test.
+    CONNECTION_PROBLEMS = ("connection_problems", 90, 30)
+    # A page of the payment provider is open for a day.
+    CHECKOUTS = ("checkouts", 30, 2)
+    # The payment provider repeats events for three days.
+    CANCELLATIONS = ("cancellations", 90, 7)
+
+    default: timedelta
+    days_min: int
+    days_max: int
+
+    def __new__(cls, value: str, days: int, days_min: int, days_max: int = _DAYS_MAX) -> Retention:
+        member = object.__new__(cls)
+        member._value_ = value
+        member.default = timedelta(days=days)
+        member.days_min = days_min
+        member.days_max = days_max
+        return member

@@ -1,0 +1,82 @@
+"""The settings that say how long records are kept, each within the bounds of `core/platform/retention.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from core.platform.housekeeping import Leftover
+from core.platform.retention import Retention
+from entrypoints.setting_kinds import Kind, described, number, show_days
+from entrypoints.upstream_settings import UpstreamSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def _days(name: str, sentence: str, retention: Retention) -> Any:
+    """Return a field of days that a kind of records is kept."""
+    kind = Kind(
+        lambda text: timedelta(days=number(retention.days_min, retention.days_max)(text)),
+        f"days from {retention.days_min} to {retention.days_max}",
+        show_days,
+    )
+    metadata = described(f"{name}_RETENTION_DAYS", f"How many days {sentence}.", kind)
+    return field(default=retention.default, metadata={**metadata, "retention": retention})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionSettings(UpstreamSettings):
+    """How long records are kept."""
+
+    login_event_retention: timedelta = _days(
+        "LOGIN_EVENT", "sign-ins and refused attempts are kept; whole months are deleted", Retention.LOGIN_EVENTS
+    )
+    mfa_event_retention: timedelta = _days(
+        "MFA_EVENT",
+        "the log of second factors and security events is kept; whole months are deleted",
+        Retention.MFA_EVENTS,
+    )
+    invitation_retention: timedelta = _days(
+        "INVITATION", "an invitation is kept after its answer or its end", Retention.INVITATIONS
+    )
+    unproved_account_retention: timedelta = _days(
+        "UNPROVED_ACCOUNT",
+        "an account is kept that somebody registered, if nobody proves the address and nothing comes of it",
+        Retention.UNPROVED_ACCOUNTS,
+    )
+    session_retention: timedelta = _days(
+        "SESSION", "a session is kept after the end of its longest lifetime", Retention.SESSIONS
+    )
+    device_retention: timedelta = _days("DEVICE", "a device is kept after its last use", Retention.DEVICES)
+    link_retention: timedelta = _days(
+        "LINK", "a mailed link is remembered after its end, so that its page can say so", Retention.LINKS
+    )
+    organization_key_retention: timedelta = _days(
+        "ORGANIZATION_KEY", "a key of an organization is listed after its end", Retention.ORGANIZATION_KEYS
+    )
+    delivery_retention: timedelta = _days("DELIVERY", "the deliveries of webhooks are kept", Retention.DELIVERIES)
+    job_retention: timedelta = _days("JOB", "jobs of the console are kept, with their rows", Retention.JOBS)
+    provisioning_log_retention: timedelta = _days(
+        "PROVISIONING_LOG", "the log of what directories changed by SCIM is kept", Retention.PROVISIONING_LOG
+    )
+    connection_problem_retention: timedelta = _days(
+        "CONNECTION_PROBLEM",
+        "the problems of a connection and its last test are kept after the last time",
+        Retention.CONNECTION_PROBLEMS,
+    )
+    checkout_retention: timedelta = _days("CHECKOUT", "a checkout is kept after its start", Retention.CHECKOUTS)
+    cancellation_retention: timedelta = _days(
+        "CANCELLATION",
+        "a subscription that the payment provider has ended for us is remembered",
+        Retention.CANCELLATIONS,
+    )
+
+    @property
+    def kept_for(self) -> Mapping[Leftover, timedelta]:
+        """How long housekeeping keeps what the operator may set."""
+        of_retention = {
+            one.metadata["retention"]: getattr(self, one.name) for one in fields(self) if "retention" in one.metadata
+        }
+        return {leftover: of_retention[leftover.retention] for leftover in Leftover if leftover.retention is not None}
