@@ -287,7 +287,7 @@ async def connected(
                     "key_refresher": refresher,
                     "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics, turns=turns),
                     "housekeeper": housekeeper,
-                    "log_month_keeper": LogMonthKeeper(**deleting),
+                    "log_month_keeper": LogMonthKeeper(kept_for=settings.logs_kept_for, **deleting),
                     "invitation_sweeper": InvitationSweeper(**deleting),
                     "audit_counter": AuditCounter(**in_turn),
                     "certificate_watcher": CertificateWatcher(**in_turn),

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from core.platform.housekeeping import Leftover
+from core.platform.log_months import Log
 from core.platform.retention import Retention
 from entrypoints.setting_kinds import Kind, described, number, show_days
 from entrypoints.upstream_settings import UpstreamSettings
@@ -76,7 +77,17 @@ class RetentionSettings(UpstreamSettings):
     @property
     def kept_for(self) -> Mapping[Leftover, timedelta]:
         """How long housekeeping keeps what the operator may set."""
-        of_retention = {
+        days = self._days
+        return {leftover: days[leftover.retention] for leftover in Leftover if leftover.retention is not None}
+
+    @property
+    def logs_kept_for(self) -> Mapping[Log, timedelta]:
+        """How long the months of a log are kept, where the operator may set that."""
+        days = self._days
+        return {log: days[log.retention] for log in Log if log.retention is not None}
+
+    @property
+    def _days(self) -> Mapping[Retention, timedelta]:
+        return {
             one.metadata["retention"]: getattr(self, one.name) for one in fields(self) if "retention" in one.metadata
         }
-        return {leftover: of_retention[leftover.retention] for leftover in Leftover if leftover.retention is not None}

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from core.ids import first_id_at
-from core.scim import log as scim_log
+from core.platform.retention import Retention
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,16 +29,19 @@ class Log(Enum):
     Where it is not, housekeeping deletes the rows to the day (`Leftover`), and the month goes when it is empty.
     """
 
-    SCIM_LOG_ENTRIES = ("scim_log_entries", scim_log.RETENTION, False)
+    SCIM_LOG_ENTRIES = ("scim_log_entries", Retention.PROVISIONING_LOG, False)
 
     kept_for: timedelta | None
     """None for ever."""
+    retention: Retention | None
+    """What the operator may set; None for what is fixed."""
     goes_whole: bool
 
-    def __new__(cls, value: str, kept_for: timedelta | None, goes_whole: bool) -> Log:  # noqa: FBT001 - as the members are written
+    def __new__(cls, value: str, kept_for: Retention | timedelta | None, goes_whole: bool) -> Log:  # noqa: FBT001 - the members are tuples
         member = object.__new__(cls)
         member._value_ = value
-        member.kept_for = kept_for
+        member.retention = kept_for if isinstance(kept_for, Retention) else None
+        member.kept_for = kept_for.default if isinstance(kept_for, Retention) else kept_for
         member.goes_whole = goes_whole
         return member
 
