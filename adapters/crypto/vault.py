@@ -99,6 +99,16 @@ class Vault:
         return self._current_mark
 
     @property
+    def marks(self) -> tuple[bytes, ...]:
+        """The prefixes of the values that it can open."""
+        return tuple(self._ciphers)
+
+    @property
+    def key_ids(self) -> frozenset[str]:
+        """The ids of its keys, which reveal nothing of them."""
+        return frozenset(mark[len(_VERSION) :].hex() for mark in self._ciphers)
+
+    @property
     def current_id(self) -> str:
         """The id of the first key, which reveals nothing of it."""
         return self._current_mark[len(_VERSION) :].hex()
@@ -129,6 +139,11 @@ class Vault:
     def needs_rewrap(self, sealed: bytes) -> bool:
         """Return whether the value was sealed with another key than the first."""
         return not sealed.startswith(self._current_mark)
+
+
+def key_id_of(sealed: bytes) -> str:
+    """Return the id of the key that a value was sealed with; its beginning is enough."""
+    return sealed[len(_VERSION) : _MARK_BYTES].hex()
 
 
 def _parse_master_key(text: str, position: int) -> MasterKey:
