@@ -99,7 +99,7 @@ def _after(settings: Settings, manifest: Manifest, wishes: Wishes) -> AfterResto
             " ops/runbooks/backup.md. Nothing was changed."
         )
     vault = master_keys.vault(settings) if wishes.without_master_key else None
-    return AfterRestore(ends_sessions=wishes.end_sessions, drops_unreadable_with=vault)
+    return AfterRestore(now=main.now(), ends_sessions=wishes.end_sessions, drops_unreadable_with=vault)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from adapters.postgres.schema.rewrap import SEALED_COLUMNS, SealedColumn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import RawConnection
@@ -41,11 +42,11 @@ ENDED_TABLES: Final = (
 )
 _ADVANCE: Final = "UPDATE event_sequencing SET last_position = last_position + %s"
 # Tells the services that have a URI for it, by a trigger.
-_END_SESSIONS: Final = "UPDATE sessions SET revoked_at = now() WHERE revoked_at IS NULL AND expires_at > now()"
+_END_SESSIONS: Final = "UPDATE sessions SET revoked_at = %(now)s WHERE revoked_at IS NULL AND expires_at > %(now)s"
 
 # What is done to the rows whose value no present key opens. A row that cannot do without the value is deleted; one that
 # other rows hang on gets a secret that nobody knows, and is switched off.
-_DROPPED: Final[Mapping[str, LiteralString]] = {
+DROPPED: Final[Mapping[str, LiteralString]] = {
     "mails.values_sealed": """
         UPDATE mails
         SET    values_sealed = NULL, leased_until = NULL,
@@ -99,6 +100,7 @@ class Done:
 class AfterRestore:
     """What was asked for: ending all sessions, and dropping what the vault, with the present keys, does not open."""
 
+    now: datetime
     ends_sessions: bool
     drops_unreadable_with: Vault | None
 
@@ -109,7 +111,7 @@ class AfterRestore:
             connection.execute(_ADVANCE, (POSITIONS_SKIPPED,))
         dropped = self._drop_unreadable(connection)
         # Tokens are derived from the installation's key, and none is accepted without it.
-        ended = _end_sessions(connection) if self.ends_sessions or dropped.get(_PEPPER) else None
+        ended = _end_sessions(connection, self.now) if self.ends_sessions or dropped.get(_PEPPER) else None
         return Done(sessions_ended=ended, dropped=dropped)
 
     def _drop_unreadable(self, connection: RawConnection) -> dict[str, int]:
@@ -132,12 +134,12 @@ def _drop(connection: RawConnection, vault: Vault, column: SealedColumn) -> int:
     unreadable = SQL("{name} IS NOT NULL AND substring({name} FROM 1 FOR {length}) <> ALL({marks})").format(
         name=name, length=length, marks=list(vault.marks)
     )
-    statement = SQL(_DROPPED[str(column)])
+    statement = SQL(DROPPED[str(column)])
     count = SQL("SELECT {key} FROM {table} WHERE {unreadable}").format(
         key=Identifier(column.key), table=Identifier(column.table), unreadable=unreadable
     )
     keys = [key for (key,) in connection.execute(count)]
-    if "{placeholder}" not in _DROPPED[str(column)]:
+    if "{placeholder}" not in DROPPED[str(column)]:
         connection.execute(statement.format(unreadable=unreadable))
         return len(keys)
     for key in keys:
@@ -154,11 +156,11 @@ def _row(column: SealedColumn, key: Any) -> Composed:
     return SQL("{} = {}").format(Identifier(column.key), key)
 
 
-def _end_sessions(connection: RawConnection) -> int:
+def _end_sessions(connection: RawConnection, now: datetime) -> int:
     """End every session, and what a session could come of; return how many sessions."""
-    ended = connection.execute(_END_SESSIONS).rowcount
+    ended = connection.execute(_END_SESSIONS, {"now": now}).rowcount
     for table in ENDED_TABLES:
-        # Each has an id or a hash; a table of a later version does not exist yet.
+        # An older schema may not have it.
         if _exists(connection, table):
             connection.execute(SQL("DELETE FROM {}").format(Identifier(table)))
     return ended

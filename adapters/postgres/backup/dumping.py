@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, LiteralString
 import psycopg
 from psycopg.sql import SQL, Identifier
 
-from adapters.crypto.vault import key_id_of
+from adapters.crypto.vault import MARK_BYTES, SEALED_BYTES_MIN, key_id_of
 from adapters.postgres.backup.files import BLOCK_BYTES, new_backup
 from adapters.postgres.backup.programs import dump_program, environment_and_address
 from adapters.postgres.schema import migrations
@@ -127,10 +127,17 @@ def _master_keys(connection: RawConnection) -> list[str]:
 def _keys_of(connection: RawConnection, column: SealedColumn) -> Iterator[str]:
     if not holds(connection, column.table, column.column):
         return
-    statement = SQL("SELECT DISTINCT substring({} FROM 1 FOR 16) FROM {}")
-    for (beginning,) in connection.execute(statement.format(Identifier(column.column), Identifier(column.table))):
-        if beginning is not None:
-            yield key_id_of(beginning)
+    # A value that is too short was never sealed, and no key would open it.
+    statement = SQL(
+        "SELECT DISTINCT substring({value} FROM 1 FOR {mark}) FROM {table} WHERE length({value}) >= {shortest}"
+    ).format(
+        value=Identifier(column.column),
+        table=Identifier(column.table),
+        mark=MARK_BYTES,
+        shortest=SEALED_BYTES_MIN,
+    )
+    for (mark,) in connection.execute(statement):
+        yield key_id_of(mark)
 
 
 def _sizes(connection: RawConnection) -> dict[str, int]:

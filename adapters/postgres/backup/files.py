@@ -121,7 +121,7 @@ class OpenedBackup:
     def share_read(self) -> float:
         """Return the part of the dump that such a program has read, from 0 to 1."""
         done = os.lseek(self.file.fileno(), 0, os.SEEK_CUR) - self.dump_at
-        return max(0.0, min(1.0, done / self.dump_bytes))
+        return max(0.0, min(1.0, done / max(1, self.dump_bytes)))
 
 
 @contextmanager
