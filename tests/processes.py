@@ -51,6 +51,7 @@ class Answer:
     status: int
     headers: Mapping[str, str]
     content: bytes
+    cookies: Sequence[str] = ()
 
     @property
     def json(self) -> Any:
@@ -132,7 +133,8 @@ class Service:
             kind = {} if body is None else {"Content-Type": "application/json"}
             connection.request(method, path, body, headers={**kind, **(headers or {})})
             response = connection.getresponse()
-            return Answer(response.status, dict(response.getheaders()), response.read())
+            cookies = response.headers.get_all("Set-Cookie") or ()
+            return Answer(response.status, dict(response.getheaders()), response.read(), cookies)
         finally:
             connection.close()
 

@@ -319,9 +319,10 @@ def _apply_at_once(connection: RawConnection, migration: Migration, started: flo
                     with watch(migration, statement):
                         connection.execute(statement.sql.encode())
             _record(connection, migration, started)
-    except psycopg.errors.LockNotAvailable as error:
+    except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected) as error:
         raise MigrationError(
-            f"Migration {migration.id} waited {TABLE_LOCK_SECONDS_MAX} s for a table that others use, and gave up so"
+            f"Migration {migration.id} waited {TABLE_LOCK_SECONDS_MAX} s for a table that others use, or was in a"
+            " deadlock with them, and gave up so"
             " that other requests do not queue behind it. Nothing of it was kept. Try again when the load is lower."
         ) from error
     except psycopg.Error as error:
