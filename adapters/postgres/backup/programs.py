@@ -62,7 +62,10 @@ def _candidates(program: str, folder: Path | None, major: int) -> Iterator[Path]
         return
     yield from (Path(pattern.format(major=major)) / program for pattern in _PACKAGE_FOLDERS)
     with suppress(EmbeddedPostgresError):
-        yield programs_folder() / program
+        # The wheel also has those of an older version than the embedded PostgreSQL.
+        own = programs_folder()
+        yield own / program
+        yield from sorted(folder / program for folder in own.parents[1].glob("pginstall*/bin"))
     found = shutil.which(program)
     if found is not None:
         yield Path(found)
