@@ -11,16 +11,22 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from adapters.postgres.backup.after_restore import AfterRestore
+from adapters.postgres.backup.dumping import back_up
+from adapters.postgres.backup.files import opened_backup
+from adapters.postgres.backup.restoring import RestoreOptions, restore
 from adapters.postgres.driver import servers, timed_connection
 from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SECONDS
 from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.server import EmbeddedPostgres
-from adapters.postgres.schema import canonical_addresses, migrations
+from adapters.postgres.schema import canonical_addresses, migration_files, migrations
 from adapters.postgres.schema.migration_steps import steps
 from adapters.postgres.sign_in.upstream import connections as upstream_connections
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
+
+__all__ = ["AfterRestore", "RestoreOptions", "back_up", "newest_schema", "opened_backup", "restore"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -152,6 +158,11 @@ def migration_steps(address: Secret) -> list[Step]:
     """Return what the pending migrations would do to this database; it is only read."""
     with migrations.connected(address.reveal()) as connection:
         return steps(connection, migrations.plan(connection))
+
+
+def newest_schema() -> int:
+    """Return the number of the last migration that this version knows."""
+    return migration_files.newest_version()
 
 
 def require_schema(address: Secret) -> None:

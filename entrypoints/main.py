@@ -78,6 +78,7 @@ from adapters.qr_codes import SegnoQrCodes
 from core.attempts import ORGANIZATION_TARGETS_MAX
 from core.billing import sandbox
 from core.errors import Refusal
+from core.platform.backups import BackupError
 from core.secrets import Secret
 from core.sessions import server_secrets
 from entrypoints import equipment, master_keys, signing_key_pairs
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
 
 # Errors that a command reports in one line; any other exception is a defect and shows its traceback.
 REFUSALS: Final = (
+    BackupError,
     CannotStart,
     DataFolderError,
     EmbeddedPostgresError,

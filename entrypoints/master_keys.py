@@ -58,6 +58,13 @@ def vault(settings: Settings) -> Vault:
         raise CannotStart(f"{place(settings)} is wrong. {invalid}") from invalid
 
 
+def present_ids(settings: Settings) -> frozenset[str]:
+    """Return the ids of the master keys that there are; unlike `vault`, this generates none."""
+    if settings.master_keys is None and not (settings.data_dir / MASTER_KEY_FILE).exists():
+        return frozenset()
+    return vault(settings).key_ids
+
+
 def place(settings: Settings) -> str:
     """Return where the master keys come from: the name of the setting, or the path of the file."""
     return "GATEHOUSE_MASTER_KEYS" if settings.master_keys is not None else str(settings.data_dir / MASTER_KEY_FILE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -187,6 +188,7 @@ def show_days(duration: timedelta) -> str:
     return f"{duration.days}"
 
 
+FOLDER: Final = Kind(Path, "a folder")
 SWITCH: Final = Kind(switch, "on or off", lambda value: "on" if value else "off")
 NAME: Final = Kind(
     checked_platform_name,

@@ -110,11 +110,11 @@ class Settings(RetentionSettings):
         ),
         None,
     )
+    postgres_programs: Path | None = _setting(
+        "POSTGRES_PROGRAMS", "Where pg_dump and pg_restore are; by default they are looked for.", kinds.FOLDER, None
+    )
     data_dir: Path = _setting(
-        "DATA_DIR",
-        "The folder for the embedded PostgreSQL and the generated keys.",
-        Kind(Path, "a folder"),
-        Path(".gatehouse"),
+        "DATA_DIR", "The folder for the embedded PostgreSQL and the generated keys.", kinds.FOLDER, Path(".gatehouse")
     )
     master_keys: Secret | None = _setting(
         "MASTER_KEYS",

@@ -51,6 +51,7 @@ class Answer:
     status: int
     headers: Mapping[str, str]
     content: bytes
+    cookies: Sequence[str] = ()
 
     @property
     def json(self) -> Any:
@@ -123,13 +124,17 @@ class Service:
         """Send a request on a new connection."""
         return self.request("GET", path)
 
-    def request(self, method: str, path: str, *, headers: Mapping[str, str] | None = None) -> Answer:
-        """Send a request on a new connection."""
+    def request(
+        self, method: str, path: str, *, headers: Mapping[str, str] | None = None, body: bytes | None = None
+    ) -> Answer:
+        """Send a request on a new connection; a body is JSON unless the headers say otherwise."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS_MAX)
         try:
-            connection.request(method, path, headers=dict(headers or {}))
+            kind = {} if body is None else {"Content-Type": "application/json"}
+            connection.request(method, path, body, headers={**kind, **(headers or {})})
             response = connection.getresponse()
-            return Answer(response.status, dict(response.getheaders()), response.read())
+            cookies = response.headers.get_all("Set-Cookie") or ()
+            return Answer(response.status, dict(response.getheaders()), response.read(), cookies)
         finally:
             connection.close()
 

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 KEY_BYTES = 32
 _VERSION = b"\x01"
 _KEY_ID_BYTES = 8
-_MARK_BYTES = len(_VERSION) + _KEY_ID_BYTES
+MARK_BYTES = len(_VERSION) + _KEY_ID_BYTES
 # Random nonces of this size are safe for 2^32 values under one key (NIST SP 800-38D, 8.3): ten a second for 13 years.
 _NONCE_BYTES = 12
 _TAG_BYTES = 16
-_SEALED_BYTES_MIN = _MARK_BYTES + _NONCE_BYTES + _TAG_BYTES
+SEALED_BYTES_MIN = MARK_BYTES + _NONCE_BYTES + _TAG_BYTES
 _LENGTH_BYTES = 4
 
 
@@ -99,6 +99,16 @@ class Vault:
         return self._current_mark
 
     @property
+    def marks(self) -> tuple[bytes, ...]:
+        """The prefixes of the values that it can open."""
+        return tuple(self._ciphers)
+
+    @property
+    def key_ids(self) -> frozenset[str]:
+        """The ids of its keys, which reveal nothing of them."""
+        return frozenset(mark[len(_VERSION) :].hex() for mark in self._ciphers)
+
+    @property
     def current_id(self) -> str:
         """The id of the first key, which reveals nothing of it."""
         return self._current_mark[len(_VERSION) :].hex()
@@ -111,9 +121,9 @@ class Vault:
 
     def open(self, sealed: bytes, *, table: str, column: str, row: UUID | str) -> bytes:
         """Return the secret that was sealed for this place; raise `SealBroken`."""
-        mark, nonce = sealed[:_MARK_BYTES], sealed[_MARK_BYTES : _MARK_BYTES + _NONCE_BYTES]
+        mark, nonce = sealed[:MARK_BYTES], sealed[MARK_BYTES : MARK_BYTES + _NONCE_BYTES]
         where = f"{table}.{column} of {row}"
-        if len(sealed) < _SEALED_BYTES_MIN:
+        if len(sealed) < SEALED_BYTES_MIN:
             raise SealBroken(f"{where} is too short to be a sealed value.")
         cipher = self._ciphers.get(mark)
         if cipher is None:
@@ -122,13 +132,18 @@ class Vault:
                 "GATEHOUSE_MASTER_KEYS has no such key."
             )
         try:
-            return cipher.decrypt(nonce, sealed[_MARK_BYTES + _NONCE_BYTES :], mark + _place(table, column, row))
+            return cipher.decrypt(nonce, sealed[MARK_BYTES + _NONCE_BYTES :], mark + _place(table, column, row))
         except InvalidTag:
             raise SealBroken(f"{where} was altered, or sealed for another place.") from None
 
     def needs_rewrap(self, sealed: bytes) -> bool:
         """Return whether the value was sealed with another key than the first."""
         return not sealed.startswith(self._current_mark)
+
+
+def key_id_of(mark: bytes) -> str:
+    """Return the id of the key that a value with this mark, its first `MARK_BYTES`, was sealed with."""
+    return mark[len(_VERSION) :].hex()
 
 
 def _parse_master_key(text: str, position: int) -> MasterKey:

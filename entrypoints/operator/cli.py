@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--workers", type=_positive, default=1, help="the number of server processes (default: 1)")
     migrate = command("migrate", _migrate, "Bring the database's schema up to date.")
     migrate.add_argument("--plan", action="store_true", help="only list the migrations that would be applied")
+    _add_backup_and_restore(command)
     keys = command("keys", _keys, "Manage signing keys and master keys.")
     keys.add_argument(
         "action",
@@ -130,6 +131,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_backup_and_restore(command: Callable[..., argparse.ArgumentParser]) -> None:
+    backup = command("backup", _backup, "Write a backup of the database to a file, while everything goes on.")
+    backup.epilog = "The file contains no keys: keep GATEHOUSE_MASTER_KEYS, or the file master-key, apart from it."
+    backup.add_argument("file", help="a new file; only its owner may read it")
+    restore = command("restore", _restore, "Put a backup into the database. All servers have to be stopped.")
+    restore.add_argument("file", help="a file that `gatehouse backup` wrote")
+    restore.add_argument("--replace", action="store_true", help="let it take the place of everything in the database")
+    restore.add_argument(
+        "--end-sessions", action="store_true", help="end all sessions, and codes and links that lead to one"
+    )
+    restore.add_argument(
+        "--without-master-key",
+        action="store_true",
+        help="drop the secrets whose master key is lost, and say which they were",
+    )
+
+
 def _add_users(parser: argparse.ArgumentParser) -> None:
     users = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     about = "Make an account for every address of a file that has none yet."
@@ -162,6 +180,23 @@ def _migrate(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations
 
     return _operate(lambda: operations.migrate(settings, is_plan=options.plan, report=_print_line))
+
+
+def _backup(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints.operator import backups
+
+    return _operate(lambda: backups.back_up(settings, options.file, report=_print_line))
+
+
+def _restore(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints.operator import backups
+
+    wishes = backups.Wishes(
+        replace=options.replace,
+        end_sessions=options.end_sessions,
+        without_master_key=options.without_master_key,
+    )
+    return _operate(lambda: backups.restore(settings, options.file, wishes, report=_print_line))
 
 
 def _keys(settings: Settings, options: argparse.Namespace) -> int:

@@ -56,6 +56,7 @@ DEFAULTS: dict[str, Any] = {
     "database_url": None,
     "database_connections": 10,
     "database_listen_url": None,
+    "postgres_programs": None,
     "data_dir": Path(".gatehouse"),
     "master_keys": None,
     "owner_email": None,
@@ -279,6 +280,7 @@ def test_a_wrong_value_of_every_setting_is_tested() -> None:
         # The file is read at the start (`test_platform_brand.py`).
         "LOGO",
         "MASTER_KEYS",
+        "POSTGRES_PROGRAMS",
         "SMTP_URL",
     }
 

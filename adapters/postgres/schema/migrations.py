@@ -41,6 +41,7 @@ __all__ = [
     "MigrationError",
     "MigrationPlan",
     "connected",
+    "excluding_replicas",
     "is_current",
     "known",
     "migrate",
@@ -97,13 +98,11 @@ class MigrationPlan:
 
 
 @contextmanager
-def connected(url: str) -> Generator[RawConnection]:
-    """Connect to plan or to migrate; raise `DatabaseUnreachable` when the database cannot be reached."""
+def connected(url: str, *, name: str = "gatehouse migrate") -> Generator[RawConnection]:
+    """Connect by the name of a command; raise `DatabaseUnreachable` when the database cannot be reached."""
     _check_address(url)
     try:
-        connection = psycopg.connect(
-            url, autocommit=True, connect_timeout=CONNECT_SECONDS_MAX, application_name="gatehouse migrate"
-        )
+        connection = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_SECONDS_MAX, application_name=name)
     except psycopg.Error as error:
         problem = explained(error)
         if isinstance(problem, ServerUnsuitable):
@@ -160,7 +159,7 @@ def migrate(
     Replicas may start together: one migrates, the others wait and find nothing to do.
     """
     assert connection.autocommit, "the connection must be in autocommit mode, because each migration commits by itself"
-    with _excluding_replicas(connection, report):
+    with excluding_replicas(connection, report):
         pending = plan(connection, migrations).pending
         if pending:
             _prepare(connection)
@@ -217,8 +216,8 @@ def _has_history(connection: RawConnection) -> bool:
 
 
 @contextmanager
-def _excluding_replicas(connection: RawConnection, report: Callable[[str], None]) -> Generator[None]:
-    """Keep other replicas from migrating the same database."""
+def excluding_replicas(connection: RawConnection, report: Callable[[str], None]) -> Generator[None]:
+    """Keep other replicas from migrating the same database, and from backing it up or restoring it."""
     now = time.monotonic()
     give_up_at, report_at = now + REPLICA_WAIT_SECONDS_MAX, now
     # Polled: a statement that waited for the lock would hold a snapshot, and CREATE INDEX CONCURRENTLY in the process
@@ -226,11 +225,11 @@ def _excluding_replicas(connection: RawConnection, report: Callable[[str], None]
     while not _try_lock(connection):
         if time.monotonic() >= give_up_at:
             raise MigrationError(
-                f"Another Gatehouse has been migrating this database for {REPLICA_WAIT_SECONDS_MAX} s. Check in"
-                " pg_stat_activity what 'gatehouse migrate' does there, and try again when it has ended."
+                f"Another Gatehouse has been migrating or backing up this database for {REPLICA_WAIT_SECONDS_MAX} s."
+                " Check in pg_stat_activity what it does there, and try again when it has ended."
             )
         if time.monotonic() >= report_at:
-            report("Another Gatehouse is migrating this database. Waiting for it.")
+            report("Another Gatehouse is migrating or backing up this database. Waiting for it.")
             report_at += REPLICA_REPORT_SECONDS
         time.sleep(REPLICA_POLL_SECONDS)
     try:
@@ -320,9 +319,10 @@ def _apply_at_once(connection: RawConnection, migration: Migration, started: flo
                     with watch(migration, statement):
                         connection.execute(statement.sql.encode())
             _record(connection, migration, started)
-    except psycopg.errors.LockNotAvailable as error:
+    except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected) as error:
         raise MigrationError(
-            f"Migration {migration.id} waited {TABLE_LOCK_SECONDS_MAX} s for a table that others use, and gave up so"
+            f"Migration {migration.id} waited {TABLE_LOCK_SECONDS_MAX} s for a table that others use, or was in a"
+            " deadlock with them, and gave up so"
             " that other requests do not queue behind it. Nothing of it was kept. Try again when the load is lower."
         ) from error
     except psycopg.Error as error:

@@ -231,7 +231,7 @@ def test_a_waiting_replica_reports_it_and_continues_when_the_lock_is_free(
     empty.execute("SELECT pg_advisory_unlock(hashtext('gatehouse.migrations'))")
     replica.join()
 
-    assert lines[0] == "Another Gatehouse is migrating this database. Waiting for it."
+    assert lines[0] == "Another Gatehouse is migrating or backing up this database. Waiting for it."
     assert lines[-2] == "Applying 0001_shelf, 1 of 1."
 
 

@@ -150,7 +150,7 @@ def test_two_concurrent_runners_create_one_index_without_a_deadlock(
         writer.execute("INSERT INTO shelf VALUES (8)")
         for runner in runners:
             runner.start()
-        wait_until(lambda: "Another Gatehouse is migrating this database. Waiting for it." in lines)
+        wait_until(lambda: "Another Gatehouse is migrating or backing up this database. Waiting for it." in lines)
         wait_until(lambda: is_waiting_for_a_lock(shelf))
         writer.commit()
     for runner in runners:

@@ -1,0 +1,222 @@
+"""Restoring a backup: one transaction deletes what is there, takes in the backup, and does what follows a restore.
+
+`pg_restore` only turns the dump into statements, which run over one connection. So a restore that fails, or a machine
+that stops meanwhile, leaves the database as it was.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Final
+
+import psycopg
+from psycopg.sql import SQL
+
+from adapters.postgres.backup.dumping import END_SECONDS_MAX, ERROR_LINES_MAX
+from adapters.postgres.backup.programs import restore_program
+from adapters.postgres.schema import migrations
+from core.platform.backups import BackupError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from pathlib import Path
+
+    from adapters.postgres.backup.after_restore import AfterRestore, Done
+    from adapters.postgres.backup.files import OpenedBackup
+    from adapters.postgres.driver.connection import RawConnection
+
+APPLICATION_NAME: Final = "gatehouse restore"
+LOCK_WAIT_SECONDS_MAX: Final = 10
+COPY_BYTES: Final = 256 * 1024
+_COPY: Final = re.compile(rb"COPY [^;]+ FROM stdin;\n")
+_COPY_END: Final = b"\\.\n"
+_ENTRY: Final = b"--\n"
+# Commands of psql, and a setting that older servers do not know.
+_NOT_EXECUTED: Final = (b"\\restrict", b"\\unrestrict", b"SET transaction_timeout")
+# Relations that are no part of an extension; tables first, which take their indexes, sequences and triggers along.
+_RELATIONS: Final = """
+    SELECT   c.oid::regclass::text, c.relkind::text
+    FROM     pg_class c
+    WHERE    c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
+      AND    NOT EXISTS (SELECT FROM pg_depend d
+                         WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+    ORDER BY c.oid
+"""
+_FUNCTIONS: Final = """
+    SELECT   p.oid::regprocedure::text
+    FROM     pg_proc p
+    WHERE    p.pronamespace = 'public'::regnamespace
+      AND    NOT EXISTS (SELECT FROM pg_depend d
+                         WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+    ORDER BY p.oid
+"""
+_OTHERS: Final = """
+    SELECT DISTINCT application_name
+    FROM   pg_stat_activity
+    WHERE  datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'gatehouse%'
+"""
+_KINDS: Final = {"v": SQL("VIEW"), "m": SQL("MATERIALIZED VIEW"), "S": SQL("SEQUENCE"), "f": SQL("FOREIGN TABLE")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreOptions:
+    """What a restore may do: `programs` is the only folder to take `pg_restore` from, if it is given."""
+
+    replace: bool
+    programs: Path | None
+    after: AfterRestore
+
+
+def restore(
+    url: str,
+    backup: OpenedBackup,
+    options: RestoreOptions,
+    report: Callable[[str], None],
+    show: Callable[[float], None],
+) -> Done:
+    """Put the backup into the database, and return what followed; raise `BackupError` and change nothing else.
+
+    `show` is called with the part of the backup that was read, from 0 to 1.
+    """
+    program = restore_program(backup.manifest.postgres_major, options.programs)
+    with (
+        migrations.connected(url, name=APPLICATION_NAME) as connection,
+        _refused_as_backup_error(),
+        migrations.excluding_replicas(connection, report),
+    ):
+        _require_alone(connection)
+        with connection.transaction():
+            connection.execute("SELECT set_config('statement_timeout', '0', true)")
+            connection.execute("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
+            connection.execute("SELECT set_config('lock_timeout', %s, true)", (f"{LOCK_WAIT_SECONDS_MAX}s",))
+            _empty(connection, replace=options.replace)
+            with _script(program, backup) as script:
+                for part in _parts(script):
+                    _take_in(connection, part, script)
+                    show(backup.share_read())
+            connection.execute("RESET search_path")
+            # Its history must be one that this version knows.
+            migrations.plan(connection)
+            done = options.after.run(connection)
+        # Without statistics the first statements would be planned badly.
+        connection.execute("ANALYZE")
+        return done
+
+
+@contextmanager
+def _refused_as_backup_error() -> Generator[None]:
+    try:
+        yield
+    except psycopg.errors.LockNotAvailable as error:
+        raise BackupError(
+            f"Another connection has used a table of this database for {LOCK_WAIT_SECONDS_MAX} s. End what"
+            " pg_stat_activity shows there. Nothing was changed."
+        ) from error
+    except psycopg.Error as error:
+        raise BackupError(
+            f"The database refused the backup: {str(error).splitlines()[0]}. Nothing was changed."
+        ) from error
+
+
+def _require_alone(connection: RawConnection) -> None:
+    others = [name for (name,) in connection.execute(_OTHERS)]
+    if others:
+        raise BackupError(
+            f"Gatehouse is connected to this database ({', '.join(sorted(others))}). Stop all its servers and commands,"
+            " on every machine, and try again. Nothing was changed."
+        )
+
+
+def _empty(connection: RawConnection, *, replace: bool) -> None:
+    """Delete everything in the database, if that is wanted; refuse it when that is not, or is not ours."""
+    found = connection.execute(_RELATIONS).fetchall()
+    if not found:
+        return
+    if "schema_migrations" not in {name for name, _ in found}:
+        raise BackupError(
+            f"The database {connection.info.dbname} contains tables that are not those of Gatehouse. Name an empty one."
+        )
+    if not replace:
+        raise BackupError(
+            f"The database {connection.info.dbname} is not empty. Name an empty one, or let the backup take the place"
+            " of everything in it with --replace. Nothing was changed."
+        )
+    for statement in _deletions(found):
+        connection.execute(statement)
+    for (function,) in connection.execute(_FUNCTIONS).fetchall():
+        connection.execute(f"DROP FUNCTION IF EXISTS {function} CASCADE".encode())
+
+
+def _deletions(found: list[tuple[str, str]]) -> Iterator[bytes]:
+    # The names are as PostgreSQL quotes them.
+    tables = [name for name, kind in found if kind in {"r", "p"}]
+    yield f"DROP TABLE {', '.join(tables)} CASCADE".encode()
+    for name, kind in found:
+        if kind in _KINDS:
+            yield f"DROP {_KINDS[kind].as_string()} IF EXISTS {name} CASCADE".encode()
+
+
+@contextmanager
+def _script(program: Path, backup: OpenedBackup) -> Generator[IO[bytes]]:
+    """Yield the statements of the dump; raise `BackupError` when `pg_restore` could not read it to its end."""
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [program, "--format=custom", "--file=-", "--no-owner", "--no-privileges"],
+            # It reads on from where the descriptor stands.
+            stdin=backup.go_to_dump(),
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            bufsize=COPY_BYTES,
+        )
+        assert process.stdout is not None, "the output is a pipe"
+        try:
+            yield process.stdout
+            status = process.wait(END_SECONDS_MAX)
+            if status:
+                errors.seek(0)
+                said = " ".join(errors.read().decode(errors="replace").splitlines()[:ERROR_LINES_MAX])
+                raise BackupError(f"pg_restore could not read the backup: {said}. Nothing was changed.")
+        finally:
+            process.kill()
+            process.wait(END_SECONDS_MAX)
+            process.stdout.close()
+
+
+def _parts(script: IO[bytes]) -> Iterator[bytes]:
+    """Yield the statements of each entry of the dump; after a COPY, which is yielded alone, its rows are to be read."""
+    part: list[bytes] = []
+    for line in script:
+        if line.startswith(_NOT_EXECUTED):
+            continue
+        if line == _ENTRY and part:
+            yield b"".join(part)
+            part = []
+        if _COPY.fullmatch(line):
+            yield b"".join(part)
+            yield line
+            part = []
+        else:
+            part.append(line)
+    yield b"".join(part)
+
+
+def _take_in(connection: RawConnection, part: bytes, script: IO[bytes]) -> None:
+    if not _COPY.fullmatch(part):
+        connection.execute(part)
+        return
+    with connection.cursor().copy(part) as copy:
+        rows: list[bytes] = []
+        size = 0
+        for line in script:
+            if line == _COPY_END:
+                break
+            rows.append(line)
+            size += len(line)
+            if size >= COPY_BYTES:
+                copy.write(b"".join(rows))
+                rows, size = [], 0
+        copy.write(b"".join(rows))

@@ -1,0 +1,132 @@
+"""The commands `gatehouse backup` and `gatehouse restore`, as ops/runbooks/backup.md uses them."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from core.platform.backups import Manifest, missing_keys, require_known_schema
+from entrypoints import database, main, master_keys
+from entrypoints.database import AfterRestore, RestoreOptions
+from entrypoints.progress import Progress
+from entrypoints.refusals import CannotStart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    from core.secrets import Secret
+    from entrypoints.settings import Settings
+
+    Report = Callable[[str], None]
+
+MEGABYTE: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """The options of `gatehouse restore`."""
+
+    replace: bool
+    end_sessions: bool
+    without_master_key: bool
+
+
+def back_up(settings: Settings, file: str, *, report: Report) -> None:
+    """Write a backup of the database to a new file, while everything goes on."""
+    with database.address_of(settings) as address, Progress(sys.stderr) as progress:
+
+        def show(table: str, done: int, share: float) -> None:
+            progress.show(done // MEGABYTE, "MB", share=share, context=f"{table}: " if table else "")
+
+        database.require_suitable(address)
+        written = database.back_up(
+            address.reveal(),
+            Path(file),
+            programs=settings.postgres_programs,
+            version=main.version(),
+            now=main.now(),
+            report=progress.around(report),
+            show=show,
+        )
+    report(f"Backup written to {file}: {written.size_bytes:,} bytes, {_described(written.manifest)}.")
+    if written.manifest.master_keys:
+        report(
+            f"It contains no keys. Its secrets need the master key {_listed(written.manifest.master_keys)}: keep"
+            f" {master_keys.place(settings)} in another place than this file."
+        )
+
+
+def restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) -> None:
+    """Put a backup into the database, and bring its schema up to date."""
+    with Progress(sys.stderr) as progress:
+
+        def show_check(done: int, total: int) -> None:
+            progress.show(done // MEGABYTE, "MB", total=total // MEGABYTE, context="Checking: ")
+
+        with database.opened_backup(Path(file), show_check) as backup:
+            manifest = backup.manifest
+            require_known_schema(manifest, newest=database.newest_schema())
+            after = _after(settings, manifest, wishes)
+            report(f"The backup is complete: {_described(manifest)}, made at {manifest.created_at:%Y-%m-%d %H:%M} UTC.")
+
+            def show(share: float) -> None:
+                done = int(share * backup.dump_bytes)
+                progress.show(
+                    done // MEGABYTE, "MB", total=backup.dump_bytes // MEGABYTE, share=share, context="Restoring: "
+                )
+
+            options = RestoreOptions(replace=wishes.replace, programs=settings.postgres_programs, after=after)
+            with _database_without_server(settings) as address:
+                done = database.restore(address.reveal(), backup, options, progress.around(report), show)
+                applied = database.migrate(address, progress.around(report))
+    _report_dropped(done.dropped, report)
+    if done.sessions_ended is not None:
+        report(f"Sessions ended: {done.sessions_ended}. Links and codes that were sent before no longer work.")
+    migrated = f" Migrations applied: {len(applied)}." if applied else ""
+    report(f"Restored.{migrated} Run `gatehouse doctor`, then start the servers.")
+
+
+def _after(settings: Settings, manifest: Manifest, wishes: Wishes) -> AfterRestore:
+    """Return what follows the restore; raise `CannotStart` when a master key is missing that is not given up."""
+    missing = missing_keys(manifest, master_keys.present_ids(settings))
+    if missing and not wishes.without_master_key:
+        raise CannotStart(
+            f"The backup needs the master key {_listed(missing)}, which {master_keys.place(settings)} does not have."
+            " Put that key back. If it is lost, --without-master-key drops what it encrypts; see"
+            " ops/runbooks/backup.md. Nothing was changed."
+        )
+    vault = master_keys.vault(settings) if wishes.without_master_key else None
+    return AfterRestore(now=main.now(), ends_sessions=wishes.end_sessions, drops_unreadable_with=vault)
+
+
+@contextmanager
+def _database_without_server(settings: Settings) -> Generator[Secret]:
+    """Yield the address of the database, from whose data folder nothing serves meanwhile."""
+    if not settings.is_embedded:
+        with database.address_of(settings) as address:
+            database.require_suitable(address)
+            yield address
+        return
+    with database.serving_lock(settings), database.address_of(settings) as address:
+        yield address
+
+
+def _report_dropped(dropped: Mapping[str, int], report: Report) -> None:
+    for column, count in dropped.items():
+        report(f"Dropped, because its master key is lost: {count} of {column}.")
+    if dropped:
+        report("What each of them means for whom is in ops/runbooks/backup.md.")
+
+
+def _described(manifest: Manifest) -> str:
+    return (
+        f"Gatehouse {manifest.product_version} with schema {manifest.schema_version}, PostgreSQL"
+        f" {manifest.postgres_major}"
+    )
+
+
+def _listed(keys: Sequence[str]) -> str:
+    return ", ".join(keys)

@@ -1,0 +1,303 @@
+"""Backups of a database: complete, of one moment, restored as they were, and refused without any change."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from adapters.postgres.backup import restoring
+from adapters.postgres.backup.after_restore import POSITIONS_SKIPPED
+from adapters.postgres.backup.files import new_backup
+from adapters.postgres.backup.programs import dump_program, environment_and_address, restore_program
+from adapters.postgres.schema import migrations
+from adapters.postgres.schema.migration_files import newest_version
+from adapters.postgres.schema.migrations import MigrationError
+from core.platform.backups import BackupError, Manifest
+from ops.dump_schema import dump
+from tests.adapters.backup.databases import NOW, backed_up, contents, restored
+from tests.world.builder import Builder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from adapters.postgres.driver.connection import Connection
+    from tests.clock import SettableClock
+    from tests.postgres import Databases
+
+TEXTS = ("back\\slash", "tab\tand\nline", "\\.", "COPY users FROM stdin;", "--", "", "ünï😀", "\\N", "'; DROP TABLE x")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The name of a backup that does not exist yet."""
+    return tmp_path / "backup.tar"
+
+
+@pytest.fixture
+def filled(database_url: str, connection: Connection, clock: SettableClock) -> str:
+    """A database with rows, among them every text that the format of a dump has to escape."""
+    builder = Builder(connection, clock)
+    acme = builder.organization()
+    for number in range(50):
+        builder.member(acme, builder.user(f"person-{number}@example.com"))
+    connection.execute_each(
+        "UPDATE users SET name = %s WHERE email = %s",
+        [(text, f"person-{number}@example.com") for number, text in enumerate(TEXTS)],
+    )
+    connection.execute("UPDATE event_sequencing SET last_position = 41")
+    return database_url
+
+
+@pytest.fixture
+def another_database_url(databases: Databases) -> Iterator[str]:
+    """A second database without a schema."""
+    with databases.empty() as url:
+        yield url
+
+
+def position_of(url: str) -> int:
+    with psycopg.connect(url) as connection:
+        row = connection.execute("SELECT last_position FROM event_sequencing").fetchone()
+    assert row is not None
+    return row[0]
+
+
+def migrate(url: str) -> None:
+    with migrations.connected(url) as connection:
+        migrations.migrate(connection, lambda _line: None)
+
+
+def execute(url: str, statement: bytes) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(statement)
+
+
+def of_dump(path: Path, dump_content: bytes) -> None:
+    """Write a backup whose checksums are right and whose dump is not."""
+    manifest = Manifest(
+        product_version="0.2.0",
+        schema_version=newest_version(),
+        postgres_major=18,
+        created_at=NOW,
+        master_keys=(),
+    )
+    with new_backup(path, NOW) as writer:
+        writer.write(manifest, [dump_content])
+
+
+def test_a_restored_database_has_every_row_and_the_whole_schema(
+    filled: str, empty_database_url: str, path: Path
+) -> None:
+    manifest = backed_up(filled, path)
+    done = restored(empty_database_url, path)
+
+    assert manifest.schema_version == newest_version()
+    assert (done.sessions_ended, done.dropped) == (None, {})
+    assert contents(empty_database_url) == contents(filled)
+    assert contents(filled)["users"][0] == 50
+    assert dump(empty_database_url) == dump(filled)
+
+
+def test_positions_of_the_feed_go_on_behind_those_that_readers_have(
+    filled: str, empty_database_url: str, path: Path
+) -> None:
+    backed_up(filled, path)
+    restored(empty_database_url, path)
+
+    assert position_of(empty_database_url) == 41 + POSITIONS_SKIPPED
+
+
+def test_a_backup_has_what_was_confirmed_before_it_began_and_nothing_that_was_not(
+    filled: str, empty_database_url: str, path: Path
+) -> None:
+    before = contents(filled)
+
+    # A transaction that is open all the time; nothing waits for it.
+    with psycopg.connect(filled) as late:
+        late.execute("UPDATE users SET name = 'late'")
+        backed_up(filled, path)
+        late.commit()
+    restored(empty_database_url, path)
+
+    assert contents(empty_database_url) == before
+    assert contents(filled) != before
+
+
+def test_a_database_that_is_not_empty_is_left_as_it_is_without_replace(
+    filled: str, another_database_url: str, path: Path
+) -> None:
+    backed_up(filled, path)
+    migrate(another_database_url)
+    before = contents(another_database_url)
+
+    with pytest.raises(BackupError, match=r"is not empty\. .* --replace\. Nothing was changed"):
+        restored(another_database_url, path)
+
+    assert contents(another_database_url) == before
+
+
+def test_with_replace_nothing_of_the_database_before_is_left(
+    filled: str, another_database_url: str, path: Path
+) -> None:
+    backed_up(filled, path)
+    migrate(another_database_url)
+    execute(
+        another_database_url,
+        b"""
+        CREATE TABLE later (id bigint GENERATED ALWAYS AS IDENTITY);
+        CREATE VIEW seen AS TABLE later;
+        CREATE MATERIALIZED VIEW kept AS TABLE later;
+        CREATE SEQUENCE numbers;
+        CREATE FUNCTION newer() RETURNS void LANGUAGE sql AS '';
+        INSERT INTO users (id, email, created_at, updated_at)
+        VALUES (gen_random_uuid(), 'old@example.com', now(), now());
+        """,
+    )
+
+    restored(another_database_url, path, replace=True)
+
+    assert contents(another_database_url) == contents(filled)
+    assert dump(another_database_url) == dump(filled)
+
+
+def test_a_database_of_another_program_is_never_replaced(filled: str, another_database_url: str, path: Path) -> None:
+    backed_up(filled, path)
+    execute(another_database_url, b"CREATE TABLE accounts (id integer)")
+
+    for replace in (False, True):
+        with pytest.raises(BackupError, match="contains tables that are not those of Gatehouse"):
+            restored(another_database_url, path, replace=replace)
+
+    assert contents(another_database_url) == {"accounts": (0, None)}
+
+
+def test_a_damaged_dump_leaves_the_database_as_it_was(filled: str, another_database_url: str, path: Path) -> None:
+    migrate(another_database_url)
+    execute(another_database_url, b"UPDATE event_sequencing SET last_position = 7; DELETE FROM tiers")
+    before = contents(another_database_url)
+    backed_up(filled, path)
+    with path.open("rb") as file:
+        file.seek(0)
+        whole = file.read()
+    begin = whole.index(b"PGDMP")
+
+    for number, broken in enumerate((b"", b"PGDMP", whole[begin : begin + 3000], os.urandom(5000))):
+        other = path.with_name(f"{number}.tar")
+        of_dump(other, broken)
+        with pytest.raises(BackupError, match=r"pg_restore could not read the backup: .* Nothing was changed"):
+            restored(another_database_url, other, replace=True)
+
+        assert contents(another_database_url) == before
+
+
+def test_a_foreign_history_of_migrations_leaves_the_database_as_it_was(
+    filled: str, another_database_url: str, path: Path, connection: Connection
+) -> None:
+    migrate(another_database_url)
+    before = contents(another_database_url)
+    connection.execute("UPDATE schema_migrations SET checksum = 'of a fork' WHERE version = 3")
+    # `gatehouse backup` itself would refuse it.
+    environment, address = environment_and_address(filled)
+    command = [dump_program(18, None), "--format=custom", "--no-owner", f"--dbname={address}"]
+    of_dump(path, subprocess.run(command, check=True, capture_output=True, env=environment).stdout)
+
+    with pytest.raises(MigrationError, match="is not what was applied to this database"):
+        restored(another_database_url, path, replace=True)
+
+    assert contents(another_database_url) == before
+
+
+def test_a_server_that_is_connected_is_named(filled: str, empty_database_url: str, path: Path) -> None:
+    backed_up(filled, path)
+
+    with (
+        psycopg.connect(empty_database_url, application_name="gatehouse"),
+        pytest.raises(BackupError, match=r"Gatehouse is connected to this database \(gatehouse\)\. Stop all"),
+    ):
+        restored(empty_database_url, path)
+
+    assert contents(empty_database_url) == {}
+
+
+def test_a_connection_that_holds_a_table_ends_the_restore_without_a_change(
+    filled: str, another_database_url: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restoring, "LOCK_WAIT_SECONDS_MAX", 0.1)
+    backed_up(filled, path)
+    migrate(another_database_url)
+    before = contents(another_database_url)
+
+    with psycopg.connect(another_database_url) as other:
+        other.execute("SELECT FROM users")
+        with pytest.raises(BackupError, match=r"has used a table of this database .* Nothing was changed"):
+            restored(another_database_url, path, replace=True)
+
+    assert contents(another_database_url) == before
+
+
+def test_a_database_without_a_schema_is_not_backed_up(empty_database_url: str, path: Path) -> None:
+    with pytest.raises(BackupError, match="has no tables of Gatehouse yet"):
+        backed_up(empty_database_url, path)
+
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_role_that_may_not_read_leaves_no_file(filled: str, path: Path, connection: Connection) -> None:
+    connection.execute("CREATE TABLE secret (id integer)")
+    connection.execute("REVOKE ALL ON secret FROM CURRENT_USER")
+
+    with pytest.raises(BackupError, match=r"pg_dump could not read the database: .*permission denied"):
+        backed_up(filled, path)
+
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_backup_and_a_migration_wait_for_each_other(filled: str, path: Path) -> None:
+    class Waiting(Exception):
+        pass
+
+    def wait(line: str) -> None:
+        assert line == "Another Gatehouse is migrating or backing up this database. Waiting for it."
+        raise Waiting
+
+    with migrations.connected(filled) as holding, migrations.excluding_replicas(holding, lambda _line: None):
+        with pytest.raises(Waiting):
+            backed_up(filled, path, report=wait)
+        with migrations.connected(filled) as other, pytest.raises(Waiting):
+            migrations.migrate(other, wait)
+
+    assert list(path.parent.iterdir()) == []
+
+
+def test_the_password_is_not_among_the_arguments_of_a_program() -> None:
+    environment, address = environment_and_address("postgresql://ann:secret-word@db.example/id?sslmode=require")
+
+    assert environment["PGPASSWORD"] == "secret-word"
+    assert "secret-word" not in address
+    assert "sslmode=require" in address
+
+
+def test_programs_of_another_version_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(BackupError, match=r"no pg_dump of PostgreSQL 99, the version of the server\. Install it"):
+        dump_program(99, None)
+    with pytest.raises(BackupError, match=r"no pg_restore of PostgreSQL 99 or newer, .* postgresql-client-99"):
+        restore_program(99, None)
+    with pytest.raises(BackupError, match=f"{tmp_path} has no pg_dump of PostgreSQL 18"):
+        dump_program(18, tmp_path)
+
+
+def test_a_folder_of_programs_that_is_set_is_the_only_one(tmp_path: Path) -> None:
+    found = dump_program(18, None)
+    (tmp_path / "pg_dump").symlink_to(found)
+
+    assert dump_program(18, tmp_path) == tmp_path / "pg_dump"
+    (tmp_path / "pg_dump").unlink()
+    (tmp_path / "pg_dump").write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 17.2'\n")
+    (tmp_path / "pg_dump").chmod(0o755)
+    with pytest.raises(BackupError, match="has no pg_dump of PostgreSQL 18"):
+        dump_program(18, tmp_path)

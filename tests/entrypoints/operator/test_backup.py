@@ -1,0 +1,213 @@
+"""`gatehouse backup` and `gatehouse restore` as commands: what they print, refuse, and leave behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from adapters.crypto.vault import MasterKey, Vault, parse_master_keys
+from adapters.postgres.schema.migration_files import newest_version
+from core.platform.backups import MANIFEST
+from core.secrets import Secret
+from tests.adapters.backup.databases import contents
+from tests.processes import GATEHOUSE, MASTER_KEY, Commands, address, clean_environment
+from tests.waiting import wait_until
+from tests.world.builder import new_id
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from adapters.postgres.driver.connection import Connection
+    from tests.processes import CommandsHere, Services
+    from tests.world.builder import Builder
+
+OTHER_KEY = MasterKey.generate().encoded()
+KEY_ID = Vault(parse_master_keys(Secret(MASTER_KEY))).current_id
+
+
+def seal_something(connection: Connection) -> None:
+    mail_id = new_id()
+    vault = Vault(parse_master_keys(Secret(MASTER_KEY)))
+    connection.execute(
+        """
+        INSERT INTO mails (id, recipient, template, values_sealed, state, attempts, due_at, created_at)
+        VALUES (%s, 'ann@example.com', 'test', %s, 'kept', 1, now(), now())
+        """,
+        (mail_id, vault.seal(b"hello", table="mails", column="values_sealed", row=mail_id)),
+    )
+
+
+def test_a_backup_is_written_and_restored_by_command(
+    commands_here: CommandsHere, connection: Connection, builder: Builder, database_url: str, empty_database_url: str
+) -> None:
+    builder.user("ann@example.com")
+    seal_something(connection)
+
+    written = commands_here.run("backup", "backup.tar")
+    restored = commands_here.run("restore", "backup.tar", DATABASE_URL=address(empty_database_url))
+
+    file = commands_here.folder / "backup.tar"
+    assert (written.returncode, written.stderr) == (0, "")
+    [first, second] = written.stdout.splitlines()
+    assert first.startswith(f"Backup written to backup.tar: {file.stat().st_size:,} bytes, Gatehouse ")
+    assert f" with schema {newest_version()}, PostgreSQL " in first
+    assert second == (
+        f"It contains no keys. Its secrets need the master key {KEY_ID}: keep GATEHOUSE_MASTER_KEYS in another place"
+        " than this file."
+    )
+    assert MASTER_KEY.encode() not in file.read_bytes()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert (restored.returncode, restored.stderr) == (0, "")
+    assert restored.stdout.splitlines()[0].startswith("The backup is complete: Gatehouse ")
+    assert restored.stdout.splitlines()[1:] == ["Restored. Run `gatehouse doctor`, then start the servers."]
+    assert contents(empty_database_url) == contents(database_url)
+
+
+def test_a_missing_master_key_is_named_before_anything_is_changed(
+    commands_here: CommandsHere, connection: Connection, empty_database_url: str
+) -> None:
+    seal_something(connection)
+    commands_here.run("backup", "backup.tar")
+    target = {"DATABASE_URL": address(empty_database_url), "MASTER_KEYS": OTHER_KEY}
+
+    refused = commands_here.run("restore", "backup.tar", **target)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(
+        f"gatehouse: The backup needs the master key {KEY_ID}, which GATEHOUSE_MASTER_KEYS does not have."
+    )
+    assert contents(empty_database_url) == {}
+
+    dropped = commands_here.run("restore", "--without-master-key", "backup.tar", **target)
+    assert dropped.returncode == 0
+    assert "Dropped, because its master key is lost: 1 of mails.values_sealed." in dropped.stdout
+
+
+def test_no_key_is_made_for_a_backup_that_needs_another(
+    commands_here: CommandsHere, connection: Connection, tmp_path: Path
+) -> None:
+    seal_something(connection)
+    commands_here.run("backup", "backup.tar")
+    del commands_here.environment["GATEHOUSE_DATABASE_URL"], commands_here.environment["GATEHOUSE_MASTER_KEYS"]
+
+    refused = commands_here.run("restore", "backup.tar", DATA_DIR="fresh")
+
+    assert refused.returncode == 1
+    assert f"needs the master key {KEY_ID}, which fresh/master-key does not have" in refused.stderr
+    assert not (tmp_path / "fresh").exists()
+
+
+def test_a_newer_schema_is_refused(
+    commands_here: CommandsHere, connection: Connection, empty_database_url: str
+) -> None:
+    newer = newest_version() + 1
+    connection.execute(
+        """
+        INSERT INTO schema_migrations (version, name, checksum, seconds, compatible_from) VALUES (%s, 'newer', '', 0, 1)
+        """,
+        (newer,),
+    )
+    commands_here.run("backup", "backup.tar")
+
+    refused = commands_here.run("restore", "backup.tar", DATABASE_URL=address(empty_database_url))
+
+    assert refused.returncode == 1
+    assert f"its schema is {newer}, and this version of Gatehouse knows none after {newer - 1}" in refused.stderr
+
+
+def test_what_is_no_backup_is_refused_in_one_line(commands_here: CommandsHere, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("notes")
+
+    for name in ("notes.txt", "missing.tar"):
+        refused = commands_here.run("restore", name)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert len(refused.stderr.splitlines()) == 1
+        assert name in refused.stderr
+
+
+def test_a_file_that_exists_is_not_replaced(commands_here: CommandsHere, tmp_path: Path) -> None:
+    (tmp_path / "backup.tar").write_text("precious")
+
+    refused = commands_here.run("backup", "backup.tar")
+
+    assert refused.returncode == 1
+    assert refused.stderr == "gatehouse: backup.tar exists already. Choose another name; a backup replaces no file.\n"
+    assert (tmp_path / "backup.tar").read_text() == "precious"
+
+
+def test_a_folder_without_the_programs_is_named(commands_here: CommandsHere, tmp_path: Path) -> None:
+    refused = commands_here.run("backup", "backup.tar", POSTGRES_PROGRAMS=str(tmp_path))
+
+    assert refused.returncode == 1
+    assert f"{tmp_path} has no pg_dump of PostgreSQL" in refused.stderr
+    assert not list(tmp_path.glob("backup.tar*"))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Processes, each of which takes seconds
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_backup_that_is_stopped_leaves_nothing(
+    commands: Commands, database_url: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    environment = clean_environment() | commands.environment
+    # pg_dump waits for this lock, so the backup is under way for as long as the test wants.
+    with psycopg.connect(database_url) as holding:
+        holding.execute("LOCK TABLE users IN ACCESS EXCLUSIVE MODE")
+        process = subprocess.Popen([GATEHOUSE, "backup", "backup.tar"], cwd=tmp_path, env=environment)
+        wait_until(lambda: bool(list(tmp_path.glob("*.part"))))
+        os.kill(process.pid, number)
+
+        assert process.wait(30) == -number
+
+    assert list(tmp_path.glob("backup.tar*")) == []
+
+
+@pytest.mark.long
+def test_a_restore_that_is_killed_leaves_the_database_as_it_was(
+    commands: Commands, connection: Connection, builder: Builder, database_url: str, tmp_path: Path
+) -> None:
+    assert commands.run("backup", "backup.tar").returncode == 0
+    builder.user("later@example.com")
+    before = contents(database_url)
+    environment = clean_environment() | commands.environment
+    with psycopg.connect(database_url) as holding:
+        # The deletion of the tables waits for this one, when others are deleted already.
+        holding.execute("LOCK TABLE webhooks IN ACCESS SHARE MODE")
+        process = subprocess.Popen([GATEHOUSE, "restore", "--replace", "backup.tar"], cwd=tmp_path, env=environment)
+        wait_until(lambda: connection.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount > 0, seconds_max=30)
+        process.kill()
+        process.wait(30)
+
+    wait_until(
+        lambda: (
+            connection.execute("SELECT FROM pg_stat_activity WHERE application_name = 'gatehouse restore'").rowcount
+            == 0
+        )
+    )
+    assert contents(database_url) == before
+
+
+@pytest.mark.long
+def test_a_server_that_runs_is_named_and_goes_on(services: Services, commands: Commands) -> None:
+    service = services.ready()
+    assert commands.run("backup", "backup.tar").returncode == 0
+
+    refused = commands.run("restore", "--replace", "backup.tar")
+
+    assert refused.returncode == 1
+    assert "Gatehouse is connected to this database (gatehouse" in refused.stderr
+    assert service.get("/health/ready").status == 200
+    assert (
+        MANIFEST
+        in subprocess.run(
+            ["tar", "tf", commands.folder / "backup.tar"], check=True, capture_output=True, text=True
+        ).stdout
+    )
