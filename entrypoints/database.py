@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from adapters.postgres.driver import servers, timed_connection
+from adapters.postgres.driver import server_facts, servers, timed_connection
 from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SECONDS
 from adapters.postgres.embedded.keeper import Keeper
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
+    from adapters.postgres.driver.server_facts import ServerFacts
     from adapters.postgres.schema.migration_steps import Step
     from entrypoints.settings import Settings
 
@@ -111,6 +112,12 @@ def require_suitable(address: Secret) -> None:
     problem = timed_connection.problem_of(address.reveal())
     if problem is not None:
         raise CannotStart(f"The database cannot be used: {problem}.")
+
+
+def facts_of_server(address: Secret) -> ServerFacts:
+    """Return what the server says of the connection, of our role, and of its limits."""
+    with migrations.connected(address.reveal()) as connection:
+        return server_facts.of(connection)
 
 
 def migrate(address: Secret, report: Callable[[str], None]) -> list[migrations.Migration]:

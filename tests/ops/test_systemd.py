@@ -1,0 +1,231 @@
+"""The unit of systemd and the roles of the database: the commands of the unit, run with both roles."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from psycopg.errors import InsufficientPrivilege
+
+from adapters.postgres.embedded.cluster import SUPERUSER
+from adapters.postgres.embedded.programs import programs_folder
+from adapters.postgres.embedded.server import EmbeddedPostgres
+from entrypoints import settings
+from entrypoints.operator import cli
+from tests.documents import ROOT
+from tests.postgres import data_folder
+from tests.processes import (
+    END_SECONDS_MAX,
+    FREE_PORT,
+    GATEHOUSE,
+    MASTER_KEY,
+    Services,
+    address,
+    clean_environment,
+    prefixed,
+)
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+UNIT: Final = ROOT / "ops" / "systemd" / "gatehouse.service"
+ROLES: Final = ROOT / "ops" / "database" / "roles.sql"
+PROGRAM: Final = "/opt/gatehouse/bin/gatehouse"
+# What the server adds to its two settings until it has ended (ops/docs/production.md).
+STOP_SECONDS_BESIDE: Final = 30
+OWNER_EMAIL, OWNER_PASSWORD = "you@example.com", "correct horse battery"
+# Of what the server does with its rows, nothing may need more than rows.
+REFUSED: Final = [
+    "CREATE TABLE mine (id integer)",
+    "ALTER TABLE users ADD COLUMN mine integer",
+    "DROP TABLE mails",
+    "TRUNCATE sessions",
+    "CREATE FUNCTION mine() RETURNS void LANGUAGE sql AS ''",
+    "COPY users TO PROGRAM 'cat'",
+    "SET ROLE gatehouse_owner",
+]
+
+
+@dataclass(frozen=True)
+class Production:
+    """A database with both roles: the addresses of the owner of its tables, of the server and of a superuser."""
+
+    owner: str
+    server: str
+    superuser: str
+
+
+@pytest.fixture(scope="module")
+def production() -> Iterator[Production]:
+    """A database on which `roles.sql` was run, twice, as an operator does."""
+    with data_folder() as folder, EmbeddedPostgres(folder) as url:
+        superuser = make_conninfo(url, user=SUPERUSER)
+        with psycopg.connect(superuser, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE production")
+        superuser = make_conninfo(superuser, dbname="production")
+        for _ in range(2):
+            command = [programs_folder() / "psql", "--quiet", "--no-psqlrc", "--dbname", superuser, "--file", ROLES]
+            done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=END_SECONDS_MAX)
+            assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        with psycopg.connect(superuser, autocommit=True) as connection:
+            for role in ("gatehouse_owner", "gatehouse_server"):
+                connection.execute(f"ALTER ROLE {role} PASSWORD 'p'".encode())
+        yield Production(
+            owner=make_conninfo(superuser, user="gatehouse_owner", password="p"),
+            server=make_conninfo(superuser, user="gatehouse_server", password="p"),
+            superuser=superuser,
+        )
+
+
+def unit(name: str) -> list[str]:
+    """Return the values of an option of the unit."""
+    return re.findall(rf"^{name}=(.*)$", UNIT.read_text(), re.MULTILINE)
+
+
+def environment(credentials: Path) -> dict[str, str]:
+    """Return the environment that the unit gives to its commands, on this machine."""
+    given = dict(line.split("=", 1) for line in unit("Environment"))
+    return {
+        **clean_environment(),
+        **{name: value.replace("%d", str(credentials)) for name, value in given.items()},
+        **prefixed(
+            {
+                "DATA_DIR": str(credentials / "data"),
+                "BIND": FREE_PORT,
+                "BASE_URL": "https://id.example.com",
+                "OWNER_EMAIL": OWNER_EMAIL,
+                "OWNER_PASSWORD": OWNER_PASSWORD,
+            }
+        ),
+    }
+
+
+def command(line: str, credentials: Path) -> list[str]:
+    """Return a command of the unit as it is run on this machine."""
+    return shlex.split(line.replace("%d", str(credentials)).replace(PROGRAM, str(GATEHOUSE)))
+
+
+def test_the_unit_names_settings_and_commands_that_exist_and_waits_for_the_drain(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = UNIT.read_text()
+    [seconds] = unit("TimeoutStopSec")
+    defaults = settings.Settings()
+    with pytest.raises(SystemExit):
+        cli.main(["serve", "--help"])
+
+    assert set(re.findall(r"GATEHOUSE_[A-Z_]+", text)) <= set(settings.names())
+    assert "--workers" in capsys.readouterr().out
+    assert unit("ExecStart") == [f"{PROGRAM} serve --workers 4"]
+    assert int(seconds) >= defaults.drain_seconds + defaults.shutdown_seconds + STOP_SECONDS_BESIDE
+    # A secret that is read from a file is one that systemd has put there.
+    assert set(re.findall(r"%d/([\w-]+)", text)) == {line.partition(":")[0] for line in unit("LoadCredential")}
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_the_unit_is_valid_and_hardened(tmp_path: Path) -> None:
+    installed = tmp_path / "gatehouse.service"
+    installed.write_text(UNIT.read_text().replace(PROGRAM, str(GATEHOUSE)))
+
+    for arguments in (["verify", "--man=no"], ["security", "--offline=true", "--threshold=20"]):
+        done = subprocess.run(
+            ["systemd-analyze", "--no-pager", *arguments, installed],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=END_SECONDS_MAX,
+        )
+
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_the_unit_migrates_as_the_owner_and_serves_as_a_role_without_rights(
+    production: Production, tmp_path: Path
+) -> None:
+    for name, text in (
+        ("database-url", address(production.server)),
+        ("owner-database-url", address(production.owner)),
+        ("master-keys", MASTER_KEY),
+    ):
+        (tmp_path / name).write_text(text)
+    before = command(unit("ExecStartPre")[0], tmp_path)
+    started = command(unit("ExecStart")[0], tmp_path)
+    assert started[:2] == [str(GATEHOUSE), "serve"]
+
+    migrated = subprocess.run(
+        before, check=False, env=environment(tmp_path), capture_output=True, text=True, timeout=END_SECONDS_MAX
+    )
+    assert migrated.returncode == 0, migrated.stderr
+    services = Services(tmp_path, environment(tmp_path))
+    try:
+        # Two workers rather than four: the machine of the tests has few processors.
+        service = services.ready(*started[2:-1], "2")
+        assert service.get("/health/ready").status == 200
+        wait_until(lambda: set(service.get("/health/ready").json["actors"].values()) == {"running"})
+        doctor = subprocess.run(
+            [GATEHOUSE, "doctor"],
+            check=False,
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+            timeout=END_SECONDS_MAX,
+        )
+        again = subprocess.run(
+            before, check=False, env=environment(tmp_path), capture_output=True, text=True, timeout=END_SECONDS_MAX
+        )
+        assert service.stop() == 0
+    finally:
+        services.close()
+
+    assert "gatehouse_server reads and writes rows, and owns nothing" in doctor.stdout, doctor.stderr
+    assert "ok      platform owner" in doctor.stdout
+    assert again.returncode == 0, again.stderr
+    assert [line for line in service.events if line.get("level") == "error"] == []
+    assert "permission denied" not in service.log
+    with psycopg.connect(production.server, autocommit=True) as connection:
+        for statement in REFUSED:
+            with pytest.raises(InsufficientPrivilege):
+                connection.execute(statement.encode())
+
+
+@pytest.mark.long
+def test_what_the_owner_makes_later_is_open_to_the_server_and_to_nobody_else(production: Production) -> None:
+    with psycopg.connect(production.owner, autocommit=True) as owner:
+        # A function of the owner does for the server what it may not do itself, such as dropping a partition.
+        owner.execute(
+            """
+            CREATE TABLE later (id bigint GENERATED BY DEFAULT AS IDENTITY, number bigserial);
+            CREATE FUNCTION drop_later() RETURNS void LANGUAGE sql SECURITY DEFINER
+                SET search_path = public, pg_temp AS 'DROP TABLE later';
+            """
+        )
+    with psycopg.connect(production.superuser, autocommit=True) as superuser:
+        superuser.execute("CREATE ROLE stranger")
+        of_stranger = superuser.execute(
+            """
+            SELECT has_function_privilege('stranger', 'drop_later()', 'EXECUTE'),
+                   has_table_privilege('stranger', 'later', 'SELECT'),
+                   has_schema_privilege('stranger', 'public', 'USAGE'),
+                   has_database_privilege('stranger', current_database(), 'CONNECT')
+            """
+        ).fetchone()
+
+    with psycopg.connect(production.server, autocommit=True) as connection:
+        connection.execute("INSERT INTO later DEFAULT VALUES")
+        connection.execute("UPDATE later SET number = 2")
+        connection.execute("DELETE FROM later")
+        connection.execute("SELECT drop_later()")
+        left = connection.execute("SELECT to_regclass('later')").fetchone()
+
+    assert left == (None,)
+    assert of_stranger == (False, False, False, False)
