@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
 
+from adapters.postgres.driver import server_trust
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -32,6 +34,10 @@ class ServerUnsuitable(psycopg.OperationalError):
 
 class PoolerUnsuitable(ServerUnsuitable):
     """A pooler between Gatehouse and PostgreSQL changes the session; waiting does not help."""
+
+
+class ServerUntrusted(ServerUnsuitable):
+    """TLS to the server failed; waiting does not help."""
 
 
 class ServerReadOnly(ServerUnsuitable):
@@ -69,6 +75,8 @@ def explained(error: Exception) -> Exception:
         return PoolerUnsuitable(
             f"a connection pooler refuses the start-up parameter `options`, which sets our time limits. {_REMEDY}"
         )
+    if untrusted := server_trust.problem(str(error)):
+        return ServerUntrusted(f"the server is not trusted, because {untrusted}")
     # When several servers were tried, the message names what each of them answered.
     if _SESSION_READ_ONLY in str(error) and "\n- host: " not in str(error):
         return ServerReadOnly()

@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import class_row
 from psycopg.sql import SQL, Identifier
 
-from adapters.postgres.driver.suitability import ServerUnsuitable, explained, reason
+from adapters.postgres.driver.suitability import ServerUnsuitable, ServerUntrusted, explained, reason
 from adapters.postgres.schema.migration_files import Migration, known, statements
 
 if TYPE_CHECKING:
@@ -98,7 +98,9 @@ class MigrationPlan:
 
 @contextmanager
 def connected(url: str) -> Generator[RawConnection]:
-    """Connect to plan or to migrate; raise `DatabaseUnreachable` when the database cannot be reached."""
+    """Connect to plan or to migrate; raise `DatabaseUnreachable` when the database cannot be reached, and
+    `MigrationError` when it cannot be trusted.
+    """
     _check_address(url)
     try:
         connection = psycopg.connect(
@@ -106,6 +108,9 @@ def connected(url: str) -> Generator[RawConnection]:
         )
     except psycopg.Error as error:
         problem = explained(error)
+        if isinstance(problem, ServerUntrusted):
+            # Not one that a start waits for.
+            raise MigrationError(f"The database cannot be used: {problem}.") from None
         if isinstance(problem, ServerUnsuitable):
             raise DatabaseUnreachable(f"The database cannot be used: {problem}.") from None
         # The error itself is left out, because it contains addresses.
