@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 from entrypoints import settings
 from tests.documents import ROOT
@@ -23,3 +24,16 @@ def test_the_compose_file_takes_secrets_from_files_that_exist_as_settings() -> N
     assert "GATEHOUSE_MASTER_KEYS_FILE" in files
     assert files.keys() <= set(settings.names())
     assert all(f"\n  {secret}:\n    file: secrets/" in compose for secret in files.values())
+
+
+def test_every_image_is_of_one_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    lines = "\n".join((ROOT / "ops" / name).read_text() for name in ("Dockerfile", "compose.yaml"))
+
+    images = re.findall(r"^(?:FROM| +image:) (\S+)", lines, re.MULTILINE)
+
+    assert {image.partition(":")[0] for image in images} == {"python", "postgres", "gatehouse"}
+    for image in images:
+        # Three numbers of Python and of Gatehouse, two of PostgreSQL, or whatever a digest names.
+        assert re.search(r":(\d+\.\d+\.\d+|1[4-9]\.\d+)(-[a-z-]+)?$|@sha256:[0-9a-f]{64}$", image), image
+    assert {image for image in images if image.startswith("gatehouse")} == {f"gatehouse:{version}"}
