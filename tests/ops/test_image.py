@@ -37,3 +37,16 @@ def test_every_image_is_of_one_version() -> None:
         # Three numbers of Python and of Gatehouse, two of PostgreSQL, or whatever a digest names.
         assert re.search(r":(\d+\.\d+\.\d+|1[4-9]\.\d+)(-[a-z-]+)?$|@sha256:[0-9a-f]{64}$", image), image
     assert {image for image in images if image.startswith("gatehouse")} == {f"gatehouse:{version}"}
+
+
+def test_the_server_of_the_compose_file_has_no_password_but_its_own() -> None:
+    compose = (ROOT / "ops/compose.yaml").read_text()
+    example = (ROOT / "ops/gatehouse.env.example").read_text()
+    services = dict(re.findall(r"^  (\w+):\n((?:    .*\n|\n)+)", compose, re.MULTILINE))
+    passwords = {"POSTGRES_PASSWORD", "OWNER_ROLE_PASSWORD", "SERVER_ROLE_PASSWORD"}
+
+    assert passwords == set(re.findall(r"^(\w+_PASSWORD)=$", example, re.MULTILINE))
+    assert set(re.findall(r"\$\{(\w+_PASSWORD)\}", services["gatehouse"])) == {"SERVER_ROLE_PASSWORD"}
+    assert set(re.findall(r'(\w+_PASSWORD): ""', services["gatehouse"])) == passwords
+    assert set(re.findall(r"\$\{(\w+_PASSWORD)\}", services["migrate"])) == {"OWNER_ROLE_PASSWORD"}
+    assert "env_file" not in services["migrate"]

@@ -17,6 +17,7 @@ from psycopg.errors import InsufficientPrivilege
 from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.embedded.programs import programs_folder
 from adapters.postgres.embedded.server import EmbeddedPostgres
+from adapters.postgres.schema import migrations
 from entrypoints import settings
 from entrypoints.operator import cli
 from tests.documents import ROOT
@@ -42,6 +43,7 @@ ROLES: Final = ROOT / "ops" / "database" / "roles.sql"
 PROGRAM: Final = "/opt/gatehouse/bin/gatehouse"
 # What the server adds to its two settings until it has ended (ops/docs/production.md).
 STOP_SECONDS_BESIDE: Final = 30
+PASSWORD: Final = "it's secret"
 OWNER_EMAIL, OWNER_PASSWORD = "you@example.com", "correct horse battery"
 # Of what the server does with its rows, nothing may need more than rows.
 REFUSED: Final = [
@@ -73,17 +75,25 @@ def production() -> Iterator[Production]:
             connection.execute("CREATE DATABASE production")
         superuser = make_conninfo(superuser, dbname="production")
         for _ in range(2):
-            command = [programs_folder() / "psql", "--quiet", "--no-psqlrc", "--dbname", superuser, "--file", ROLES]
-            done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=END_SECONDS_MAX)
-            assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-        with psycopg.connect(superuser, autocommit=True) as connection:
-            for role in ("gatehouse_owner", "gatehouse_server"):
-                connection.execute(f"ALTER ROLE {role} PASSWORD 'p'".encode())
+            make_roles(superuser)
         yield Production(
-            owner=make_conninfo(superuser, user="gatehouse_owner", password="p"),
-            server=make_conninfo(superuser, user="gatehouse_server", password="p"),
+            owner=make_conninfo(superuser, user="gatehouse_owner", password=PASSWORD),
+            server=make_conninfo(superuser, user="gatehouse_server", password=PASSWORD),
             superuser=superuser,
         )
+
+
+def make_roles(superuser: str) -> None:
+    """Run `roles.sql` as an operator does, and as the image of PostgreSQL does."""
+    done = subprocess.run(
+        [programs_folder() / "psql", "--quiet", "--no-psqlrc", "--dbname", superuser, "--file", ROLES],
+        check=False,
+        env={**clean_environment(), "OWNER_ROLE_PASSWORD": PASSWORD, "SERVER_ROLE_PASSWORD": PASSWORD},
+        capture_output=True,
+        text=True,
+        timeout=END_SECONDS_MAX,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def unit(name: str) -> list[str]:
@@ -229,3 +239,33 @@ def test_what_the_owner_makes_later_is_open_to_the_server_and_to_nobody_else(pro
 
     assert left == (None,)
     assert of_stranger == (False, False, False, False)
+
+
+@pytest.mark.long
+def test_a_database_of_one_role_is_handed_over(production: Production) -> None:
+    with psycopg.connect(production.superuser, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE older")
+    superuser, owner, server = (
+        make_conninfo(one, dbname="older") for one in (production.superuser, production.owner, production.server)
+    )
+    with migrations.connected(superuser) as connection:
+        migrations.migrate(connection, lambda _: None)
+
+    make_roles(superuser)
+
+    with migrations.connected(owner) as connection:
+        found = connection.execute(
+            """
+            SELECT DISTINCT relowner::regrole::text FROM pg_class
+            WHERE  relnamespace = 'public'::regnamespace AND relname NOT LIKE 'pg_%'
+            UNION
+            SELECT DISTINCT proowner::regrole::text FROM pg_proc p
+            WHERE  pronamespace = 'public'::regnamespace
+              AND  NOT EXISTS (SELECT FROM pg_depend WHERE objid = p.oid AND deptype = 'e')
+            """
+        ).fetchall()
+        assert migrations.migrate(connection, lambda _: None) == []
+        connection.execute("ALTER TABLE users ADD COLUMN mine integer")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("UPDATE users SET mine = 1")
+    assert found == [("gatehouse_owner",)]
