@@ -1,4 +1,4 @@
-"""The unit of systemd and the roles of the database: the commands of the unit, run with both roles."""
+"""The units of systemd and the roles of the database: the commands of the units, each run with its role."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-UNIT: Final = ROOT / "ops" / "systemd" / "gatehouse.service"
+UNITS: Final = ROOT / "ops" / "systemd"
+SERVER, MIGRATION = UNITS / "gatehouse.service", UNITS / "gatehouse-migrate.service"
 ROLES: Final = ROOT / "ops" / "database" / "roles.sql"
 PROGRAM: Final = "/opt/gatehouse/bin/gatehouse"
 # What the server adds to its two settings until it has ended (ops/docs/production.md).
@@ -96,14 +97,14 @@ def make_roles(superuser: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def unit(name: str) -> list[str]:
-    """Return the values of an option of the unit."""
-    return re.findall(rf"^{name}=(.*)$", UNIT.read_text(), re.MULTILINE)
+def values(unit: Path, name: str) -> list[str]:
+    """Return the values of an option of a unit."""
+    return re.findall(rf"^{name}=(.*)$", unit.read_text(), re.MULTILINE)
 
 
-def environment(credentials: Path) -> dict[str, str]:
-    """Return the environment that the unit gives to its commands, on this machine."""
-    given = dict(line.split("=", 1) for line in unit("Environment"))
+def environment(unit: Path, credentials: Path) -> dict[str, str]:
+    """Return the environment that a unit gives to its command, on this machine."""
+    given = dict(line.split("=", 1) for line in values(unit, "Environment"))
     return {
         **clean_environment(),
         **{name: value.replace("%d", str(credentials)) for name, value in given.items()},
@@ -112,6 +113,7 @@ def environment(credentials: Path) -> dict[str, str]:
                 "DATA_DIR": str(credentials / "data"),
                 "BIND": FREE_PORT,
                 "BASE_URL": "https://id.example.com",
+                # What an operator writes into the file of the settings.
                 "OWNER_EMAIL": OWNER_EMAIL,
                 "OWNER_PASSWORD": OWNER_PASSWORD,
             }
@@ -119,47 +121,61 @@ def environment(credentials: Path) -> dict[str, str]:
     }
 
 
-def command(line: str, credentials: Path) -> list[str]:
-    """Return a command of the unit as it is run on this machine."""
-    return shlex.split(line.replace("%d", str(credentials)).replace(PROGRAM, str(GATEHOUSE)))
+def command(unit: Path) -> list[str]:
+    """Return the command of a unit as it is run on this machine."""
+    [line] = values(unit, "ExecStart")
+    return shlex.split(line.replace(PROGRAM, str(GATEHOUSE)))
 
 
-def test_the_unit_names_settings_and_commands_that_exist_and_waits_for_the_drain(
+def hardening(unit: Path) -> str:
+    """Return what a unit may not do."""
+    return unit.read_text().partition("\nUMask=")[2].partition("\n[Install]")[0].rstrip()
+
+
+def test_the_units_name_settings_and_commands_that_exist_and_wait_for_the_drain(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    text = UNIT.read_text()
-    [seconds] = unit("TimeoutStopSec")
+    [seconds] = values(SERVER, "TimeoutStopSec")
     defaults = settings.Settings()
     with pytest.raises(SystemExit):
         cli.main(["serve", "--help"])
 
-    assert set(re.findall(r"GATEHOUSE_[A-Z_]+", text)) <= set(settings.names())
     assert "--workers" in capsys.readouterr().out
-    assert unit("ExecStart") == [f"{PROGRAM} serve --workers 4"]
+    assert values(SERVER, "ExecStart") == [f"{PROGRAM} serve --workers 4"]
+    assert values(MIGRATION, "ExecStart") == [f"{PROGRAM} migrate"]
     assert int(seconds) >= defaults.drain_seconds + defaults.shutdown_seconds + STOP_SECONDS_BESIDE
-    # A secret that is read from a file is one that systemd has put there.
-    assert set(re.findall(r"%d/([\w-]+)", text)) == {line.partition(":")[0] for line in unit("LoadCredential")}
+    for unit in (SERVER, MIGRATION):
+        text = unit.read_text()
+        assert set(re.findall(r"GATEHOUSE_[A-Z_]+", text)) <= set(settings.names())
+        # A secret that is read from a file is one that systemd has put there.
+        files = {line.partition(":")[0] for line in values(unit, "LoadCredential")}
+        assert set(re.findall(r"%d/([\w-]+)", text)) == files
+        assert ("owner-database-url" in files) == (unit == MIGRATION)
+    assert values(SERVER, "Requires") == [MIGRATION.name]
+    assert MIGRATION.name in values(SERVER, "After")[0].split()
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
-def test_the_unit_is_valid_and_hardened(tmp_path: Path) -> None:
-    installed = tmp_path / "gatehouse.service"
-    installed.write_text(UNIT.read_text().replace(PROGRAM, str(GATEHOUSE)))
+def test_the_units_are_valid_and_hardened(tmp_path: Path) -> None:
+    assert hardening(SERVER) == hardening(MIGRATION) != ""
+    for unit in (SERVER, MIGRATION):
+        (tmp_path / unit.name).write_text(unit.read_text().replace(PROGRAM, str(GATEHOUSE)))
 
-    for arguments in (["verify", "--man=no"], ["security", "--offline=true", "--threshold=20"]):
-        done = subprocess.run(
-            ["systemd-analyze", "--no-pager", *arguments, installed],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=END_SECONDS_MAX,
-        )
+    for unit in (SERVER, MIGRATION):
+        for arguments in (["verify", "--man=no"], ["security", "--offline=true", "--threshold=20"]):
+            done = subprocess.run(
+                ["systemd-analyze", "--no-pager", *arguments, tmp_path / unit.name],
+                check=False,
+                capture_output=True,
+                text=True,
+                timeout=END_SECONDS_MAX,
+            )
 
-        assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+            assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
 
 
 @pytest.mark.long
-def test_the_unit_migrates_as_the_owner_and_serves_as_a_role_without_rights(
+def test_one_unit_migrates_as_the_owner_and_the_other_serves_as_a_role_without_rights(
     production: Production, tmp_path: Path
 ) -> None:
     for name, text in (
@@ -168,31 +184,19 @@ def test_the_unit_migrates_as_the_owner_and_serves_as_a_role_without_rights(
         ("master-keys", MASTER_KEY),
     ):
         (tmp_path / name).write_text(text)
-    before = command(unit("ExecStartPre")[0], tmp_path)
-    started = command(unit("ExecStart")[0], tmp_path)
+    started = command(SERVER)
     assert started[:2] == [str(GATEHOUSE), "serve"]
 
-    migrated = subprocess.run(
-        before, check=False, env=environment(tmp_path), capture_output=True, text=True, timeout=END_SECONDS_MAX
-    )
+    migrated = run(command(MIGRATION), environment(MIGRATION, tmp_path))
     assert migrated.returncode == 0, migrated.stderr
-    services = Services(tmp_path, environment(tmp_path))
+    services = Services(tmp_path, environment(SERVER, tmp_path))
     try:
         # Two workers rather than four: the machine of the tests has few processors.
         service = services.ready(*started[2:-1], "2")
         assert service.get("/health/ready").status == 200
         wait_until(lambda: set(service.get("/health/ready").json["actors"].values()) == {"running"})
-        doctor = subprocess.run(
-            [GATEHOUSE, "doctor"],
-            check=False,
-            env=environment(tmp_path),
-            capture_output=True,
-            text=True,
-            timeout=END_SECONDS_MAX,
-        )
-        again = subprocess.run(
-            before, check=False, env=environment(tmp_path), capture_output=True, text=True, timeout=END_SECONDS_MAX
-        )
+        doctor = run([str(GATEHOUSE), "doctor"], environment(SERVER, tmp_path))
+        again = run(command(MIGRATION), environment(MIGRATION, tmp_path))
         assert service.stop() == 0
     finally:
         services.close()
@@ -206,6 +210,11 @@ def test_the_unit_migrates_as_the_owner_and_serves_as_a_role_without_rights(
         for statement in REFUSED:
             with pytest.raises(InsufficientPrivilege):
                 connection.execute(statement.encode())
+
+
+def run(command: list[str], given: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    return subprocess.run(command, check=False, env=given, capture_output=True, text=True, timeout=END_SECONDS_MAX)
 
 
 @pytest.mark.long
