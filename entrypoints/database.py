@@ -15,7 +15,7 @@ from adapters.postgres.backup.after_restore import AfterRestore
 from adapters.postgres.backup.dumping import back_up
 from adapters.postgres.backup.files import opened_backup
 from adapters.postgres.backup.restoring import RestoreOptions, restore
-from adapters.postgres.driver import servers, timed_connection
+from adapters.postgres.driver import server_facts, servers, timed_connection
 from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SECONDS
 from adapters.postgres.embedded.keeper import Keeper
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
+    from adapters.postgres.driver.server_facts import ServerFacts
     from adapters.postgres.schema.migration_steps import Step
     from entrypoints.settings import Settings
 
@@ -126,6 +127,12 @@ def session_address(settings: Settings, address: Secret) -> Secret:
     if problem := listening_problem(settings, address):
         raise CannotStart(f"The address GATEHOUSE_DATABASE_LISTEN_URL cannot be used: {problem}.")
     return listening
+
+
+def facts_of_server(address: Secret) -> ServerFacts:
+    """Return what the server says of the connection, of our role, and of its limits."""
+    with migrations.connected(address.reveal()) as connection:
+        return server_facts.of(connection)
 
 
 def migrate(address: Secret, report: Callable[[str], None]) -> list[migrations.Migration]:

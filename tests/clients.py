@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Generator, Sequence
 
 TIMEOUT_SECONDS = 15.0
@@ -45,6 +46,9 @@ class Client(threading.Thread):
     port: int
     path: str
     is_loyal: bool
+    # With both, the connections are of TLS, for that name.
+    host: str = "x"
+    tls: ssl.SSLContext | None = None
     answers: list[Asked] = field(default_factory=list[Asked])
     lost: list[str] = field(default_factory=list[str])
     is_turned_away: bool = False
@@ -60,7 +64,7 @@ class Client(threading.Thread):
         connection: socket.socket | None = None
         while not self.is_ending:
             try:
-                connection = connection or socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_SECONDS)
+                connection = connection or self._connect()
             except (ConnectionRefusedError, ConnectionResetError):
                 # The server no longer listens; no request was sent.
                 self.is_turned_away = True
@@ -72,6 +76,10 @@ class Client(threading.Thread):
         if connection is not None:
             connection.close()
 
+    def _connect(self) -> socket.socket:
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_SECONDS)
+        return connection if self.tls is None else self.tls.wrap_socket(connection, server_hostname=self.host)
+
     def _request(self, connection: socket.socket) -> bool:
         """Send one request; return whether the connection may be used again."""
         if select.select([connection], [], [], 0)[0]:
@@ -81,7 +89,7 @@ class Client(threading.Thread):
         connection_option = "keep-alive" if self.is_loyal else "close"
         try:
             connection.sendall(
-                f"GET {self.path} HTTP/1.1\r\nHost: x\r\nConnection: {connection_option}\r\n\r\n".encode()
+                f"GET {self.path} HTTP/1.1\r\nHost: {self.host}\r\nConnection: {connection_option}\r\n\r\n".encode()
             )
             status, headers, body = _answer(connection)
         except (OSError, _Lost) as loss:
@@ -92,9 +100,20 @@ class Client(threading.Thread):
 
 
 @contextmanager
-def load(port: int, paths: Sequence[str], *, loyal: int, fickle: int) -> Generator[list[Client]]:
+def load(
+    port: int,
+    paths: Sequence[str],
+    *,
+    loyal: int,
+    fickle: int,
+    host: str = "x",
+    tls: ssl.SSLContext | None = None,
+) -> Generator[list[Client]]:
     """Run clients during the block: `loyal` ones on one connection each, `fickle` ones with a new one per request."""
-    clients = [Client(port, paths[number % len(paths)], is_loyal=number < loyal) for number in range(loyal + fickle)]
+    clients = [
+        Client(port, paths[number % len(paths)], is_loyal=number < loyal, host=host, tls=tls)
+        for number in range(loyal + fickle)
+    ]
     for client in clients:
         client.start()
     try:

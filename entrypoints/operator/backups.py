@@ -41,9 +41,8 @@ def back_up(settings: Settings, file: str, *, report: Report) -> None:
         def show(table: str, done: int, share: float) -> None:
             progress.show(done // MEGABYTE, "MB", share=share, context=f"{table}: " if table else "")
 
-        database.require_suitable(address)
         written = database.back_up(
-            address.reveal(),
+            database.session_address(settings, address).reveal(),
             Path(file),
             programs=settings.postgres_programs,
             version=main.version(),
@@ -107,8 +106,7 @@ def _database_without_server(settings: Settings) -> Generator[Secret]:
     """Yield the address of the database, from whose data folder nothing serves meanwhile."""
     if not settings.is_embedded:
         with database.address_of(settings) as address:
-            database.require_suitable(address)
-            yield address
+            yield database.session_address(settings, address)
         return
     with database.serving_lock(settings), database.address_of(settings) as address:
         yield address

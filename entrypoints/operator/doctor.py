@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from entrypoints import database, main
-from entrypoints.operator import database_checks, setting_checks
+from entrypoints.operator import database_checks, server_checks, setting_checks
 from entrypoints.operator.findings import print_findings
 from entrypoints.shared.platform import checks
 from entrypoints.shared.platform.findings import Finding
@@ -54,6 +54,9 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
             is_direct = database.session_address(settings, address) == address
             how = "connected" if is_direct else "connected by a pooler in transaction mode"
             yield Finding("database", True, "embedded" if settings.is_embedded else how)
+            if not settings.is_embedded:
+                facts = database.facts_of_server(address)
+                yield from server_checks.findings(facts, pool_size=settings.database_connections)
             if settings.database_listen_url is not None:
                 yield database_checks.listening(database.listening_problem(settings, address))
             yield checks.migrations(

@@ -1,11 +1,12 @@
-"""The image, the compose file and the examples for proxies: what they expose, and what restarts them."""
+"""The image and the compose file: what they expose, and what restarts them."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 
 from entrypoints import settings
-from tests.documents import MANUAL, ROOT
+from tests.documents import ROOT
 
 
 def test_the_health_check_of_the_image_is_liveness() -> None:
@@ -25,10 +26,27 @@ def test_the_compose_file_takes_secrets_from_files_that_exist_as_settings() -> N
     assert all(f"\n  {secret}:\n    file: secrets/" in compose for secret in files.values())
 
 
-def test_no_example_of_a_proxy_passes_on_what_is_internal() -> None:
-    text = (MANUAL / "reverse-proxy.md").read_text()
+def test_every_image_is_of_one_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    lines = "\n".join((ROOT / "ops" / name).read_text() for name in ("Dockerfile", "compose.yaml"))
 
-    examples = re.findall(r"^```(?:caddyfile|nginx|haproxy)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    images = re.findall(r"^(?:FROM| +image:) (\S+)", lines, re.MULTILINE)
 
-    assert len(examples) == 3
-    assert all("/metrics" in example and "/internal/" in example and "404" in example for example in examples)
+    assert {image.partition(":")[0] for image in images} == {"python", "postgres", "gatehouse"}
+    for image in images:
+        # Three numbers of Python and of Gatehouse, two of PostgreSQL, or whatever a digest names.
+        assert re.search(r":(\d+\.\d+\.\d+|1[4-9]\.\d+)(-[a-z-]+)?$|@sha256:[0-9a-f]{64}$", image), image
+    assert {image for image in images if image.startswith("gatehouse")} == {f"gatehouse:{version}"}
+
+
+def test_the_server_of_the_compose_file_has_no_password_but_its_own() -> None:
+    compose = (ROOT / "ops/compose.yaml").read_text()
+    example = (ROOT / "ops/gatehouse.env.example").read_text()
+    services = dict(re.findall(r"^  (\w+):\n((?:    .*\n|\n)+)", compose, re.MULTILINE))
+    passwords = {"POSTGRES_PASSWORD", "OWNER_ROLE_PASSWORD", "SERVER_ROLE_PASSWORD"}
+
+    assert passwords == set(re.findall(r"^(\w+_PASSWORD)=$", example, re.MULTILINE))
+    assert set(re.findall(r"\$\{(\w+_PASSWORD)\}", services["gatehouse"])) == {"SERVER_ROLE_PASSWORD"}
+    assert set(re.findall(r'(\w+_PASSWORD): ""', services["gatehouse"])) == passwords
+    assert set(re.findall(r"\$\{(\w+_PASSWORD)\}", services["migrate"])) == {"OWNER_ROLE_PASSWORD"}
+    assert "env_file" not in services["migrate"]

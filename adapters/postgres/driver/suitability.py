@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
 
+from adapters.postgres.driver import server_trust
 from adapters.postgres.driver.rows import tuple_row
 from adapters.postgres.driver.statements import Statements
 
@@ -53,6 +54,10 @@ class SessionShared(PoolerUnsuitable):
             " notifications and migrations need one of their own. Set GATEHOUSE_DATABASE_LISTEN_URL to an address of"
             f" the same database without a pooler; {_MANUAL}"
         )
+
+
+class ServerUntrusted(ServerUnsuitable):
+    """TLS to the server failed; waiting does not help."""
 
 
 class ServerReadOnly(ServerUnsuitable):
@@ -125,6 +130,8 @@ def explained(error: Exception) -> Exception:
             "a connection pooler in statement mode refuses transactions. Set pool_mode = transaction in pgbouncer.ini,"
             f" or connect to PostgreSQL directly; {_MANUAL}"
         )
+    if untrusted := server_trust.problem(str(error)):
+        return ServerUntrusted(f"the server is not trusted, because {untrusted}")
     # When several servers were tried, the message names what each of them answered.
     if _SESSION_READ_ONLY in str(error) and "\n- host: " not in str(error):
         return ServerReadOnly()

@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import class_row
 from psycopg.sql import SQL, Identifier
 
-from adapters.postgres.driver.suitability import ServerUnsuitable, explained, reason
+from adapters.postgres.driver.suitability import ServerUnsuitable, ServerUntrusted, explained, reason
 from adapters.postgres.schema.migration_files import Migration, known, statements
 
 if TYPE_CHECKING:
@@ -99,12 +99,18 @@ class MigrationPlan:
 
 @contextmanager
 def connected(url: str, *, name: str = "gatehouse migrate") -> Generator[RawConnection]:
-    """Connect by the name of a command; raise `DatabaseUnreachable` when the database cannot be reached."""
+    """Connect by the name of a command.
+
+    Raise `DatabaseUnreachable` when the database cannot be reached, and `MigrationError` when it cannot be trusted.
+    """
     _check_address(url)
     try:
         connection = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_SECONDS_MAX, application_name=name)
     except psycopg.Error as error:
         problem = explained(error)
+        if isinstance(problem, ServerUntrusted):
+            # Not one that a start waits for.
+            raise MigrationError(f"The database cannot be used: {problem}.") from None
         if isinstance(problem, ServerUnsuitable):
             raise DatabaseUnreachable(f"The database cannot be used: {problem}.") from None
         # The error itself is left out, because it contains addresses.

@@ -40,6 +40,10 @@ SUBJECTS = [
     "brand",
     "master key",
     "database",
+    "PostgreSQL",
+    "database TLS",
+    "database role",
+    "database room",
     "migrations",
     "addresses",
     "clock",
@@ -357,7 +361,7 @@ def test_without_a_master_key_the_remaining_subjects_are_skipped(healthy_doctor:
     assert healthy_doctor.status == 1
     assert findings["master key"].verdict == "NOT OK"
     assert findings["master key"].what.startswith("GATEHOUSE_MASTER_KEYS is missing")
-    assert list(findings) == SUBJECTS[:10]
+    assert list(findings) == SUBJECTS[:14]
 
 
 def test_a_master_key_in_the_data_folder_is_named(healthy_doctor: Doctor, tmp_path: Path) -> None:
