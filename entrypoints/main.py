@@ -71,6 +71,7 @@ from adapters.postgres.embedded.server import EmbeddedPostgresError
 from adapters.postgres.listening import PostgresListening
 from adapters.postgres.schema.migrations import MigrationError
 from adapters.postgres.transaction import Tools
+from adapters.process_usage import process_usage
 from adapters.qr_codes import SegnoQrCodes
 from core.attempts import ORGANIZATION_TARGETS_MAX
 from core.billing import sandbox
@@ -273,7 +274,9 @@ async def connected(
                 periodic = {
                     "poller": poller,
                     "key_refresher": refresher,
-                    "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics, turns=turns),
+                    "metrics_refresher": MetricsRefresher(
+                        database=database, pool=pool, metrics=metrics, turns=turns, usage=process_usage
+                    ),
                     "housekeeper": housekeeper,
                     "invitation_sweeper": InvitationSweeper(**in_turn),
                     "audit_counter": AuditCounter(**in_turn),
@@ -376,7 +379,7 @@ def _dispatchers(
         "webhook_dispatcher": WebhookDispatcher(sender=webhooks, clock=clock, **connections),
         "logout_dispatcher": LogoutDispatcher(sender=logouts, tokens=installation.tokens, clock=clock, **connections),
         "bulk_worker": BulkWorker(**connections),
-        "siem_streamer": SiemStreamer(sender=streams, **connections),
+        "siem_streamer": SiemStreamer(sender=streams, clock=clock, **connections),
         "mail_courier": MailCourier(renderer=renderer, gateway=gateway, **connections),
         "routed_mail_courier": RoutedMailCourier(renderer=renderer, gateway=routing, **connections),
     }
