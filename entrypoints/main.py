@@ -199,7 +199,12 @@ async def connected(
     doorbells = MemoryDoorbells()
     pepper = HmacPepper()
     locations = equipment.locations(settings)
-    pool = Pool(address.reveal(), connections_max=settings.database_connections)
+    tracing = equipment.tracing(settings, version=version(), metrics=metrics)
+    pool = Pool(
+        address.reveal(),
+        connections_max=settings.database_connections,
+        connection=equipment.connection_of(tracing),
+    )
     postgres = PostgresDatabase(
         pool=pool,
         tools=Tools(
@@ -238,10 +243,11 @@ async def connected(
         logouts_max=NOTICES_AT_ONCE_MAX,
         attempts_of_an_organization_max=ORGANIZATION_TARGETS_MAX * DELIVERIES_AT_ONCE_MAX,
         streams_max=STREAMS_AT_ONCE_MAX,
+        tracing=tracing,
     )
     upstream_requests = UpstreamRequests(http.connections, version=version())
     tokens = JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness)
-    billing = equipment.billing_gateway(settings, database, clock)
+    billing = equipment.billing_gateway(settings, database, clock, tracing)
     billing_receiver = EventReceiver(
         mode=billing.mode,
         secret=lambda: settings.billing_webhook_secret or Secret(pepper.mark(sandbox.SIGNING_PURPOSE).hex()),
@@ -339,6 +345,7 @@ async def connected(
                 siem_sender=HttpSiemSender(http.stream_tests, version=version()),
                 precedence=precedence,
                 pool=pool,
+                tracer=tracing.tracer if tracing is not None else None,
                 worker=worker,
             )
             yield ConnectedInstallation(
@@ -350,8 +357,7 @@ async def connected(
             await supervisor.stop()
     finally:
         with trio.CancelScope(shield=True):
-            await http.close()
-        await billing.close()
+            await equipment.close_clients(http, billing, tracing)
         # Last, because the actors use the database until they have ended.
         pool.close()
         locations.close()

@@ -24,7 +24,7 @@ from entrypoints import billing_settings, upstream_settings
 from entrypoints import setting_kinds as kinds
 from entrypoints.refusals import CannotStart
 from entrypoints.setting_kinds import PREFIX, Bind, Kind, Network, described
-from entrypoints.upstream_settings import UpstreamSettings
+from entrypoints.traces_settings import TracesSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ def _setting(name: str, sentence: str, kind: Kind, default: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(UpstreamSettings):
+class Settings(TracesSettings):
     """The effective settings."""
 
     base_url: str = _setting(

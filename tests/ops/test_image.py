@@ -25,10 +25,11 @@ def test_the_compose_file_takes_secrets_from_files_that_exist_as_settings() -> N
     assert all(f"\n  {secret}:\n    file: secrets/" in compose for secret in files.values())
 
 
-def test_no_example_of_a_proxy_passes_on_what_is_internal() -> None:
+def test_no_example_of_a_proxy_passes_on_what_is_internal_or_traces_of_strangers() -> None:
     text = (MANUAL / "reverse-proxy.md").read_text()
 
     examples = re.findall(r"^```(?:caddyfile|nginx|haproxy)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
     assert len(examples) == 3
     assert all("/metrics" in example and "/internal/" in example and "404" in example for example in examples)
+    assert all("traceparent" in example for example in examples)
