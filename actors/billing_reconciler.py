@@ -18,6 +18,7 @@ from actors.periods import PeriodicActor
 from core.billing import cancellations, reconciliation
 from core.billing.provider import BillingFailed, BillingRateLimited
 from ports.doorbells import Bell
+from ports.metrics_of_work import ReconciliationOutcome
 
 if TYPE_CHECKING:
     from core.billing.reconciliation import Batch, DueSubscription
@@ -108,13 +109,17 @@ class BillingReconciler(PeriodicActor):
         try:
             read = await self._gateway.read_subscription(due.id)
         except BillingRateLimited:
+            self._metrics.subscription_reconciled(ReconciliationOutcome.RATE_LIMITED)
             raise
         except BillingFailed:
+            self._metrics.subscription_reconciled(ReconciliationOutcome.FAILED)
             await self._database.transact(reconciliation.record_failure, due)
             return
         if read is None:
+            self._metrics.subscription_reconciled(ReconciliationOutcome.UNKNOWN)
             log.warning("billing.subscription_missing", billing_subscription_id=due.id)
             await self._database.transact(reconciliation.record_unknown, due)
             return
         settlement = await self._database.transact(reconciliation.record, due, read)
+        self._metrics.subscription_reconciled(ReconciliationOutcome(settlement.outcome.value))
         log.info("billing.reconciled", billing_subscription_id=due.id, outcome=settlement.outcome.value)

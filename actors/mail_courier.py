@@ -16,8 +16,9 @@ import trio
 from actors.dispatching import Capacity, Dispatcher
 from core.errors import ServiceUnavailable
 from core.mail import mail as mails
-from core.mail.mail import Mail, MailDeferred, MailRefused
+from core.mail.mail import ATTEMPTS_MAX, Mail, MailDeferred, MailRefused
 from ports.doorbells import Bell
+from ports.metrics_of_work import MailOutcome, MailServerKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,20 +81,31 @@ class MailCourier(Dispatcher[Mail]):
     async def _send(self, mail: Mail) -> Callable[[UnitOfWork], bool]:
         """Try to send a mail; return the use case that records the result."""
         if self._gateway is None:
+            self._count(MailOutcome.KEPT)
             return partial(mails.record_kept, mail=mail)
         try:
             rendered = self._renderer.render(mail.message, mail.brand)
             with trio.fail_after(SEND_SECONDS_MAX):
                 await self._gateway.send(mail.id, mail.message.to, rendered)
         except MailRefused as refused:
+            self._count(MailOutcome.FAILED)
             log.warning("mail.refused", **_described(mail), reason=str(refused))
             return partial(mails.record_failed, mail=mail, error=str(refused))
         except MailDeferred as deferred:
-            return _deferred(mail, str(deferred))
+            return self._deferred(mail, str(deferred))
         except trio.TooSlowError:
-            return _deferred(mail, f"The mail server did not take the mail within {SEND_SECONDS_MAX:.0f} seconds.")
+            return self._deferred(mail, f"The mail server did not take the mail within {SEND_SECONDS_MAX:.0f} seconds.")
+        self._count(MailOutcome.SENT)
         log.info("mail.sent", **_described(mail))
         return partial(mails.record_sent, mail=mail)
+
+    def _deferred(self, mail: Mail, reason: str) -> Callable[[UnitOfWork], bool]:
+        self._count(MailOutcome.FAILED if mail.attempts >= ATTEMPTS_MAX else MailOutcome.DEFERRED)
+        log.warning("mail.deferred", **_described(mail), reason=reason)
+        return partial(mails.record_deferred, mail=mail, error=reason)
+
+    def _count(self, outcome: MailOutcome) -> None:
+        self._metrics.mail_attempted(MailServerKind.PLATFORM, outcome)
 
     async def _delete_old_mails(self) -> None:
         while True:
@@ -103,11 +115,6 @@ class MailCourier(Dispatcher[Mail]):
             except ServiceUnavailable as away:
                 log.info("mail.deletion_postponed", reason=away.message)
             await trio.sleep(DELETION_PERIOD_SECONDS)
-
-
-def _deferred(mail: Mail, reason: str) -> Callable[[UnitOfWork], bool]:
-    log.warning("mail.deferred", **_described(mail), reason=reason)
-    return partial(mails.record_deferred, mail=mail, error=reason)
 
 
 def _described(mail: Mail) -> dict[str, object]:

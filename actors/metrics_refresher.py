@@ -12,12 +12,16 @@ import trio
 
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
+from core.platform.health_figures import Backlog
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from core.platform.health_figures import PlatformFigures
     from ports.database import Database
     from ports.listening import Turns
     from ports.metrics import ConnectionPool, Metrics
+    from ports.metrics_of_work import ProcessUsage
 
 # Together the 30 seconds of operations 4.11: a figure may be counted just before a change, and read just before it is
 # counted again.
@@ -32,11 +36,20 @@ log = structlog.get_logger(__name__)
 class MetricsRefresher:
     """An actor; it has no unfinished work, so it needs no draining."""
 
-    def __init__(self, *, database: Database, pool: ConnectionPool, turns: Turns, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        *,
+        database: Database,
+        pool: ConnectionPool,
+        turns: Turns,
+        metrics: Metrics,
+        usage: Callable[[], Awaitable[ProcessUsage]],
+    ) -> None:
         self._database = database
         self._pool = pool
         self._turns = turns
         self._metrics = metrics
+        self._usage = usage
         self._is_database_away = False
         self._has_figures = False
 
@@ -46,6 +59,7 @@ class MetricsRefresher:
             # Before they are measured, so that what is idle is closed.
             self._pool.shrink()
             self._metrics.pool_measured(self._pool.statistics())
+            self._metrics.usage_measured(await self._usage())
             await self._take_figures()
             await trio.sleep(self._period_seconds)
 
@@ -58,6 +72,8 @@ class MetricsRefresher:
     async def _take_figures(self) -> None:
         try:
             figures = await self._figures()
+            # Of what waits in the installation, one process tells.
+            backlog = await self._database.read(health_figures.backlog) if self._turns.is_ours else Backlog()
         except ServiceUnavailable as away:
             # The gauges keep their last values; one line in the log is enough.
             if not self._is_database_away:
@@ -65,6 +81,7 @@ class MetricsRefresher:
             self._is_database_away = True
             return
         self._is_database_away = False
+        self._metrics.backlog_measured(backlog)
         if figures is not None:
             self._has_figures = True
             self._metrics.figures_refreshed(figures)

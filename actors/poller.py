@@ -145,6 +145,7 @@ class Poller:
     def _ring_due(self, due: Mapping[str, datetime]) -> float:
         """Ring what is due; return the pause until something else is, or until the next poll."""
         now = self._clock()
+        self._metrics.work_overdue({bell: (now - due_at).total_seconds() for bell, due_at in due.items()})
         self._ring(frozenset(bell for bell, due_at in due.items() if due_at <= now))
         later = [due_at - now for due_at in due.values() if due_at > now]
         if len(later) < len(due):
@@ -173,6 +174,9 @@ class Poller:
         self._role = role
         self._turns.give(is_ours=role is not PollingRole.LISTENING)
         self._metrics.polling_changed(role)
+        if role is PollingRole.LISTENING:
+            # The process that polls tells it.
+            self._metrics.work_overdue({})
 
     def _report(self, failed: ListeningFailed) -> None:
         if not self._is_reported:

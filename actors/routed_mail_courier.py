@@ -21,6 +21,7 @@ from core.mail.mail import MailDeferred, MailRefused, MailServerUnusable
 from core.mail.routed_mail import LeasedServer
 from core.organizations.settings import smtp as settings
 from ports.doorbells import Bell
+from ports.metrics_of_work import MailOutcome, MailServerKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,6 +89,7 @@ class RoutedMailCourier(Dispatcher[LeasedServer]):
                     record = await self._attempt(leased, mail)
                     await self._recorded(record)
             except MailServerUnusable as unusable:
+                self._count(MailOutcome.DEFERRED)
                 log.warning("routed_mail.server_failed", **_described(leased), reason=str(unusable))
                 unsent = leased.mails[position:]
                 return partial(settings.record_failure, leased=leased, error=str(unusable), unsent=unsent)
@@ -101,19 +103,25 @@ class RoutedMailCourier(Dispatcher[LeasedServer]):
             with trio.fail_after(SEND_SECONDS_MAX):
                 await self._gateway.send(leased.organization_id, leased.server, mail.id, mail.message.to, rendered)
         except MailRefused as refused:
+            self._count(MailOutcome.FAILED)
             log.warning("routed_mail.refused", **_described(leased, mail), reason=str(refused))
             return partial(mails.record_failed, mail=mail, error=str(refused))
         except MailServerUnusable:
             raise
         except MailDeferred as deferred:
+            self._count(MailOutcome.FAILED if mail.attempts >= mails.ATTEMPTS_MAX else MailOutcome.DEFERRED)
             log.warning("routed_mail.deferred", **_described(leased, mail), reason=str(deferred))
             return partial(mails.record_deferred, mail=mail, error=str(deferred))
         except trio.TooSlowError:
             raise MailServerUnusable(
                 f"The mail server did not take the mail within {SEND_SECONDS_MAX:.0f} seconds."
             ) from None
+        self._count(MailOutcome.SENT)
         log.info("routed_mail.sent", **_described(leased, mail))
         return partial(mails.record_sent, mail=mail)
+
+    def _count(self, outcome: MailOutcome) -> None:
+        self._metrics.mail_attempted(MailServerKind.ORGANIZATION, outcome)
 
     async def _expire_old_mails(self) -> None:
         while True:

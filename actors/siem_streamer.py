@@ -16,6 +16,7 @@ from core.audit import siem_stream
 from core.audit.siem_stream import LeasedStream, StreamReceipt
 from core.errors import ServiceUnavailable
 from ports.doorbells import Bell
+from ports.metrics_of_work import AttemptOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from actors.dispatching import Connections
+    from core.audit.siem_stream import SiemEvent
     from ports.audit.siem_sender import SiemSender
+    from ports.clock import Clock
     from ports.unit_of_work import UnitOfWork
 
 # Each takes some megabytes for its batch.
@@ -44,9 +47,10 @@ class SiemStreamer(Dispatcher[LeasedStream]):
     bell = Bell.STREAMS
     capacity = Capacity(targets_max=STREAMS_AT_ONCE_MAX, slow_targets_max=SLOW_STREAMS_AT_ONCE_MAX)
 
-    def __init__(self, *, sender: SiemSender, **connections: Unpack[Connections]) -> None:
+    def __init__(self, *, sender: SiemSender, clock: Clock, **connections: Unpack[Connections]) -> None:
         super().__init__(**connections)
         self._sender = sender
+        self._clock = clock
 
     def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[LeasedStream]:
         return siem_stream.lease(uow, free.targets_max)
@@ -67,10 +71,18 @@ class SiemStreamer(Dispatcher[LeasedStream]):
             if batch.events:
                 events = siem_stream.to_send(target, batch)
                 receipt = await self._sender.send(target.target, events)
+                self._count(events, receipt)
                 _report(target, len(events), receipt)
             await self._recorded(partial(siem_stream.record, stream=target, batch=batch, receipt=receipt))
         # More is due at the next period, so that a long backlog leaves something to others.
         return False
+
+    def _count(self, events: Sequence[SiemEvent], receipt: StreamReceipt) -> None:
+        oldest = self._clock() - min(event.created_at for event in events[: max(1, receipt.received)])
+        self._metrics.siem_attempted(
+            AttemptOutcome.of(receipt.status_code, is_success=receipt.error is None),
+            lag_seconds=oldest.total_seconds() if receipt.received else None,
+        )
 
 
 def _report(stream: LeasedStream, events: int, receipt: StreamReceipt) -> None:

@@ -11,6 +11,7 @@ from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Capacity, Dispatcher
 from core.webhooks import deliveries
 from core.webhooks.deliveries import LeasedWebhook
 from ports.doorbells import Bell
+from ports.metrics_of_work import AttemptOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +76,7 @@ class WebhookDispatcher(Dispatcher[LeasedWebhook]):
             "attempt": delivery.attempt_count + 1,
             "status": attempt.status_code,
         }
+        self._metrics.webhook_attempted(AttemptOutcome.of(attempt.status_code, is_success=attempt.is_success))
         if attempt.is_success:
             self._metrics.webhook_delivered((self._clock() - delivery.queued_at).total_seconds())
             log.info("webhook.delivered", **described)

@@ -32,6 +32,7 @@ from prometheus_client.metrics_core import CounterMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from adapters.prometheus_work import PrometheusWorkMetrics
 from ports.listening import PollingRole
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class SharedMetrics:
     place: int
 
 
-class PrometheusMetrics:
+class PrometheusMetrics(PrometheusWorkMetrics):
     """The port `Metrics`."""
 
     def __init__(
@@ -82,7 +83,8 @@ class PrometheusMetrics:
         disable_created_metrics()
         if shared is not None:
             _share_values(shared)
-        registry = self._registry = CollectorRegistry()
+        registry = CollectorRegistry()
+        super().__init__(registry, worker=0 if shared is None else shared.place)
         self._of_this_process = _of_this_process(version, is_alone=shared is None)
         if count_database_restarts is not None:
             # All workers read one count.

@@ -252,10 +252,20 @@ class TemporaryRefusal(Refusal):
 
 
 class RateLimitExceeded(TemporaryRefusal):
-    """The caller exceeded a rate limit."""
+    """The caller exceeded a rate limit.
+
+    `limit` names it and `counts` says what it counts, for the metrics: words of a bounded vocabulary.
+    """
 
     code = ErrorCode.RATE_LIMIT_EXCEEDED
     default_message = "Too many requests. Wait a moment and try again."
+    limit = "other"
+    counts = "requests"
+
+    def of(self, limit: str, *, counts: str = "requests") -> Self:
+        """Return this refusal with the name of its limit."""
+        self.limit, self.counts = limit, counts
+        return self
 
 
 class ServiceUnavailable(TemporaryRefusal):

@@ -6,7 +6,11 @@ Invalid settings are refused here with `CannotStart`, before anything is started
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
+
+import trio
 
 from adapters import pictures, prometheus
 from adapters.crypto import password_schemes, passwords
@@ -21,12 +25,14 @@ from adapters.gateways.outbound import (
     CONNECTIONS_OF_AN_ORGANIZATION_MAX,
     EVERYWHERE,
     outbound_client,
+    unobserved,
 )
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.gateways.upstream_saml import HttpSamlConnectionGateway
 from adapters.geoip import NoLocations
+from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
 from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
@@ -45,18 +51,25 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from adapters.gateways.outbound import Observed
     from adapters.gateways.stripe import StripeGateway
     from adapters.gateways.upstream_requests import UpstreamRequests
     from adapters.geoip import Edition
     from adapters.geoip_database import MaxMindLocations
+    from adapters.postgres.driver.connection import RawConnection
+    from adapters.postgres.driver.write_failures import WriteFailures
     from core.platform_brand import PlatformBrand
     from entrypoints.settings import Settings
     from ports.clock import Clock
     from ports.database import Database
+    from ports.metrics_of_work import WorkMetrics
+    from ports.tracing import Tracer
 
 DOMAIN_NAMES: Final = IdnaDomainNames()
 # Fetching the keys of clients, of which each address is fetched by one request at a time.
 KEY_SET_CONNECTIONS_MAX: Final = 50
+# The purposes whose receivers are asked to continue a trace: services of organizations, and no other party.
+CONTINUES_TRACES: Final = frozenset({"delivery", "logout"})
 MAIL_FAILURES: Final = (MailDeferred, MailRefused)
 
 
@@ -75,18 +88,22 @@ class OutboundClients:
         logouts_max: int,
         attempts_of_an_organization_max: int,
         streams_max: int,
+        tracing: Tracing | None = None,
     ) -> None:
+        self._tracing = tracing
         self._clients: list[httpx.AsyncClient] = []
         self._allowed = settings.outbound_allowed
         self.lookups = NameLookups(resolver)
-        self.deliveries = self._client(deliveries_max, attempts_of_an_organization_max)
-        self.streams = self._client(streams_max)
-        self.stream_tests = self._client(CONNECTIONS_MAX)
-        self.logouts = self._client(logouts_max, attempts_of_an_organization_max)
-        self.key_sets = self._client(KEY_SET_CONNECTIONS_MAX)
-        self.connections = self._client(CONNECTIONS_MAX)
+        self.deliveries = self._client("delivery", deliveries_max, attempts_of_an_organization_max)
+        self.streams = self._client("siem", streams_max)
+        self.stream_tests = self._client("siem test", CONNECTIONS_MAX)
+        self.logouts = self._client("logout", logouts_max, attempts_of_an_organization_max)
+        self.key_sets = self._client("key set", KEY_SET_CONNECTIONS_MAX)
+        self.connections = self._client("connection", CONNECTIONS_MAX)
         # The operator has named the external providers, wherever they are; names of organizations do not delay them.
-        self.providers = self._keep(outbound_client(EVERYWHERE, lookups=NameLookups(resolver)))
+        self.providers = self._keep(
+            outbound_client(EVERYWHERE, lookups=NameLookups(resolver), observed=observed_by(tracing, "provider"))
+        )
 
     async def close(self) -> None:
         """Close all connections."""
@@ -94,7 +111,7 @@ class OutboundClients:
             await client.aclose()
 
     def _client(
-        self, connections_max: int, of_an_organization_max: int = CONNECTIONS_OF_AN_ORGANIZATION_MAX
+        self, purpose: str, connections_max: int, of_an_organization_max: int = CONNECTIONS_OF_AN_ORGANIZATION_MAX
     ) -> httpx.AsyncClient:
         return self._keep(
             outbound_client(
@@ -102,6 +119,7 @@ class OutboundClients:
                 lookups=self.lookups,
                 connections_max=connections_max,
                 of_an_organization_max=of_an_organization_max,
+                observed=observed_by(self._tracing, purpose),
             )
         )
 
@@ -162,14 +180,21 @@ def require_owner_email(settings: Settings) -> None:
         raise CannotStart(f"GATEHOUSE_OWNER_EMAIL is wrong. {invalid.details[0].message}") from None
 
 
-def billing_gateway(settings: Settings, database: Database, clock: Clock) -> StripeGateway | SandboxGateway:
+def billing_gateway(
+    settings: Settings, database: Database, clock: Clock, tracing: Tracing | None = None
+) -> StripeGateway | SandboxGateway:
     """Return the payment provider; without a key it is the sandbox, which may be closed."""
     if settings.billing_secret_key is None:
         return SandboxGateway(database=database, base_url=settings.base_url, is_open=settings.has_billing_sandbox)
     # Imported here, because an installation without a payment provider does not need the library for HTTP.
     from adapters.gateways.stripe import StripeGateway  # noqa: PLC0415
 
-    return StripeGateway(url=settings.billing_url, key=settings.billing_secret_key, clock=clock)
+    return StripeGateway(
+        url=settings.billing_url,
+        key=settings.billing_secret_key,
+        clock=clock,
+        observed=observed_by(tracing, "billing"),
+    )
 
 
 def locations(settings: Settings) -> NoLocations | MaxMindLocations:
@@ -259,6 +284,65 @@ def metrics(
         # A process alone is no worker.
         count_replaced_workers=None if worker is None else count_replaced_workers,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracing:
+    """What traces requests, statements and calls to others, and what ends it."""
+
+    tracer: Tracer
+    close: Callable[[], None]
+    connection: Callable[[RawConnection, WriteFailures], Connection]
+    transport: Callable[[str], Observed]
+
+
+def tracing(settings: Settings, *, version: str, metrics: WorkMetrics) -> Tracing | None:
+    """Begin to trace, if a collector is set; raise `CannotStart` without the packages that it needs."""
+    if settings.traces_url is None:
+        return None
+    # Imported here, because an installation without traces has no such packages and must pay nothing for them.
+    try:
+        from adapters.tracing.exporting import ExportingQueue  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise CannotStart(
+            "GATEHOUSE_TRACES_URL is set, and the packages for traces are not installed. Install Gatehouse with its"
+            " extra `traces` (ops/requirements-traces.lock), or unset it."
+        ) from None
+    from adapters.gateways.traced_requests import TracedTransport  # noqa: PLC0415
+    from adapters.postgres.driver.traced_connection import TracedConnection  # noqa: PLC0415
+    from adapters.tracing.spans import SamplingTracer  # noqa: PLC0415
+
+    queue = ExportingQueue(
+        settings.traces_url, authorization=settings.traces_authorization, version=version, metrics=metrics
+    )
+    tracer = SamplingTracer(queue, percent=settings.traces_percent)
+
+    def transport(purpose: str) -> Observed:
+        return partial(TracedTransport, tracer=tracer, purpose=purpose, passes_on=purpose in CONTINUES_TRACES)
+
+    return Tracing(
+        tracer=tracer, close=queue.close, connection=partial(TracedConnection, tracer=tracer), transport=transport
+    )
+
+
+async def close_clients(
+    http: OutboundClients, billing: StripeGateway | SandboxGateway, tracing: Tracing | None
+) -> None:
+    """Close the connections to others, and last hand the traces over."""
+    await http.close()
+    await billing.close()
+    if tracing is not None:
+        await trio.to_thread.run_sync(tracing.close)
+
+
+def connection_of(tracing: Tracing | None) -> Callable[[RawConnection, WriteFailures], Connection]:
+    """Return what makes the connections of the pool: without traces, no statement passes anything more."""
+    return Connection if tracing is None else tracing.connection
+
+
+def observed_by(tracing: Tracing | None, purpose: str) -> Observed:
+    """Return what a transport of that purpose is observed by."""
+    return unobserved if tracing is None else tracing.transport(purpose)
 
 
 def delete_shared_metrics(settings: Settings) -> None:

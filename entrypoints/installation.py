@@ -30,6 +30,7 @@ from ports.saml.messages import SamlMessages
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.sign_in.upstream.gateway import ConnectionGateway, UpstreamGateway
 from ports.sign_in.upstream.saml import SamlConnectionGateway
+from ports.tracing import Tracer
 from ports.webhooks.events import FeedWaiters
 
 
@@ -70,6 +71,8 @@ class Installation:
     precedence: Precedence = field(default_factory=RequestsFirst)
     # The connections of this process to the database, and its number among the workers; None when it is the only one.
     pool: ConnectionPool | None = None
+    # None where traces are off.
+    tracer: Tracer | None = None
     worker: int | None = None
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

@@ -74,6 +74,7 @@ from adapters.postgres.embedded.server import EmbeddedPostgresError
 from adapters.postgres.listening import PostgresListening
 from adapters.postgres.schema.migrations import MigrationError
 from adapters.postgres.transaction import Tools
+from adapters.process_usage import process_usage
 from adapters.qr_codes import SegnoQrCodes
 from core.attempts import ORGANIZATION_TARGETS_MAX
 from core.billing import sandbox
@@ -211,7 +212,12 @@ async def connected(
     )
     doorbells, pepper = MemoryDoorbells(), HmacPepper()
     locations = equipment.locations(settings)
-    pool = Pool(address.reveal(), connections_max=settings.database_connections)
+    tracing = equipment.tracing(settings, version=version(), metrics=metrics)
+    pool = Pool(
+        address.reveal(),
+        connections_max=settings.database_connections,
+        connection=equipment.connection_of(tracing),
+    )
     postgres = PostgresDatabase(
         pool=pool,
         tools=Tools(
@@ -250,10 +256,11 @@ async def connected(
         logouts_max=NOTICES_AT_ONCE_MAX,
         attempts_of_an_organization_max=ORGANIZATION_TARGETS_MAX * DELIVERIES_AT_ONCE_MAX,
         streams_max=STREAMS_AT_ONCE_MAX,
+        tracing=tracing,
     )
     upstream_requests = UpstreamRequests(http.connections, version=version())
     tokens = JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness)
-    billing = equipment.billing_gateway(settings, database, clock)
+    billing = equipment.billing_gateway(settings, database, clock, tracing)
     billing_receiver = EventReceiver(
         mode=billing.mode,
         secret=lambda: settings.billing_webhook_secret or Secret(pepper.mark(sandbox.SIGNING_PURPOSE).hex()),
@@ -287,7 +294,9 @@ async def connected(
                     **watchers,
                     "poller": poller,
                     "key_refresher": refresher,
-                    "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics, turns=turns),
+                    "metrics_refresher": MetricsRefresher(
+                        database=database, pool=pool, metrics=metrics, turns=turns, usage=process_usage
+                    ),
                     "housekeeper": housekeeper,
                     "log_month_keeper": LogMonthKeeper(kept_for=settings.logs_kept_for, **deleting),
                     "invitation_sweeper": InvitationSweeper(**deleting),
@@ -352,6 +361,7 @@ async def connected(
                 siem_sender=HttpSiemSender(http.stream_tests, version=version()),
                 precedence=precedence,
                 pool=pool,
+                tracer=tracing.tracer if tracing is not None else None,
                 worker=worker,
             )
             for watcher in watchers.values():
@@ -366,8 +376,7 @@ async def connected(
             await supervisor.stop()
     finally:
         with trio.CancelScope(shield=True):
-            await http.close()
-        await billing.close()
+            await equipment.close_clients(http, billing, tracing)
         # Last, because the actors use the database until they have ended.
         pool.close()
         locations.close()
@@ -395,7 +404,7 @@ def _dispatchers(
         "webhook_dispatcher": WebhookDispatcher(sender=webhooks, clock=clock, **connections),
         "logout_dispatcher": LogoutDispatcher(sender=logouts, tokens=installation.tokens, clock=clock, **connections),
         "bulk_worker": BulkWorker(**connections),
-        "siem_streamer": SiemStreamer(sender=streams, **connections),
+        "siem_streamer": SiemStreamer(sender=streams, clock=clock, **connections),
         "mail_courier": MailCourier(renderer=renderer, gateway=gateway, **connections),
         "routed_mail_courier": RoutedMailCourier(renderer=renderer, gateway=routing, **connections),
     }

@@ -29,6 +29,7 @@ from entrypoints.refusals import CannotStart
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.serving.connections import ClientConnection
 from entrypoints.web.serving.open_connections import CONNECTIONS_OF_A_CLIENT_MAX, OpenConnections
+from ports.metrics_of_work import ConnectionRefusal
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -165,6 +166,7 @@ class _Clients:
         self, application: Application, config: Config, context: WorkerContext, connections: trio.Nursery
     ) -> None:
         self._application = application
+        self._metrics = application.installation.metrics
         self._config = config
         self._context = context
         self._connections = connections
@@ -195,6 +197,7 @@ class _Clients:
             except OSError as error:
                 if error.errno not in _EXHAUSTED:
                     raise
+                self._metrics.connection_refused(ConnectionRefusal.EXHAUSTED)
                 log.warning("server.exhausted", reason=error.strerror)
                 self._open_connections.make_room()
                 await trio.sleep(ACCEPT_PAUSE_SECONDS)
@@ -219,9 +222,12 @@ class _Clients:
         if not self._open_connections.is_full:
             return
         await trio.lowlevel.wait_readable(listener)
-        began = trio.current_time()
+        began, is_counted = trio.current_time(), False
         while self._open_connections.is_full and not self._open_connections.make_room():
             if trio.current_time() - began > FULL_SECONDS_MAX:
+                if not is_counted:
+                    self._metrics.connection_refused(ConnectionRefusal.FULL)
+                    is_counted = True
                 self._report_full()
             self._has_room = trio.Event()
             with trio.move_on_after(ROOM_SECONDS_MAX):
@@ -243,12 +249,14 @@ class _Clients:
         )
         client = self._client_of(stream)
         if not self._open_connections.add(connection, client):
+            self._metrics.connection_refused(ConnectionRefusal.SHARE)
             log.info("connection.refused", client=client, reason="too many connections with unanswered requests")
             stream.socket.close()
             return
         if not self._open:
             self._last_closed = trio.Event()
         self._open += 1
+        self._metrics.connection_opened()
         self._connections.start_soon(self._serve, connection)
 
     def _client_of(self, stream: trio.SocketStream) -> str | None:
@@ -273,6 +281,7 @@ class _Clients:
             self._open_connections.remove(connection)
             self._has_room.set()
             self._open -= 1
+            self._metrics.connection_closed()
             if not self._open:
                 self._last_closed.set()
 

@@ -33,12 +33,13 @@ from entrypoints.workers import supervise_workers
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator, Callable, Generator
+    from collections.abc import AsyncIterator, Callable, Generator, Sequence
 
     from core.secrets import Secret
     from entrypoints.database import Keeper
     from entrypoints.installation import Installation
     from entrypoints.settings import Settings
+    from entrypoints.web.serving.routes import Route
 
 DEVELOPMENT_OWNER: Final = "owner@gatehouse.test"
 OWNER_FILE: Final = "owner-password"
@@ -203,13 +204,22 @@ def _servers(installation: Installation, listeners: _Listeners) -> list[Server]:
     routes = capabilities.routes(is_development=settings.dev, has_billing_provider=settings.has_billing_provider)
     seconds = float(settings.shutdown_seconds), float(settings.drain_seconds)
     if listeners.internal is None:
-        return [Server(Application(installation, routes), listeners.public, *seconds)]
+        return [Server(_application(installation, routes), listeners.public, *seconds)]
     internal = [route for route in routes if capabilities.is_internal(route)]
     public = [route for route in routes if not capabilities.is_internal(route)]
     return [
-        Server(Application(installation, public), listeners.public, *seconds),
-        Server(Application(installation, internal), listeners.internal, *seconds),
+        Server(_application(installation, public), listeners.public, *seconds),
+        Server(_application(installation, internal), listeners.internal, *seconds),
     ]
+
+
+def _application(installation: Installation, routes: Sequence[Route]) -> Application:
+    if installation.tracer is None:
+        return Application(installation, routes)
+    # Imported here, because without traces it is not needed.
+    from entrypoints.web.serving.traced import TracedApplication  # noqa: PLC0415
+
+    return TracedApplication(installation, routes, tracer=installation.tracer)
 
 
 def _tune_garbage_collector() -> None:

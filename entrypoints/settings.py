@@ -22,8 +22,8 @@ from core.secrets import Secret
 from entrypoints import billing_settings, upstream_settings
 from entrypoints import setting_kinds as kinds
 from entrypoints.refusals import CannotStart
-from entrypoints.retention_settings import RetentionSettings
 from entrypoints.setting_kinds import PREFIX, Bind, Kind, Network, described
+from entrypoints.traces_settings import TracesSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ def _setting(name: str, sentence: str, kind: Kind, default: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(RetentionSettings):
+class Settings(TracesSettings):
     """The effective settings."""
 
     base_url: str = _setting(

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from core.platform.health_figures import PlatformFigures
 from ports.listening import PollingRole
+from ports.metrics_of_work import WorkMetrics
 
 EXPOSITION_CONTENT_TYPE: Final = "text/plain; version=0.0.4"
 
@@ -43,7 +44,7 @@ class ConnectionPool(Protocol):
         ...
 
 
-class Metrics(Protocol):
+class Metrics(WorkMetrics, Protocol):
     """Records measurements. Every recording method is fast and never fails."""
 
     def request_finished(

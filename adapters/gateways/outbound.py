@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from functools import cache
 from http.cookiejar import CookieJar
 from ipaddress import ip_network
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import httpcore
 import httpx
@@ -28,10 +28,12 @@ from core.outbound import is_allowed
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
     from uuid import UUID
 
     from core.outbound import Address, Network
+
+    Observed: TypeAlias = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]
 
 # For targets that the operator has named.
 EVERYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
@@ -150,6 +152,11 @@ class _SharedStream(httpx.AsyncByteStream):
             await self._body.aclose()
 
 
+def unobserved(transport: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
+    """Put nothing in front of a transport."""
+    return transport
+
+
 def outbound_client(
     allowed: Sequence[Network],
     *,
@@ -157,19 +164,21 @@ def outbound_client(
     tls: ssl.SSLContext | None = None,
     connections_max: int = CONNECTIONS_MAX,
     of_an_organization_max: int = CONNECTIONS_OF_AN_ORGANIZATION_MAX,
+    observed: Observed = unobserved,
 ) -> httpx.AsyncClient:
     """Return a client whose requests reach allowed addresses only; the caller limits the time of each request.
 
     A request beyond `connections_max`, or beyond the share of its organization, waits for one that ends. Without
-    `lookups` the client has look-ups of its own.
+    `lookups` the client has look-ups of its own. `observed` may put a transport that measures in front of its own.
     """
+    transport = _CheckedTransport(
+        CheckedBackend(allowed, lookups or NameLookups()),
+        tls or tls_of_the_system(),
+        connections_max=connections_max,
+        of_an_organization_max=of_an_organization_max,
+    )
     return httpx.AsyncClient(
-        transport=_CheckedTransport(
-            CheckedBackend(allowed, lookups or NameLookups()),
-            tls or tls_of_the_system(),
-            connections_max=connections_max,
-            of_an_organization_max=of_an_organization_max,
-        ),
+        transport=observed(transport),
         timeout=httpx.Timeout(None, connect=CONNECT_SECONDS_MAX),
         cookies=NoCookies(),
         follow_redirects=False,

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlsplit
 import structlog
 import trio
 
+from adapters.gateways.outbound import unobserved
 from adapters.gateways.stripe_requests import StripeRequests
 from core.billing import provider_objects
 from core.billing.provider import BillingFailed, BillingMode, CheckoutSession, ReadSubscription, mode_of_key
@@ -17,6 +18,7 @@ from core.billing.provider import BillingFailed, BillingMode, CheckoutSession, R
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from adapters.gateways.outbound import Observed
     from adapters.gateways.stripe_requests import StripeAnswer
     from core.billing.customers import CustomerWish
     from core.billing.provider import CheckoutOrder
@@ -32,10 +34,10 @@ log = structlog.get_logger(__name__)
 class StripeGateway:
     """The port `BillingGateway`."""
 
-    def __init__(self, *, url: str, key: Secret, clock: Clock) -> None:
+    def __init__(self, *, url: str, key: Secret, clock: Clock, observed: Observed = unobserved) -> None:
         self._mode = mode_of_key(key)
         self._clock = clock
-        self._requests = StripeRequests(url=url, key=key)
+        self._requests = StripeRequests(url=url, key=key, observed=observed)
 
     @property
     def mode(self) -> BillingMode:

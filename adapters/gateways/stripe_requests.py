@@ -21,13 +21,14 @@ import httpx
 import structlog
 import trio
 
-from adapters.gateways.outbound import NoCookies
+from adapters.gateways.outbound import NoCookies, unobserved
 from core.billing.provider import BillingFailed, BillingRateLimited
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterator
 
+    from adapters.gateways.outbound import Observed
     from core.secrets import Secret
 
 API_VERSION: Final = "2025-03-31.basil"
@@ -80,16 +81,18 @@ def _tls() -> ssl.SSLContext:
 class StripeRequests:
     """Sends requests to the API at one address, with one key."""
 
-    def __init__(self, *, url: str, key: Secret) -> None:
+    def __init__(self, *, url: str, key: Secret, observed: Observed = unobserved) -> None:
+        # The key goes to this address only, and not to a proxy that the environment happens to name.
+        transport = httpx.AsyncHTTPTransport(
+            verify=_tls(), limits=httpx.Limits(max_connections=CONNECTIONS_MAX), trust_env=False
+        )
         self._client = httpx.AsyncClient(
             base_url=url,
             auth=httpx.BasicAuth(key.reveal(), ""),
             headers={"Stripe-Version": API_VERSION},
             timeout=httpx.Timeout(READ_SECONDS_MAX, connect=CONNECT_SECONDS_MAX),
             cookies=NoCookies(),
-            limits=httpx.Limits(max_connections=CONNECTIONS_MAX),
-            verify=_tls(),
-            # The key goes to this address only, and not to a proxy that the environment happens to name.
+            transport=observed(transport),
             trust_env=False,
         )
 

@@ -82,6 +82,8 @@ class Belonging:
 class TooManyConflicts(RateLimitExceeded):
     """The organization has asked for too many addresses that other accounts have."""
 
+    limit = "address_conflicts"
+    counts = "conflicts"
     default_message = "Too many addresses belonged to other accounts. Wait before you change another address."
 
 

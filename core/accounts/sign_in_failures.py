@@ -65,10 +65,14 @@ def attempt(
     allowed_at = blocked_until(failures, network, is_known_device=is_known_device, session_id=session_id)
     if allowed_at is not None:
         # Raising rolls this attempt back: only attempts that are compared are counted.
-        raise RateLimitExceeded(
-            "Too many failed sign-ins for this address. Wait 15 minutes, then try again.",
-            retry_after_seconds=max(1, ceil((allowed_at - uow.now).total_seconds())),
-        ).because("too_many_failures")
+        raise (
+            RateLimitExceeded(
+                "Too many failed sign-ins for this address. Wait 15 minutes, then try again.",
+                retry_after_seconds=max(1, ceil((allowed_at - uow.now).total_seconds())),
+            )
+            .of("sign_in_failures", counts="failures")
+            .because("too_many_failures")
+        )
     return attempt_id
 
 

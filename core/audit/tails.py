@@ -27,6 +27,8 @@ PLATFORM_LOG: Final = UUID(int=0)
 class TailsTaken(RateLimitExceeded):
     """As many readers as may wait for new entries of this log are waiting."""
 
+    limit = "audit_tails"
+    counts = "readers"
     default_message = (
         "This audit log is being followed by 20 people already. This page loads itself again from time to time instead."
     )

@@ -86,6 +86,8 @@ class AlreadyInvited(BadRequest):
 class TooManyWaiting(RateLimitExceeded):
     """The organization has as many invitations without an answer as it may have."""
 
+    limit = "waiting_invitations"
+    counts = "invitations"
     default_message = Wording(
         "%(maximum)s invitations of this organization are waiting for an answer, which is the"
         " maximum. Withdraw some, or wait until they are answered or expire.",

@@ -123,7 +123,7 @@ def _admits(uow: UnitOfWork, limit: MailLimit, template: str, address: str, orga
         return free_at is None
     seconds = (free_at - uow.now).total_seconds()
     refusal = RateLimitExceeded if limit.scope is Scope.ORGANIZATION else AddressLimitReached
-    raise refusal(limit.refusal, retry_after_seconds=max(1, ceil(seconds)))
+    raise refusal(limit.refusal, retry_after_seconds=max(1, ceil(seconds))).of(limit.name.lower(), counts="mails")
 
 
 def _key(uow: UnitOfWork, limit: MailLimit, template: str, address: str, organization_id: UUID | None) -> bytes:

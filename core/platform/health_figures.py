@@ -49,6 +49,21 @@ class PlatformFigures:
         return 100.0 * self.mfa_users / self.active_users if self.active_users else 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backlog:
+    """What waits in the installation.
+
+    The ages are those of the oldest mail for the mail server of the platform, of the oldest for that of an
+    organization, and of the oldest audit entry that is not sealed; 0 where none waits. A stream fails when its last
+    attempt has.
+    """
+
+    mail_seconds: float = 0.0
+    routed_mail_seconds: float = 0.0
+    unsealed_seconds: float = 0.0
+    failing_streams: int = 0
+
+
 def platform(uow: UnitOfWork) -> PlatformFigures | None:
     """Return the figures as they were counted last; None when they were never counted."""
     return uow.figures.platform()
@@ -65,6 +80,11 @@ def count(uow: UnitOfWork) -> PlatformFigures | None:
 def count_accounts(uow: UnitOfWork) -> None:
     """Count all accounts, unless that was done before."""
     uow.figures.count_accounts()
+
+
+def backlog(uow: UnitOfWork) -> Backlog:
+    """Return what waits in the installation; it is one statement."""
+    return uow.figures.backlog()
 
 
 def probe(uow: UnitOfWork) -> None:

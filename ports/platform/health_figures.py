@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Protocol
 
-from core.platform.health_figures import PlatformFigures
+from core.platform.health_figures import Backlog, PlatformFigures
 
 
 class Figures(Protocol):
@@ -22,6 +22,10 @@ class Figures(Protocol):
 
     def count_accounts(self) -> None:
         """Make the kept figures from a count of all accounts, unless there are some."""
+        ...
+
+    def backlog(self) -> Backlog:
+        """Return what waits at this moment, at a bounded cost."""
         ...
 
     def probe(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from dataclasses import replace
 from datetime import timedelta
@@ -80,6 +81,13 @@ def reads(provider: PaymentProvider) -> int:
     return len([request for request in provider.requests if request.method == "GET"])
 
 
+def counted(shop: Seller) -> dict[str, int]:
+    """Return how many readings the metrics count, by what they led to."""
+    exposition = shop.world.installation.metrics.exposition().decode()
+    found = re.findall(r'^sso_billing_reconciliations_total{outcome="(\w+)"} (\S+)$', exposition, re.MULTILINE)
+    return {outcome: int(float(count)) for outcome, count in found if float(count)}
+
+
 async def test_a_subscription_with_recent_events_is_not_read(
     shop: Seller, reconciler: BillingReconciler, provider: PaymentProvider
 ) -> None:
@@ -113,6 +121,7 @@ async def test_a_subscription_whose_period_ended_is_read_and_repaired_with_an_au
     details = shop.world.audit_entries("subscription.updated", "details")[-1][0]
     assert details["source"] == "billing_reconciliation"
     assert details["changes"]["plan_name"] == {"from": "Pro", "to": "Team"}
+    assert counted(shop).keys() == {"applied"}
 
 
 async def test_a_subscription_that_has_not_drifted_leaves_no_entry(
@@ -235,6 +244,7 @@ async def test_a_subscription_that_the_provider_does_not_know_stays_as_it_is(
 
     assert shop.state() == ("pro", "active")
     assert reads(provider) == 1
+    assert counted(shop) == {"unknown": 1}
 
 
 @pytest.mark.parametrize("body", [{"id": "sub_other", "status": "active"}, {"id": SUBSCRIPTION, "status": "new"}, {}])
@@ -252,6 +262,7 @@ async def test_an_unusable_answer_changes_nothing_and_is_asked_for_later(
 
     assert shop.state() == ("pro", "past_due")
     assert reads(provider) == 2
+    assert counted(shop) == {"failed": 1, "applied": 1}
 
 
 @pytest.mark.parametrize("date", ["yesterday", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT", ""])
@@ -279,6 +290,7 @@ async def test_a_provider_that_asks_to_wait_stops_the_pass_and_frees_the_lease(
 
     assert limited.value.retry_after_seconds == 17
     assert shop.state() == ("pro", "past_due")
+    assert counted(shop) == {"rate_limited": 1, "applied": 1}
 
 
 async def test_the_reconciler_waits_as_long_as_the_provider_asks(

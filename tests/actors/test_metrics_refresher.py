@@ -16,7 +16,8 @@ from actors.turns import MemoryTurns
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.key_certificates import WARNING
-from core.platform.health_figures import PlatformFigures
+from core.platform.health_figures import Backlog, PlatformFigures
+from ports.metrics_of_work import ProcessUsage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +46,7 @@ class FakePorts:
         self.platform_figures: PlatformFigures | None = FIGURES
         self.used: list[tuple[str, float]] = []
         self.shrunk = 0
+        self.cpu_seconds = 0.0
         self.connections = Statistics()
         self.figures = self
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -61,6 +63,13 @@ class FakePorts:
     def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
         assert certificates_before == self.now + WARNING
         return self.platform_figures
+
+    def backlog(self) -> Backlog:
+        return Backlog(mail_seconds=90, failing_streams=2)
+
+    async def usage(self) -> ProcessUsage:
+        self.cpu_seconds += 0.5
+        return ProcessUsage(cpu_seconds=self.cpu_seconds, resident_bytes=1_000, proportional_bytes=600)
 
     def count_accounts(self) -> None:
         self.platform_figures = FIGURES
@@ -95,7 +104,8 @@ class FakePorts:
 def started(ports: FakePorts, nursery: trio.Nursery, *, is_ours: bool = True) -> PrometheusMetrics:
     metrics, turns = PrometheusMetrics(version="test"), MemoryTurns()
     turns.give(is_ours=is_ours)
-    nursery.start_soon(MetricsRefresher(database=ports, pool=ports, turns=turns, metrics=metrics).run)
+    refresher = MetricsRefresher(database=ports, pool=ports, turns=turns, metrics=metrics, usage=ports.usage)
+    nursery.start_soon(refresher.run)
     return metrics
 
 
@@ -118,6 +128,11 @@ async def test_the_gauges_are_set_at_the_start(nursery: trio.Nursery, autojump_c
         'sso_db_pool_connections_total{backend="postgres"} 4.0',
         'sso_db_pool_connections_idle{backend="postgres"} 1.0',
         'sso_db_pool_connections_max{backend="postgres"} 10.0',
+        'sso_mail_oldest_waiting_seconds{server="platform"} 90.0',
+        "sso_siem_streams_failing 2.0",
+        'sso_worker_cpu_seconds_total{worker="0"} 0.5',
+        'sso_worker_memory_bytes{kind="resident",worker="0"} 1000.0',
+        'sso_worker_memory_bytes{kind="proportional",worker="0"} 600.0',
     } <= set(lines(metrics))
 
 
@@ -137,6 +152,16 @@ async def test_the_gauges_are_at_most_30_seconds_old_although_one_process_counts
     assert PERIOD_SECONDS + READ_SECONDS == 30
     assert "sso_active_users_total 9.0" in lines(metrics)
     assert 'sso_db_pool_connections_idle{backend="postgres"} 4.0' in lines(metrics)
+
+
+async def test_a_process_whose_turn_it_is_not_any_more_tells_nothing_of_what_waits(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    metrics = started(FakePorts(), nursery, is_ours=False)
+
+    await wait_all_tasks_blocked()
+
+    assert 'sso_mail_oldest_waiting_seconds{server="platform"} 0.0' in lines(metrics)
 
 
 async def test_without_a_database_the_gauges_keep_their_last_values(
@@ -195,7 +220,8 @@ async def test_the_process_whose_turn_it_is_counts_and_counts_all_accounts_only_
 
     await trio.sleep(2.5 * PERIOD_SECONDS)
 
-    assert [used for used, _ in ports.used] == ["step count", "transact count_accounts"] + 3 * ["step count"]
+    counting = ["step count", "read backlog"]
+    assert [used for used, _ in ports.used] == ["step count", "transact count_accounts", *3 * counting]
 
 
 async def test_the_other_processes_read_what_it_has_kept_and_the_first_figures_soon(

@@ -175,6 +175,12 @@ class Process:
         [role] = [line for line in lines if line.startswith("sso_polling_processes{") and line.endswith(" 1.0")]
         return role.split('"')[1]
 
+    def overdue(self, work: str) -> float:
+        """Return for how long its metric says that this kind of work has been due."""
+        lines = self.metrics.exposition().decode().splitlines()
+        [value] = [line for line in lines if line.startswith(f'sso_work_overdue_seconds{{work="{work}"}}')]
+        return float(value.rpartition(" ")[2])
+
 
 @pytest.fixture
 def autojump_clock() -> MockClock:
@@ -210,6 +216,26 @@ async def test_one_process_polls_and_what_is_due_is_rung_in_all(
     assert (await first.is_rung(), await second.is_rung()) == (True, True)
     assert not await second.is_rung(Bell.MAIL)
     assert {name for name, _ in server.polls} == {"first"}
+
+
+async def test_the_process_that_polls_tells_for_how_long_work_has_been_due(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    first, second = await started(server, nursery, "first", "second")
+    server.due |= {"deliveries": now() - timedelta(hours=1), "mail": now() + timedelta(hours=1), "unknown": now()}
+    await trio.sleep(IDLE_SECONDS)
+
+    late = (first.overdue("deliveries"), second.overdue("deliveries"))
+    first.scope.cancel()
+    await trio.sleep(2 * IDLE_SECONDS)
+    server.due.clear()
+    taken_over = second.overdue("deliveries")
+    await trio.sleep(2 * IDLE_SECONDS)
+
+    assert late == (pytest.approx(3600, abs=2 * IDLE_SECONDS), 0.0)
+    assert (first.overdue("mail"), first.overdue("sealing")) == (0.0, 0.0)
+    assert taken_over > 3600
+    assert second.overdue("deliveries") == 0.0
 
 
 async def test_nothing_due_is_asked_seldom_and_what_is_due_more_often(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+LAG = timedelta(seconds=42)
 TARGET = SiemTarget(
     organization_id=UUID(int=9),
     provider=SiemProvider.HTTP,
@@ -88,6 +89,7 @@ class FakeSender:
     def __init__(self, seconds: float = 0.0) -> None:
         self.seconds = seconds
         self.sent = 0
+        self.refuses = 0
         self.at_once = 0
         self.at_once_max = 0
 
@@ -97,16 +99,19 @@ class FakeSender:
         await trio.sleep(self.seconds)
         self.at_once -= 1
         self.sent += 1
+        if self.sent <= self.refuses:
+            return StreamReceipt(received=0, status_code=401, error="The receiver answered 401.")
         return StreamReceipt(received=len(events), status_code=200, error=None)
 
 
-def streamer(database: FakeDatabase, sender: FakeSender) -> SiemStreamer:
+def streamer(database: FakeDatabase, sender: FakeSender, metrics: PrometheusMetrics | None = None) -> SiemStreamer:
     """A streamer between that database and that sender."""
     return SiemStreamer(
         database=cast("Database", cast("Any", database)),
         doorbells=MemoryDoorbells(),
         sender=sender,
-        metrics=PrometheusMetrics(version="1.2.3"),
+        clock=lambda: EVENT.created_at + LAG,
+        metrics=metrics or PrometheusMetrics(version="1.2.3"),
     )
 
 
@@ -120,6 +125,22 @@ async def test_at_most_so_many_batches_are_sent_at_once_and_no_leased_stream_wai
 
     assert (sender.sent, sender.at_once_max) == (3 * ATTEMPTS_AT_ONCE_MAX, ATTEMPTS_AT_ONCE_MAX)
     assert len(database.recorded) == sender.sent
+
+
+async def test_the_outcome_of_each_batch_and_the_age_of_its_oldest_entry_are_measured(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    database, sender, metrics = FakeDatabase(3), FakeSender(), PrometheusMetrics(version="1.2.3")
+    sender.refuses = 1
+    nursery.start_soon(streamer(database, sender, metrics).run)
+
+    await trio.sleep(5)
+
+    lines = metrics.exposition().decode().splitlines()
+    assert 'sso_siem_attempts_total{outcome="delivered"} 2.0' in lines
+    assert 'sso_siem_attempts_total{outcome="refused"} 1.0' in lines
+    assert "sso_siem_lag_seconds_count 2.0" in lines
+    assert f"sso_siem_lag_seconds_sum {2 * LAG.total_seconds()}" in lines
 
 
 async def test_a_database_that_is_away_is_reported_once_and_asked_again_every_period(

@@ -9,6 +9,7 @@ from adapters.prometheus import OTHER, REQUEST_SERIES_MAX, PrometheusMetrics
 from core.platform.health_figures import PlatformFigures
 from ports.listening import PollingRole
 from ports.metrics import EXPOSITION_CONTENT_TYPE
+from ports.metrics_of_work import ProcessUsage
 
 # Operations 4.11; the label of the status class is named by decisions 11.4.
 DOCUMENTED = {
@@ -31,6 +32,22 @@ DOCUMENTED = {
     "sso_auth_tokens_issued_total": ("counter", set[str]()),
     "sso_actor_up": ("gauge", {"actor"}),
     "sso_actor_restarts_total": ("counter", {"actor"}),
+    "sso_mail_attempts_total": ("counter", {"server", "outcome"}),
+    "sso_mail_oldest_waiting_seconds": ("gauge", {"server"}),
+    "sso_webhook_attempts_total": ("counter", {"outcome"}),
+    "sso_siem_attempts_total": ("counter", {"outcome"}),
+    "sso_siem_lag_seconds": ("histogram", set[str]()),
+    "sso_siem_streams_failing": ("gauge", set[str]()),
+    "sso_billing_reconciliations_total": ("counter", {"outcome"}),
+    "sso_audit_sealing_lag_seconds": ("gauge", set[str]()),
+    "sso_work_overdue_seconds": ("gauge", {"work"}),
+    "sso_limit_refusals_total": ("counter", {"limit", "reason"}),
+    "sso_connections_refused_total": ("counter", {"reason"}),
+    "sso_connections_open": ("gauge", set[str]()),
+    "sso_worker_cpu_seconds_total": ("counter", {"worker"}),
+    "sso_worker_memory_bytes": ("gauge", {"worker", "kind"}),
+    "sso_trace_spans_exported_total": ("counter", set[str]()),
+    "sso_trace_spans_dropped_total": ("counter", {"reason"}),
     "sso_build_info": ("gauge", {"version"}),
 }
 
@@ -49,6 +66,8 @@ def used(metrics: PrometheusMetrics) -> PrometheusMetrics:
     metrics.login_failed("wrong_password")
     metrics.token_issued()
     metrics.actor_changed("mail_courier", is_up=True)
+    metrics.limit_refused("login", "requests")
+    metrics.usage_measured(ProcessUsage(cpu_seconds=1.5, resident_bytes=2_000, proportional_bytes=1_000))
     metrics.figures_refreshed(
         PlatformFigures(
             active_users=4, organizations=2, mfa_users=1, queued_mails=0, queued_deliveries=0, certificates_ending=0

@@ -43,6 +43,9 @@ DEFAULTS: dict[str, Any] = {
     "billing_sandbox": False,
     "saml_aes_cbc": False,
     "billing_webhook_secret": None,
+    "traces_url": None,
+    "traces_authorization": None,
+    "traces_percent": 10,
     "geoip_db": None,
     "frontend_url": None,
     "auto_approve": False,
@@ -127,6 +130,9 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("TRUSTED_PROXIES", " 10.0.0.7 , fd00::/8 ,", "trusted_proxies", (ip_network("10.0.0.7"), ip_network("fd00::/8"))),
     ("OUTBOUND_ALLOW", "10.0.0.0/8", "outbound_allow", (ip_network("10.0.0.0/8"),)),
     ("DNS_SERVER", "192.0.2.53:53", "dns_server", Bind("192.0.2.53", 53)),
+    ("TRACES_URL", "http://localhost:4318/v1/traces", "traces_url", "http://localhost:4318/v1/traces"),
+    ("TRACES_AUTHORIZATION", "Bearer hush", "traces_authorization", Secret("Bearer hush")),
+    ("TRACES_PERCENT", "100", "traces_percent", 100),
     ("DNS_SERVER", "[2001:db8::53]:5353", "dns_server", Bind("2001:db8::53", 5353)),
     ("DELIVERY_RETENTION_DAYS", "1", "delivery_retention", timedelta(days=1)),
     ("DELIVERY_RETENTION_DAYS", "90", "delivery_retention", timedelta(days=90)),
@@ -230,6 +236,10 @@ REFUSED = [
     ("SHUTDOWN_SECONDS", "301", "seconds from 1 to 300"),
     ("DRAIN_SECONDS", "-1", "seconds from 0 to 300"),
     ("DRAIN_SECONDS", "301", "seconds from 0 to 300"),
+    ("TRACES_URL", "localhost:4318", "an address such as http://localhost:4318/v1/traces, without query or fragment"),
+    ("TRACES_AUTHORIZATION", "Bearer \N{SNOWMAN}", "a value such as Bearer 0123abcd, in ASCII"),
+    ("TRACES_PERCENT", "0", "a whole number from 1 to 100"),
+    ("TRACES_PERCENT", "101", "a whole number from 1 to 100"),
 ]
 
 

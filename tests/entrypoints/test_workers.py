@@ -74,6 +74,13 @@ def test_all_workers_serve_and_the_metrics_include_all_and_survive_a_worker(serv
 
     assert before == after == [answered] * 6
 
+    exposition = service.get("/metrics").content.decode()
+    memory = dict(re.findall(r'^sso_worker_memory_bytes{kind="proportional",worker="(\d)"} (\S+)$', exposition, re.M))
+    cpu_seconds = dict(re.findall(r'^sso_worker_cpu_seconds_total{worker="(\d)"} (\S+)$', exposition, re.M))
+    assert memory.keys() == cpu_seconds.keys() == {"0", "1"}
+    assert all(float(each) > 2**24 for each in memory.values())
+    assert all(float(each) > 0.1 for each in cpu_seconds.values())
+
 
 def test_a_killed_or_stopped_worker_is_replaced_and_the_other_continues(services: Services) -> None:
     service = services.ready("--workers", str(WORKERS))

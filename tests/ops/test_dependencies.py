@@ -41,7 +41,9 @@ def imported(*folders: str) -> set[str]:
 
 def test_the_service_declares_every_package_that_it_imports() -> None:
     assert {"httpcore", "werkzeug", "quart"} <= imported(*LAYERS)
-    assert imported(*LAYERS) - names(project()["dependencies"]) == set()
+    assert (
+        imported(*LAYERS) - names([*project()["dependencies"], *project()["optional-dependencies"]["traces"]]) == set()
+    )
 
 
 def test_the_tests_declare_every_package_that_they_import() -> None:
@@ -60,3 +62,15 @@ def test_every_declared_package_has_a_reason_and_every_reason_a_package() -> Non
 
     assert reasons <= declared
     assert declared <= reasons | set(prescribed)
+
+
+def test_the_lock_of_traces_adds_to_that_of_the_service_and_changes_nothing_of_it() -> None:
+    versions = {
+        lock: set(re.findall(r"^([a-z][\w.-]*==[^ ]+)", (ROOT / "ops" / lock).read_text(), re.MULTILINE))
+        for lock in ("requirements.lock", "requirements-traces.lock")
+    }
+
+    added = versions["requirements-traces.lock"] - versions["requirements.lock"]
+
+    assert versions["requirements.lock"] <= versions["requirements-traces.lock"]
+    assert {version.partition("==")[0] for version in added} == {"opentelemetry-proto", "protobuf"}

@@ -26,9 +26,10 @@ from adapters.postgres.driver.timed_connection import TimedConnection, log_failu
 from adapters.postgres.driver.write_failures import WriteFailures
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from outcome import Outcome
+
 
 # A use case that waits for a connection tries this often to open another one.
 WAIT_AGAIN_SECONDS = 0.1
@@ -66,10 +67,17 @@ class _Pooled:
 class Pool:
     """A bounded set of connections that repairs itself."""
 
-    def __init__(self, url: str, *, connections_max: int) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        connections_max: int,
+        connection: Callable[..., Connection] = Connection,
+    ) -> None:
         # One for each connection, so that tasks queue in Trio, where waiting can be cancelled.
         self.places = trio.CapacityLimiter(connections_max)
         self._write_failures = WriteFailures()
+        self._connection = connection
         self._connect = partial(TimedConnection.open, url)
         self._maximum = connections_max
         # The connection that was used last is at the end.
@@ -179,7 +187,7 @@ class Pool:
         else:
             self._connecting -= 1
             mark = self._mark if driver.is_pooled else b""
-            self._put(_Pooled(driver, Connection(driver, self._write_failures, mark=mark)))
+            self._put(_Pooled(driver, self._connection(driver, self._write_failures, mark=mark)))
 
     def _record_failure(self) -> None:
         self._connecting -= 1

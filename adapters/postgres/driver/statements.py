@@ -91,6 +91,10 @@ class Statements:
         """Whether there are statements to be sent."""
         return bool(self._deferred)
 
+    def deferred_texts(self) -> Sequence[bytes]:
+        """Return the texts of the statements to be sent."""
+        return [statement.text for statement in self._deferred]
+
     def add(self, text: Text, parameters: Parameters, *, is_binary: bool, is_prepared: bool) -> Statement:
         """Defer a statement to the next round trip; `is_binary` is the format of the answer."""
         numbered, places, names = _numbered(text)

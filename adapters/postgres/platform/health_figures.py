@@ -13,7 +13,7 @@ from adapters.postgres.driver.columns import columns
 from adapters.postgres.saml.certificates import COUNT_ENDING
 from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.transaction import Aggregate
-from core.platform.health_figures import PlatformFigures, SchemaTooNew, WritesFailing
+from core.platform.health_figures import Backlog, PlatformFigures, SchemaTooNew, WritesFailing
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -71,6 +71,36 @@ COUNT_ACCOUNTS: Final = """
     WHERE  deactivated_at IS NULL
     HAVING NOT EXISTS (SELECT FROM platform_figures)
 """
+# The first or the last row of an index for each. Of entries that are not sealed, those of so many organizations are
+# looked at: while more of them wait, the age is that of some of the oldest.
+BACKLOG_ORGANIZATIONS_MAX: Final = 100
+BACKLOG: Final = """
+    WITH RECURSIVE unsealed (organization_id, created_at, number) AS (
+        (SELECT   organization_id, created_at, 1
+         FROM     audit_entries
+         WHERE    position IS NULL
+         ORDER BY organization_id, created_at
+         LIMIT    1)
+        UNION ALL
+        SELECT next.organization_id, next.created_at, unsealed.number + 1
+        FROM   unsealed
+        CROSS JOIN LATERAL (SELECT   organization_id, created_at
+                            FROM     audit_entries
+                            WHERE    position IS NULL AND organization_id > unsealed.organization_id
+                            ORDER BY organization_id, created_at
+                            LIMIT    1) AS next
+        WHERE  unsealed.number < %(organizations_max)s
+    ), oldest AS (
+        SELECT (SELECT created_at FROM mails WHERE state = 'queued' ORDER BY created_at, id LIMIT 1) AS mail,
+               (SELECT created_at FROM mails WHERE state = 'routed' ORDER BY created_at, id LIMIT 1) AS routed_mail,
+               (SELECT min(created_at) FROM unsealed) AS unsealed
+    )
+    SELECT greatest(0, coalesce(extract(epoch FROM %(now)s - mail), 0))::float AS mail_seconds,
+           greatest(0, coalesce(extract(epoch FROM %(now)s - routed_mail), 0))::float AS routed_mail_seconds,
+           greatest(0, coalesce(extract(epoch FROM %(now)s - unsealed), 0))::float AS unsealed_seconds,
+           (SELECT count(*) FROM siem_streams WHERE enabled AND failures > 0) AS failing_streams
+    FROM   oldest
+"""
 # The answer changes only when this process is replaced.
 SCHEMA_RETRY_SECONDS = 60
 WRITE_RETRY_SECONDS = 1
@@ -92,6 +122,12 @@ class PostgresFigures(Aggregate):
         # A statement of its own, so that the next one sees what another process has counted meanwhile.
         self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('gatehouse.account_counting'))")
         self._connection.execute(COUNT_ACCOUNTS, (self._transaction.now,))
+
+    def backlog(self) -> Backlog:
+        values = {"now": self._transaction.now, "organizations_max": BACKLOG_ORGANIZATIONS_MAX}
+        # Planned for what waits at present.
+        [backlog] = self._all(Backlog, BACKLOG, values, prepare=False)
+        return backlog
 
     def probe(self) -> None:
         if self._value("SELECT current_setting('transaction_read_only')") != "off":

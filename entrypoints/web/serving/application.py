@@ -54,6 +54,7 @@ from entrypoints.web.serving.exchanges import Exchange
 from entrypoints.web.serving.headers import ResponseHeaders
 from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
 from entrypoints.web.serving.impersonating import OwnHandOnly, StopFirst
+from entrypoints.web.serving.limit_refusals import limit_of
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import FORM, is_id, paths_of
 
@@ -377,6 +378,8 @@ class Application(QuartTrio):
         # Callers can make these answers at will, so no alert on 5xx may count them.
         is_external = request.refusal is not None and request.refusal.code.is_external
         self.installation.metrics.request_finished(request.method, path, status, seconds, is_external=is_external)
+        if request.refusal is not None and (limited := limit_of(request.refusal)) is not None:
+            self.installation.metrics.limit_refused(*limited)
         # Probes arrive every few seconds; logging each of them would bury the other lines.
         write = log.debug if route is not None and route.is_operational else log.info
         if request.refusal is not None:

@@ -8,6 +8,7 @@ discards them, and each worker has its own, which is enough against floods. Limi
 from __future__ import annotations
 
 import time
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from core.errors import RateLimitExceeded
@@ -41,17 +42,18 @@ class RateLimiter:
         """
         now = self._monotonic()
         taken: dict[tuple[RateLimit, str], Bucket] = {}
-        waits_seconds: list[int] = []
+        refused: dict[RateLimit, int] = {}
         for limit in limits:
             bucket = self._buckets.get((limit, holder), _FULL)
             left = bucket.take(limit, now)
             if left is None:
-                waits_seconds.append(bucket.retry_after_seconds(limit, now))
+                refused[limit] = bucket.retry_after_seconds(limit, now)
             else:
                 taken[limit, holder] = left
-        if waits_seconds:
+        if refused:
             # Earlier than this, another of the limits would refuse.
-            raise RateLimitExceeded(retry_after_seconds=max(waits_seconds))
+            limit, seconds = max(refused.items(), key=itemgetter(1))
+            raise RateLimitExceeded(retry_after_seconds=seconds).of(limit.name.lower())
         for key, bucket in taken.items():
             # Removed and added again, so that the dictionary stays in the order of last use.
             self._buckets.pop(key, None)

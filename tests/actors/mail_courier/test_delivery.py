@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from tests.actors.mail_courier.installation import Installation
 
 
+def counted(installation: Installation) -> set[str]:
+    """Return what the metrics count of attempts."""
+    name = "sso_mail_attempts_total"
+    lines = installation.metrics.exposition().decode().splitlines()
+    return {line.removeprefix(name) for line in lines if line.startswith(name)}
+
+
 async def test_a_mail_is_sent_as_soon_as_it_is_committed(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
@@ -89,6 +96,9 @@ async def test_a_deferred_mail_is_retried_after_its_delay(
     assert (meanwhile["state"], meanwhile["last_error"]) == ("queued", "The mail server answered 451 busy")
     assert installation.mail_server.delivered == ["ada@example.org"]
     assert installation.row("ada@example.org")["last_error"] is None
+    assert {'{outcome="deferred",server="platform"} 1.0', '{outcome="sent",server="platform"} 1.0'} <= counted(
+        installation
+    )
 
 
 async def test_a_refused_mail_fails_immediately_and_is_not_retried(
@@ -109,6 +119,7 @@ async def test_a_refused_mail_fails_immediately_and_is_not_retried(
     row = installation.row("nobody@example.org")
     assert len(attempts) == 1
     assert (row["state"], row["last_error"]) == ("failed", "The mail server answered 550 no such user")
+    assert '{outcome="failed",server="platform"} 1.0' in counted(installation)
 
 
 async def test_an_attempt_that_the_mail_server_does_not_answer_fails(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -119,6 +120,17 @@ async def refuse() -> None:
     raise MailServerUnusable("The mail server cannot be reached: Connection refused")
 
 
+def counted(installation: Installation, outcome: str) -> float:
+    """Return how many attempts the metrics count with this outcome."""
+    found = re.search(
+        rf'^sso_mail_attempts_total{{outcome="{outcome}",server="organization"}} (\S+)$',
+        installation.metrics.exposition().decode(),
+        re.MULTILINE,
+    )
+    assert found is not None
+    return float(found[1])
+
+
 async def test_a_mail_leaves_as_soon_as_it_is_committed_and_is_measured(
     stage: Stage, nursery: trio.Nursery, installation: Installation, autojump_clock: MockClock
 ) -> None:
@@ -131,6 +143,7 @@ async def test_a_mail_leaves_as_soon_as_it_is_committed_and_is_measured(
 
     assert stage.servers.delivered == {"acme": ["ada@example.org"]}
     assert f'{{job_type="{JOB_TYPE}"}} 1.0' in installation.metrics.exposition().decode()
+    assert counted(installation, "sent") == 1
 
 
 async def test_mails_that_cannot_be_decrypted_fail_and_hold_up_no_later_ones(
@@ -170,7 +183,7 @@ async def test_dead_and_silent_servers_delay_no_other_organization(
 
 
 async def test_a_dead_server_is_tried_once_for_each_delay(
-    stage: Stage, nursery: trio.Nursery, autojump_clock: MockClock
+    stage: Stage, nursery: trio.Nursery, installation: Installation, autojump_clock: MockClock
 ) -> None:
     acme = stage.organization("acme")
     stage.servers.reactions["acme"] = refuse
@@ -183,6 +196,7 @@ async def test_a_dead_server_is_tried_once_for_each_delay(
     await trio.sleep(RETRY_DELAYS[2].total_seconds())
 
     assert attempts == 3
+    assert counted(installation, "deferred") == 3
     assert len(stage.servers.delivered["acme"]) == 20
 
 

@@ -275,6 +275,8 @@ async def test_latency_and_durations_are_measured(
         f'sso_job_processing_duration_seconds_count{{job_type="{webhook_dispatcher.JOB_TYPE}"}} 2.0' in process.metrics
     )
     assert f'job_type="{event_sequencer.JOB_TYPE}"' in process.metrics
+    assert 'sso_webhook_attempts_total{outcome="delivered"} 1.0' in process.metrics
+    assert 'sso_webhook_attempts_total{outcome="failed"} 1.0' in process.metrics
 
 
 async def test_the_sequencer_wakes_the_readers_who_wait(

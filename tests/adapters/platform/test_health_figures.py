@@ -9,8 +9,9 @@ from adapters.postgres.platform import health_figures as figures_in_postgres
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.platform import health_figures
-from core.platform.health_figures import PlatformFigures
+from core.platform.health_figures import Backlog, PlatformFigures
 from tests.postgres import connected
+from tests.world.builder import Builder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,3 +153,67 @@ def test_long_queues_are_estimated(
     connection.execute("ANALYZE mails")
 
     assert (before, counted(transact).queued_mails) == (10, 30)
+
+
+def test_nothing_waits_on_an_empty_platform(transact: Callable[..., Any]) -> None:
+    assert transact(health_figures.backlog) == Backlog()
+
+
+def test_the_oldest_mails_and_entries_that_wait_and_the_failing_streams_are_found(
+    transact: Callable[..., Any], connection: Connection
+) -> None:
+    now: datetime = transact(lambda uow: uow.now)
+    builder = Builder(connection, lambda: now)
+    organizations = [builder.organization(slug) for slug in ("acme", "globex")]
+    connection.execute(
+        """
+        INSERT INTO mails (id, recipient, template, state, attempts, due_at, created_at)
+        SELECT gen_random_uuid(), 'a@example.org', 'test', state, 0, %(now)s, %(now)s - age
+        FROM   (VALUES ('queued', interval '1 minute'), ('queued', interval '10 minutes'), ('sent', interval '1 day'),
+                       ('routed', interval '2 hours')) AS mail (state, age)
+        """,
+        {"now": now},
+    )
+    for organization_id, minutes, position in (
+        (organizations[0], 3, None),
+        (organizations[0], 60, 1),
+        (organizations[1], 5, None),
+        (organizations[1], 4, None),
+    ):
+        connection.execute(
+            """
+            INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
+                                       created_at, position)
+            VALUES (gen_random_uuid(), %s, 'user.joined', 'user', 'x', true, '{}', %s, %s)
+            """,
+            (organization_id, now - timedelta(minutes=minutes), position),
+        )
+    for organization_id, failures in zip(organizations, (0, 3), strict=True):
+        connection.execute(
+            """
+            INSERT INTO siem_streams (id, organization_id, provider, endpoint, options, enabled, position, failures,
+                                      created_at, updated_at)
+            VALUES (gen_random_uuid(), %s, 'http', 'https://siem.example', '{}', true, 0, %s, now(), now())
+            """,
+            (organization_id, failures),
+        )
+
+    backlog = transact(health_figures.backlog)
+
+    assert [round(seconds / 60) for seconds in (backlog.mail_seconds, backlog.routed_mail_seconds)] == [10, 120]
+    assert round(backlog.unsealed_seconds / 60) == 5
+    assert backlog.failing_streams == 1
+
+
+def test_what_waits_is_found_by_indexes_alone(connection: Connection) -> None:
+    # On empty tables only this shows which indexes have the order of the statement.
+    connection.execute("SET enable_seqscan = off")
+    connection.execute("SET enable_sort = off")
+    connection.execute("SET enable_bitmapscan = off")
+    values = {"now": datetime.now(UTC), "organizations_max": figures_in_postgres.BACKLOG_ORGANIZATIONS_MAX}
+
+    plan = "\n".join(row[0] for row in connection.execute(f"EXPLAIN {figures_in_postgres.BACKLOG}", values).fetchall())
+
+    assert "Index" in plan
+    assert "Seq Scan" not in plan
+    assert "Sort" not in plan

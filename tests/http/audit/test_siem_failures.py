@@ -188,6 +188,7 @@ async def test_a_receiver_that_does_not_answer_delays_no_other_one(team: Team, t
         database=installation.database,
         doorbells=MemoryDoorbells(),
         sender=installation.siem_sender,
+        clock=team.world.clock,
         metrics=installation.metrics,
     )
     other = team.world.team("globex")

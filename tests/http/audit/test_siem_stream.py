@@ -232,6 +232,7 @@ async def test_the_streamer_sends_what_is_due_and_drains(team: Team, transact: T
         database=installation.database,
         doorbells=MemoryDoorbells(),
         sender=installation.siem_sender,
+        clock=team.world.clock,
         metrics=installation.metrics,
     )
     entries = add_entries(team, 3)

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import RateLimitExceeded
+from core.errors import BadRequest, PayloadTooLarge, RateLimitExceeded, Refusal
+from core.invitations.invitations import TooManyWaiting
 from core.networks import limited_network
 from core.rate_limits import RateLimit
 from core.sessions.signing_keys import KeyPair
@@ -22,6 +23,7 @@ from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public, signed_in
+from entrypoints.web.serving.limit_refusals import limit_of
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import Routes
 from tests.web.probe import PEER, active_key, ask, make_installation, serving, with_keys
@@ -171,6 +173,34 @@ def test_the_longest_wait_of_several_empty_buckets_is_returned() -> None:
         limiter.take(limits, "network")
 
     assert caught.value.retry_after_seconds == 20
+    assert caught.value.limit == "resend_verification"
+
+
+async def test_refusals_are_counted_by_the_limit_and_by_what_it_counts() -> None:
+    application = limiting(RateLimit.REGISTER)
+    for _ in range(RateLimit.REGISTER.burst + 3):
+        await ask(application, "GET", "/limited")
+    await ask(application, "GET", "/free")
+
+    lines = application.installation.metrics.exposition().decode().splitlines()
+
+    assert [line for line in lines if line.startswith("sso_limit_refusals_total{")] == [
+        'sso_limit_refusals_total{limit="register",reason="requests"} 3.0'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "expected"),
+    [
+        (RateLimitExceeded(retry_after_seconds=1), ("other", "requests")),
+        (RateLimitExceeded(retry_after_seconds=1).of("to_address", counts="mails"), ("to_address", "mails")),
+        (TooManyWaiting(retry_after_seconds=1), ("waiting_invitations", "invitations")),
+        (PayloadTooLarge(), ("body", "bytes")),
+        (BadRequest(), None),
+    ],
+)
+def test_a_limit_is_named_by_words_of_a_bounded_vocabulary(refusal: Refusal, expected: tuple[str, str] | None) -> None:
+    assert limit_of(refusal) == expected
 
 
 async def test_a_handler_applies_a_limit_that_depends_on_the_input() -> None:

@@ -87,6 +87,13 @@ async def limited(
         yield server
 
 
+def counted(server: Running, series: str) -> float:
+    """Return what the metrics say."""
+    lines = server.application.installation.metrics.exposition().decode().splitlines()
+    [value] = [line for line in lines if line.startswith(f"{series} ")]
+    return float(value.rpartition(" ")[2])
+
+
 async def is_open(wire: Wire) -> bool:
     """Send a request, and return whether the connection was still open for it."""
     await wire.send(GOOD)
@@ -177,6 +184,8 @@ async def test_when_no_connection_is_idle_a_new_one_waits_and_the_log_says_so_on
 
     assert statuses == [200] * 4
     assert [line["connections"] for line in logs if line["event"] == "server.full"] == [3]
+    # Those behind the first one wait in the kernel, where nobody sees them.
+    assert counted(server, 'sso_connections_refused_total{reason="full"}') == 1
 
 
 @pytest.mark.usefixtures("complaints")
@@ -226,6 +235,9 @@ async def test_a_client_whose_connections_are_all_in_use_is_refused_another_one_
 
         assert end == b""
         assert [line["client"] for line in logs if line["event"] == "connection.refused"] == ["127.0.0.1"]
+        assert counted(server, 'sso_connections_refused_total{reason="share"}') == 1
+        await trio.testing.wait_all_tasks_blocked()
+        assert counted(server, "sso_connections_open") == 3
         assert await is_open(by_other)
         for wire in busy:
             await wire.send(b"{}")

@@ -1,0 +1,52 @@
+"""What this process uses, as the kernel counts it in `/proc`.
+
+A worker shares pages with its parent and the others: libraries, and the objects that existed before the fork. The
+resident memory counts them in each, so the sum over the workers is more than they take; the proportional one divides
+each page among its processes, so its sum is what they take.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from ports.metrics_of_work import ProcessUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Of its own, so that measuring waits for no other work.
+THREADS: Final = trio.CapacityLimiter(1)
+ROLLUP: Final = Path("/proc/self/smaps_rollup")
+_LINE: Final = re.compile(r"^(Rss|Pss): +(\d+) kB$", re.MULTILINE)
+_KILOBYTE: Final = 1024
+
+
+async def process_usage() -> ProcessUsage:
+    """Return what this process has used so far."""
+    # The kernel walks all pages, which takes some milliseconds.
+    return await trio.to_thread.run_sync(measured, limiter=THREADS)
+
+
+def measured(rollup: Path = ROLLUP) -> ProcessUsage:
+    """Return what this process has used so far; without the file of the kernel, the memory is the largest so far."""
+    try:
+        counted = _counted(rollup.read_text())
+        return ProcessUsage(
+            cpu_seconds=time.process_time(), resident_bytes=counted["Rss"], proportional_bytes=counted["Pss"]
+        )
+    except (OSError, KeyError):
+        largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        # In bytes on macOS, in kilobytes elsewhere.
+        resident = largest if sys.platform == "darwin" else largest * _KILOBYTE
+        return ProcessUsage(cpu_seconds=time.process_time(), resident_bytes=resident, proportional_bytes=None)
+
+
+def _counted(rollup: str) -> Mapping[str, int]:
+    return {name: int(kilobytes) * _KILOBYTE for name, kilobytes in _LINE.findall(rollup)}

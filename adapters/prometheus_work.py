@@ -1,0 +1,194 @@
+"""The metrics of what Gatehouse sends, refuses and uses, with prometheus-client: the port `WorkMetrics`.
+
+Every series of a bounded vocabulary exists from the start, so that `rate()` sees also its first event. What one process
+of the installation measures for all of them is 0 in the others, and a scrape of several workers shows the largest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from ports.doorbells import Bell
+from ports.metrics_of_work import (
+    AttemptOutcome,
+    ConnectionRefusal,
+    MailOutcome,
+    MailServerKind,
+    ReconciliationOutcome,
+    SpanLoss,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from enum import StrEnum
+
+    from core.platform.health_figures import Backlog
+    from ports.metrics_of_work import ProcessUsage
+
+# A stream collects entries for some seconds, and one that failed waits up to ten minutes.
+SIEM_SECONDS_BUCKETS: Final = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 21600.0, 86400.0)
+
+
+class PrometheusWorkMetrics:
+    """The port `WorkMetrics`, in the registry of a process; `worker` is its number."""
+
+    def __init__(self, registry: CollectorRegistry, *, worker: int) -> None:
+        self._registry = registry
+        self._mails = Counter(
+            "sso_mail_attempts_total",
+            "Attempts to send a mail, by whose server it leaves by and by what became of it.",
+            ("server", "outcome"),
+            registry=registry,
+        )
+        for server in MailServerKind:
+            _start(self._mails, MailOutcome, server)
+        self._webhook_attempts = self._counter(
+            "sso_webhook_attempts_total", "Attempts to deliver to webhooks, by what they got.", "outcome"
+        )
+        _start(self._webhook_attempts, AttemptOutcome)
+        self._siem_attempts = self._counter(
+            "sso_siem_attempts_total", "Batches that were sent to SIEMs, by what they got.", "outcome"
+        )
+        _start(self._siem_attempts, AttemptOutcome)
+        self._siem_lag = Histogram(
+            "sso_siem_lag_seconds",
+            "The age of the oldest audit entry of a batch when a SIEM has received it.",
+            buckets=SIEM_SECONDS_BUCKETS,
+            registry=registry,
+        )
+        self._reconciliations = self._counter(
+            "sso_billing_reconciliations_total",
+            "Subscriptions that were read from the payment provider, by what that led to.",
+            "outcome",
+        )
+        _start(self._reconciliations, ReconciliationOutcome)
+        self._limits = Counter(
+            "sso_limit_refusals_total",
+            "Requests that a limit refused, by the limit and by what it counts.",
+            ("limit", "reason"),
+            registry=registry,
+        )
+        self._refused_connections = self._counter(
+            "sso_connections_refused_total",
+            "Connections that were refused or had to wait, by the reason: the share of the client, all connections in"
+            " use, or no file descriptors left.",
+            "reason",
+        )
+        _start(self._refused_connections, ConnectionRefusal)
+        self._open_connections = Gauge(
+            "sso_connections_open", "Open connections of clients.", registry=registry, multiprocess_mode="sum"
+        )
+        # A replaced worker has left its number.
+        self._connections = 0
+        self._open_connections.set(0)
+
+        number = str(worker)
+        self._cpu = self._counter(
+            "sso_worker_cpu_seconds_total", "Processor seconds of each worker and of those that it replaced.", "worker"
+        ).labels(number)
+        self._cpu_seconds = 0.0
+        memory = Gauge(
+            "sso_worker_memory_bytes",
+            "Memory of each worker: resident counts shared pages in each, proportional divides them.",
+            ("worker", "kind"),
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._resident = memory.labels(number, "resident")
+        self._memory = memory
+        self._worker = number
+
+        overdue = self._of_installation(
+            "sso_work_overdue_seconds",
+            "For how long background work has been due and is not done, by its kind.",
+            "work",
+        )
+        self._overdue = {bell.value: overdue.labels(bell.value) for bell in Bell}
+        mail = self._of_installation(
+            "sso_mail_oldest_waiting_seconds",
+            "The age of the oldest mail that waits, by whose server it waits for.",
+            "server",
+        )
+        self._oldest_mail = mail.labels(MailServerKind.PLATFORM.value)
+        self._oldest_routed_mail = mail.labels(MailServerKind.ORGANIZATION.value)
+        self._sealing_lag = self._of_installation(
+            "sso_audit_sealing_lag_seconds", "The age of the oldest audit entry that is not sealed."
+        )
+        self._failing_streams = self._of_installation(
+            "sso_siem_streams_failing", "SIEM streams whose last attempt failed."
+        )
+
+        self._spans_exported = Counter(
+            "sso_trace_spans_exported_total", "Spans of traces that the collector has taken.", registry=registry
+        )
+        self._spans_dropped = self._counter(
+            "sso_trace_spans_dropped_total",
+            "Spans of traces that were dropped: the queue was full, or the collector did not take them.",
+            "reason",
+        )
+        _start(self._spans_dropped, SpanLoss)
+
+    def mail_attempted(self, server: MailServerKind, outcome: MailOutcome) -> None:
+        self._mails.labels(server.value, outcome.value).inc()
+
+    def webhook_attempted(self, outcome: AttemptOutcome) -> None:
+        self._webhook_attempts.labels(outcome.value).inc()
+
+    def siem_attempted(self, outcome: AttemptOutcome, *, lag_seconds: float | None) -> None:
+        self._siem_attempts.labels(outcome.value).inc()
+        if lag_seconds is not None:
+            self._siem_lag.observe(lag_seconds)
+
+    def subscription_reconciled(self, outcome: ReconciliationOutcome) -> None:
+        self._reconciliations.labels(outcome.value).inc()
+
+    def limit_refused(self, limit: str, reason: str) -> None:
+        self._limits.labels(limit, reason).inc()
+
+    def connection_refused(self, reason: ConnectionRefusal) -> None:
+        self._refused_connections.labels(reason.value).inc()
+
+    def connection_opened(self) -> None:
+        self._connections += 1
+        self._open_connections.set(self._connections)
+
+    def connection_closed(self) -> None:
+        self._connections -= 1
+        self._open_connections.set(self._connections)
+
+    def usage_measured(self, usage: ProcessUsage) -> None:
+        # A replaced worker begins at zero, and its count goes on.
+        self._cpu.inc(max(0.0, usage.cpu_seconds - self._cpu_seconds))
+        self._cpu_seconds = usage.cpu_seconds
+        self._resident.set(usage.resident_bytes)
+        if usage.proportional_bytes is not None:
+            self._memory.labels(self._worker, "proportional").set(usage.proportional_bytes)
+
+    def work_overdue(self, seconds: Mapping[str, float]) -> None:
+        for work, gauge in self._overdue.items():
+            gauge.set(max(0.0, seconds.get(work, 0.0)))
+
+    def backlog_measured(self, backlog: Backlog) -> None:
+        self._oldest_mail.set(backlog.mail_seconds)
+        self._oldest_routed_mail.set(backlog.routed_mail_seconds)
+        self._sealing_lag.set(backlog.unsealed_seconds)
+        self._failing_streams.set(backlog.failing_streams)
+
+    def spans_exported(self, spans: int) -> None:
+        self._spans_exported.inc(spans)
+
+    def spans_dropped(self, spans: int, reason: SpanLoss) -> None:
+        self._spans_dropped.labels(reason.value).inc(spans)
+
+    def _counter(self, name: str, meaning: str, label: str) -> Counter:
+        return Counter(name, meaning, (label,), registry=self._registry)
+
+    def _of_installation(self, name: str, meaning: str, *labels: str) -> Gauge:
+        return Gauge(name, meaning, labels, registry=self._registry, multiprocess_mode="max")
+
+
+def _start(counter: Counter, outcomes: Iterable[StrEnum], *before: StrEnum) -> None:
+    for outcome in outcomes:
+        counter.labels(*(one.value for one in before), outcome.value)

@@ -1,0 +1,26 @@
+"""Which limit has refused a request, and what that limit counts, for the metrics: words of a bounded vocabulary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from core.errors import ErrorCode, RateLimitExceeded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.errors import Refusal
+
+_BY_CODE: Final[Mapping[ErrorCode, tuple[str, str]]] = {
+    ErrorCode.PAYLOAD_TOO_LARGE: ("body", "bytes"),
+    ErrorCode.REQUEST_TIMEOUT: ("body", "seconds"),
+    ErrorCode.SERVICE_LIMIT_EXCEEDED: ("tier", "services"),
+    ErrorCode.TEAM_LIMIT_EXCEEDED: ("tier", "members"),
+}
+
+
+def limit_of(refusal: Refusal) -> tuple[str, str] | None:
+    """Return the limit and what it counts; None for a refusal of another cause."""
+    if isinstance(refusal, RateLimitExceeded):
+        return refusal.limit, refusal.counts
+    return _BY_CODE.get(refusal.code)

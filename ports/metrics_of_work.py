@@ -1,0 +1,152 @@
+"""The measurements of what Gatehouse sends, refuses and uses; `ports/metrics.py` adds those of requests and actors.
+
+The vocabularies here are the values of labels, so they are bounded and name no organization, id or address.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.platform.health_figures import Backlog
+
+
+class MailServerKind(StrEnum):
+    """Whose mail server a mail leaves by."""
+
+    PLATFORM = "platform"
+    ORGANIZATION = "organization"
+
+
+class MailOutcome(StrEnum):
+    """What became of an attempt to send a mail."""
+
+    SENT = "sent"
+    DEFERRED = "deferred"
+    FAILED = "failed"
+    KEPT = "kept"
+
+
+class AttemptOutcome(StrEnum):
+    """What the attempt to deliver something to a receiver got."""
+
+    DELIVERED = "delivered"
+    # The receiver answered, and refused with a status of 4xx, or failed with another one.
+    REFUSED = "refused"
+    FAILED = "failed"
+    # No answer: no connection, no name, or too late.
+    UNREACHABLE = "unreachable"
+
+    @classmethod
+    def of(cls, status_code: int | None, *, is_success: bool) -> AttemptOutcome:
+        """Return the outcome of an attempt whose answer had this status; None when there was none."""
+        if is_success:
+            return cls.DELIVERED
+        if status_code is None:
+            return cls.UNREACHABLE
+        return cls.REFUSED if status_code // 100 == 4 else cls.FAILED
+
+
+class ReconciliationOutcome(StrEnum):
+    """What the reading of a subscription from the payment provider led to."""
+
+    APPLIED = "applied"
+    PARKED = "parked"
+    CONFLICT = "conflict"
+    # The provider does not know it.
+    UNKNOWN = "unknown"
+    FAILED = "failed"
+    RATE_LIMITED = "rate_limited"
+
+
+class ConnectionRefusal(StrEnum):
+    """Why a connection of a client was refused or had to wait."""
+
+    # The client has as many connections as it may have.
+    SHARE = "share"
+    # All connections are in use.
+    FULL = "full"
+    # The process has no file descriptors or memory left.
+    EXHAUSTED = "exhausted"
+
+
+class SpanLoss(StrEnum):
+    """Why spans of traces were dropped."""
+
+    QUEUE_FULL = "queue_full"
+    COLLECTOR = "collector"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessUsage:
+    """What a process has used: processor seconds since its start, and memory.
+
+    `proportional_bytes` divides each page among the processes that share it; None where the system does not tell.
+    """
+
+    cpu_seconds: float
+    resident_bytes: int
+    proportional_bytes: int | None
+
+
+class WorkMetrics(Protocol):
+    """Records measurements. Every method is fast and never fails."""
+
+    def mail_attempted(self, server: MailServerKind, outcome: MailOutcome) -> None:
+        """Record an attempt to send a mail."""
+        ...
+
+    def webhook_attempted(self, outcome: AttemptOutcome) -> None:
+        """Record an attempt to deliver to a webhook."""
+        ...
+
+    def siem_attempted(self, outcome: AttemptOutcome, *, lag_seconds: float | None) -> None:
+        """Record an attempt to send a batch to a SIEM.
+
+        The lag is the age of the oldest entry that was received, None when none was.
+        """
+        ...
+
+    def subscription_reconciled(self, outcome: ReconciliationOutcome) -> None:
+        """Record the reading of a subscription from the payment provider."""
+        ...
+
+    def limit_refused(self, limit: str, reason: str) -> None:
+        """Record a request that a limit refused; both texts are of the vocabulary of the limits."""
+        ...
+
+    def connection_refused(self, reason: ConnectionRefusal) -> None:
+        """Record a connection that was refused, or had to wait for long."""
+        ...
+
+    def connection_opened(self) -> None:
+        """Record that a client has connected."""
+        ...
+
+    def connection_closed(self) -> None:
+        """Record that the connection of a client is closed."""
+        ...
+
+    def usage_measured(self, usage: ProcessUsage) -> None:
+        """Expose what this process has used."""
+        ...
+
+    def work_overdue(self, seconds: Mapping[str, float]) -> None:
+        """Expose for how long each kind of background work has been due; a kind that is not named is not late."""
+        ...
+
+    def backlog_measured(self, backlog: Backlog) -> None:
+        """Expose what waits in the installation."""
+        ...
+
+    def spans_exported(self, spans: int) -> None:
+        """Record spans of traces that the collector has taken."""
+        ...
+
+    def spans_dropped(self, spans: int, reason: SpanLoss) -> None:
+        """Record spans of traces that were dropped."""
+        ...

@@ -1,0 +1,175 @@
+"""The alerts and the dashboard: promtool reads each query, each metric in them exists, each alert has a runbook."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from adapters.prometheus import PrometheusMetrics
+from entrypoints import capabilities
+from entrypoints.web.serving.application import Application
+from entrypoints.worker_counts import ReplacementReason
+from ports.metrics_of_work import ProcessUsage
+from tests.documents import MANUAL, ROOT, anchors
+from tests.web.probe import ask, make_installation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MONITORING = ROOT / "ops" / "monitoring"
+ALERTS = MONITORING / "alerts.yaml"
+CASES = MONITORING / "alerts_test.yaml"
+DASHBOARD = MONITORING / "dashboard.json"
+PAGE = MANUAL / "monitoring.md"
+# What Grafana and Prometheus put in by themselves.
+VARIABLES = {"$__rate_interval": "5m", "$instance": ".*"}
+PROMETHEUS_OWN = {"up"}
+SEVERITIES = {"critical", "warning", "info"}
+METRIC = re.compile(r"\b(?:sso|process|python)_[a-z0-9_]+\b|\bup\b")
+PROMTOOL = shutil.which("promtool")
+needs_promtool = pytest.mark.skipif(
+    PROMTOOL is None and "CI" not in os.environ, reason="promtool is not installed (apt-get install prometheus)"
+)
+
+
+def promtool(*arguments: str | Path) -> str:
+    """Run promtool, which must agree, and return what it prints."""
+    command = [PROMTOOL or "promtool", *arguments]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, cwd=MONITORING)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def alerts() -> dict[str, dict[str, str]]:
+    """Return the alerts by name: their queries, severities, summaries and runbooks."""
+    found: dict[str, dict[str, str]] = {}
+    for part in ALERTS.read_text().split("      - alert: ")[1:]:
+        name, _, rest = part.partition("\n")
+        query = re.search(r"expr: \|-\n((?: {10}.*\n)+)", rest)
+        assert query is not None, name
+        fields = dict(re.findall(r"^ +(severity|summary|runbook): '?(.*?)'?$", rest, re.MULTILINE))
+        found[name] = fields | {"query": query[1]}
+    return found
+
+
+def queries(panels: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield each query of the dashboard with the title of its panel."""
+    for panel in panels:
+        for target in panel.get("targets", ()):
+            query: str = target["expr"]
+            for variable, value in VARIABLES.items():
+                query = query.replace(variable, value)
+            assert "$" not in query, f"{panel['title']}: a variable that the test does not know"
+            yield panel["title"], query
+
+
+def dashboard() -> list[tuple[str, str]]:
+    return list(queries(json.loads(DASHBOARD.read_text())["panels"]))
+
+
+@pytest.fixture
+async def exported() -> dict[str, set[str]]:
+    """The series that an application exposes, with their labels, and those that only some processes have."""
+    application = Application(make_installation(), capabilities.routes(is_development=False))
+    exposition = (await ask(application, "GET", "/metrics")).content.decode()
+    others = PrometheusMetrics(
+        version="1.2.3",
+        count_database_restarts=lambda: 0,
+        count_replaced_workers=lambda: {reason.value: 0 for reason in ReplacementReason},
+    )
+    others.request_finished("GET", "/health", 200, 0.1)
+    others.job_finished("mail", 0.1)
+    others.login_failed("invalid_credentials")
+    others.limit_refused("login", "requests")
+    others.actor_changed("mail_courier", is_up=True)
+    others.usage_measured(ProcessUsage(cpu_seconds=1, resident_bytes=1, proportional_bytes=1))
+    found: dict[str, set[str]] = {}
+    for text in (exposition, others.exposition().decode()):
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                found.setdefault(sample.name, set()).update(sample.labels)
+    return found
+
+
+@needs_promtool
+def test_promtool_reads_the_alerts_and_the_example_configuration() -> None:
+    assert f"SUCCESS: {len(alerts())} rules found" in promtool("check", "rules", ALERTS)
+    assert "SUCCESS" in promtool("check", "config", MONITORING / "prometheus.example.yaml")
+
+
+@needs_promtool
+def test_each_alert_fires_when_it_should_and_none_where_all_is_well() -> None:
+    cases = CASES.read_text()
+
+    assert "SUCCESS" in promtool("test", "rules", CASES)
+    for name in alerts():
+        assert f"- name: {name} fires\n" in cases, name
+        assert f"alertname: {name}, exp_alerts: []" in cases, name
+
+
+@needs_promtool
+def test_promtool_reads_each_query_of_the_dashboard(tmp_path: Path) -> None:
+    rules = tmp_path / "dashboard.yaml"
+    # JSON is YAML.
+    records = [{"record": f"panel:{number}", "expr": query} for number, (_, query) in enumerate(dashboard())]
+    rules.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": records}]}))
+
+    assert f"SUCCESS: {len(records)} rules found" in promtool("check", "rules", rules)
+    assert len(records) > 40
+
+
+async def test_each_metric_of_an_alert_or_a_panel_is_exported(exported: dict[str, set[str]]) -> None:
+    named = {
+        (where, metric)
+        for where, query in [*((name, alert["query"]) for name, alert in alerts().items()), *dashboard()]
+        for metric in METRIC.findall(query)
+    }
+
+    assert ("GatehouseDown", "up") in named
+    assert ("GatehouseMailWaits", "sso_mail_oldest_waiting_seconds") in named
+    assert [(where, metric) for where, metric in sorted(named) if metric not in exported.keys() | PROMETHEUS_OWN] == []
+
+
+async def test_each_label_by_which_a_query_chooses_series_exists(exported: dict[str, set[str]]) -> None:
+    wrong = [
+        (where, metric, label)
+        for where, query in [*((name, alert["query"]) for name, alert in alerts().items()), *dashboard()]
+        for metric, chosen in re.findall(r"(sso_\w+)\{([^}]*)\}", query)
+        for label in re.findall(r"(\w+)(?:=~|!~|!=|=)", chosen)
+        if label not in exported[metric] | {"instance", "job"}
+    ]
+
+    assert wrong == []
+
+
+def test_each_alert_has_a_severity_a_summary_and_a_runbook_that_exists() -> None:
+    assert len(alerts()) >= 25
+    for name, alert in alerts().items():
+        path, _, anchor = alert["runbook"].partition("#")
+        assert alert["severity"] in SEVERITIES, name
+        assert alert["summary"].endswith("."), name
+        assert (ROOT / path).is_file(), name
+        assert path.startswith("ops/runbooks/"), name
+        assert not anchor or anchor in anchors(ROOT / path), name
+        assert f"(../runbooks/{path.removeprefix('ops/runbooks/')})" in PAGE.read_text(), name
+
+
+async def test_each_exported_metric_is_in_the_manual_and_each_metric_of_the_manual_is_exported(
+    exported: dict[str, set[str]],
+) -> None:
+    rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+    documented = {metric for row in rows for metric in METRIC.findall(row.split("|")[1])}
+
+    # A histogram is documented by its name.
+    names = {re.sub(r"_(bucket|sum|count)$", "", name) for name in exported}
+
+    assert names - documented == set()
+    assert documented - names == set()
