@@ -553,25 +553,25 @@ CREATE TABLE audit_entries (
     "position" bigint,
     request_id text
 )
-WITH (autovacuum_vacuum_insert_scale_factor='0.01', autovacuum_vacuum_scale_factor='0.01');
+PARTITION BY RANGE (id);
 COMMENT ON TABLE audit_entries IS 'The audit log of each organization; kept indefinitely.';
 COMMENT ON COLUMN audit_entries."position" IS 'The place in the chain of the organization: 1, 2, 3 …; null until the entry is sealed.';
 COMMENT ON COLUMN audit_entries.request_id IS 'The request that did it, as in the log of the service; null for background work and older entries. The chain does not cover it.';
 ALTER TABLE ONLY audit_entries
-    ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (id);
-CREATE INDEX audit_entries_action ON audit_entries USING btree (organization_id, action, id DESC);
-CREATE INDEX audit_entries_actor ON audit_entries USING btree (actor_user_id) WHERE (actor_user_id IS NOT NULL);
-CREATE INDEX audit_entries_addresses ON audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
-CREATE UNIQUE INDEX audit_entries_chain ON audit_entries USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
-CREATE INDEX audit_entries_impersonator ON audit_entries USING btree (((details ->> 'impersonator_id'::text))) WHERE (details ? 'impersonator_id'::text);
-CREATE INDEX audit_entries_ip_address ON audit_entries USING btree (organization_id, ip_address, id DESC) WHERE (ip_address IS NOT NULL);
-CREATE INDEX audit_entries_newest ON audit_entries USING btree (organization_id, id DESC);
-CREATE INDEX audit_entries_request ON audit_entries USING btree (organization_id, request_id, id DESC) WHERE (request_id IS NOT NULL);
-CREATE INDEX audit_entries_target ON audit_entries USING btree (organization_id, target_type, target_id, id DESC) INCLUDE (action);
-CREATE INDEX audit_entries_target_type ON audit_entries USING btree (organization_id, target_type, id DESC);
-CREATE INDEX audit_entries_unsealed ON audit_entries USING btree (organization_id, created_at, id) WHERE ("position" IS NULL);
-CREATE INDEX audit_entries_who ON audit_entries USING btree (organization_id, actor_user_id, id DESC) WHERE (actor_user_id IS NOT NULL);
-CREATE INDEX audit_entries_without_user ON audit_entries USING btree (organization_id, COALESCE(('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text)), 'system'::text), id DESC) WHERE (actor_user_id IS NULL);
+    ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (organization_id, id);
+CREATE INDEX audit_entries_action ON ONLY audit_entries USING btree (organization_id, action, id DESC);
+CREATE INDEX audit_entries_actor ON ONLY audit_entries USING btree (actor_user_id) WHERE (actor_user_id IS NOT NULL);
+CREATE INDEX audit_entries_addresses ON ONLY audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
+CREATE INDEX audit_entries_ids ON ONLY audit_entries USING btree (id);
+CREATE INDEX audit_entries_impersonator ON ONLY audit_entries USING btree (((details ->> 'impersonator_id'::text))) WHERE (details ? 'impersonator_id'::text);
+CREATE INDEX audit_entries_ip_address ON ONLY audit_entries USING btree (organization_id, ip_address, id DESC) WHERE (ip_address IS NOT NULL);
+CREATE INDEX audit_entries_positions ON ONLY audit_entries USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
+CREATE INDEX audit_entries_request ON ONLY audit_entries USING btree (organization_id, request_id, id DESC) WHERE (request_id IS NOT NULL);
+CREATE INDEX audit_entries_target ON ONLY audit_entries USING btree (organization_id, target_type, target_id, id DESC) INCLUDE (action);
+CREATE INDEX audit_entries_target_type ON ONLY audit_entries USING btree (organization_id, target_type, id DESC);
+CREATE INDEX audit_entries_unsealed ON ONLY audit_entries USING btree (organization_id, created_at, id) WHERE ("position" IS NULL);
+CREATE INDEX audit_entries_who ON ONLY audit_entries USING btree (organization_id, actor_user_id, id DESC) WHERE (actor_user_id IS NOT NULL);
+CREATE INDEX audit_entries_without_user ON ONLY audit_entries USING btree (organization_id, COALESCE(('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text)), 'system'::text), id DESC) WHERE (actor_user_id IS NULL);
 
 CREATE TABLE audit_milestones (
     organization_id uuid NOT NULL,
@@ -2742,7 +2742,7 @@ ALTER TABLE ONLY api_keys
 ALTER TABLE ONLY audit_chains
     ADD CONSTRAINT audit_chains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY audit_entries
+ALTER TABLE audit_entries
     ADD CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY audit_milestones

@@ -30,6 +30,7 @@ class Log(Enum):
     Where it is not, housekeeping deletes the rows to the day (`Leftover`), and the month goes when it is empty.
     """
 
+    AUDIT_ENTRIES = ("audit_entries", None, False)
     SCIM_LOG_ENTRIES = ("scim_log_entries", scim_log.RETENTION, False)
 
     kept_for: timedelta | None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 _HAS_STRAYS: Final[Mapping[Log, LiteralString]] = {
+    Log.AUDIT_ENTRIES: "SELECT EXISTS (SELECT FROM audit_entries_default)",
     Log.SCIM_LOG_ENTRIES: "SELECT EXISTS (SELECT FROM scim_log_entries_default)",
 }
 
