@@ -24,7 +24,7 @@ SORTING_MEMORY: Final = "256MB"
 # Indexes of constraints stay: foreign keys may refer to them, and ids in ascending order cost little. The names are
 # quoted for SQL.
 INDEXES: Final = """
-    SELECT   indexrelid::regclass::text, pg_get_indexdef(indexrelid)
+    SELECT   indexrelid::regclass::text, replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ')
     FROM     pg_index i
     WHERE    indrelid = to_regclass(%s) AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid)
     ORDER BY 1
@@ -36,6 +36,7 @@ FOREIGN_KEYS: Final = """
     ORDER BY 1
 """
 IS_REFERRED_TO: Final = "SELECT EXISTS (SELECT FROM pg_constraint WHERE confrelid = to_regclass(%s) AND contype = 'f')"
+HAS_MONTHS: Final = "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(%s)"
 
 
 @contextmanager
@@ -68,12 +69,14 @@ def without_indexes(connection: RawConnection, name: str, say: Say) -> Generator
 
 
 def _truncated(connection: RawConnection, name: str) -> bool:
-    """Truncate the table if it is empty and no other refers to it; COPY freezes rows only in a new file."""
+    """Truncate the table if it is empty and no other refers to it; COPY freezes rows only in a new file of one table."""
     # A row that COPY freezes is written once; VACUUM would write the whole table a second time.
     is_empty = sql.SQL("SELECT NOT EXISTS (SELECT FROM {})").format(sql.Identifier(name))
     if connection.execute(is_empty).fetchone() != (True,):
         return False
     if connection.execute(IS_REFERRED_TO, (name,)).fetchone() != (False,):
+        return False
+    if connection.execute(HAS_MONTHS, (name,)).fetchone() == (True,):
         return False
     connection.execute(sql.SQL("TRUNCATE {}").format(sql.Identifier(name)))
     return True
