@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, LiteralString, cast
 from psycopg import sql
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
     from typing import TypeAlias
 
     from adapters.postgres.driver.connection import RawConnection
@@ -36,6 +36,22 @@ FOREIGN_KEYS: Final = """
     ORDER BY 1
 """
 IS_REFERRED_TO: Final = "SELECT EXISTS (SELECT FROM pg_constraint WHERE confrelid = to_regclass(%s) AND contype = 'f')"
+# The index of each month, where the table is a log, with that of the log and the month.
+INDEXES_OF_MONTHS: Final = """
+    SELECT   x.relname, inhparent::regclass::text, m.indrelid
+    FROM     pg_index i
+    JOIN     pg_inherits ON inhparent = i.indexrelid
+    JOIN     pg_index m ON m.indexrelid = inhrelid
+    JOIN     pg_class x ON x.oid = inhrelid
+    WHERE    i.indrelid = to_regclass(%s) AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid)
+    ORDER BY 1
+"""
+INDEX_OF_MONTH: Final = """
+    SELECT inhrelid::regclass::text
+    FROM   pg_inherits
+    JOIN   pg_index ON indexrelid = inhrelid
+    WHERE  inhparent = to_regclass(%s) AND indrelid = %s
+"""
 HAS_MONTHS: Final = "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(%s)"
 
 
@@ -48,6 +64,7 @@ def without_indexes(connection: RawConnection, name: str, say: Say) -> Generator
         connection.execute(sql.SQL("SET LOCAL maintenance_work_mem = {}").format(sql.Literal(SORTING_MEMORY)))
         connection.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(table))
         indexes = connection.execute(INDEXES, (name,)).fetchall()
+        of_months = connection.execute(INDEXES_OF_MONTHS, (name,)).fetchall()
         foreign_keys = connection.execute(FOREIGN_KEYS, (name,)).fetchall()
         is_fresh = _truncated(connection, name)
         connection.execute(sql.SQL("ALTER TABLE {} DISABLE TRIGGER USER").format(table))
@@ -61,6 +78,7 @@ def without_indexes(connection: RawConnection, name: str, say: Say) -> Generator
         for number, (index, definition) in enumerate(indexes, start=1):
             say(f"{name}: index {number} of {len(indexes)}, {index}")
             connection.execute(_catalogued(definition))
+        _rename(connection, of_months)
         for number, (key, definition) in enumerate(foreign_keys, start=1):
             say(f"{name}: foreign key {number} of {len(foreign_keys)}, {key}")
             added = sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} {}")
@@ -69,7 +87,7 @@ def without_indexes(connection: RawConnection, name: str, say: Say) -> Generator
 
 
 def _truncated(connection: RawConnection, name: str) -> bool:
-    """Truncate the table if it is empty and no other refers to it; COPY freezes rows only in a new file of one table."""
+    """Truncate the table if it is empty and no other refers to it; COPY freezes rows only in a new file."""
     # A row that COPY freezes is written once; VACUUM would write the whole table a second time.
     is_empty = sql.SQL("SELECT NOT EXISTS (SELECT FROM {})").format(sql.Identifier(name))
     if connection.execute(is_empty).fetchone() != (True,):
@@ -80,6 +98,17 @@ def _truncated(connection: RawConnection, name: str) -> bool:
         return False
     connection.execute(sql.SQL("TRUNCATE {}").format(sql.Identifier(name)))
     return True
+
+
+def _rename(connection: RawConnection, of_months: Sequence[tuple[str, str, int]]) -> None:
+    """Give the indexes of months the names that they had; PostgreSQL has made up others, even those of each other."""
+    for number, (_, index, month) in enumerate(of_months):
+        [(made,)] = connection.execute(INDEX_OF_MONTH, (index, month)).fetchall()
+        free = sql.Identifier(f"restored_{number}")
+        connection.execute(sql.SQL("ALTER INDEX {} RENAME TO {}").format(_catalogued(made), free))
+    for number, (name, _, _) in enumerate(of_months):
+        free = sql.Identifier(f"restored_{number}")
+        connection.execute(sql.SQL("ALTER INDEX {} RENAME TO {}").format(free, sql.Identifier(name)))
 
 
 def _catalogued(text: str) -> sql.SQL:
