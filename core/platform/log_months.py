@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from core.ids import first_id_at
+from core.mail import mail
 from core.scim import log as scim_log
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Log(Enum):
     """
 
     AUDIT_ENTRIES = ("audit_entries", None, False)
+    MAILS = ("mails", mail.RETENTION, False)
     SCIM_LOG_ENTRIES = ("scim_log_entries", scim_log.RETENTION, False)
 
     kept_for: timedelta | None

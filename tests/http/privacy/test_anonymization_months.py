@@ -31,7 +31,7 @@ BOB: Final = "bob@example.com"
 NETWORK: Final = "198.51.100.77"
 USER_AGENT: Final = "Quixotic/9.9"
 TRACES: Final = [f"%{trace}%" for trace in (BOB, NETWORK, USER_AGENT)]
-LOGS: Final = (Log.AUDIT_ENTRIES, Log.SCIM_LOG_ENTRIES)
+LOGS: Final = (Log.AUDIT_ENTRIES, Log.SCIM_LOG_ENTRIES, Log.MAILS)
 
 
 @pytest.fixture
@@ -78,6 +78,13 @@ def fill(team: Team, bob: UUID) -> None:
             VALUES (%s, %s, %s, '', 'POST', '/Users', %s, 201, %s)
             """,
             (id_at(moment), team.organization_id, id_at(moment), BOB, moment),
+        )
+        team.world.connection.execute(
+            """
+            INSERT INTO mails (id, recipient, template, state, attempts, due_at, created_at)
+            VALUES (%s, %s, 'test', 'sent', 1, %s, %s)
+            """,
+            (id_at(moment), BOB, moment, moment),
         )
 
 
