@@ -18,6 +18,7 @@ from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
     from typing import Unpack
 
     from actors.periods import PeriodicConnections
@@ -32,6 +33,8 @@ PAUSE_SECONDS: Final = 0.005
 # What takes longer is a backlog, which is counted and reported so often.
 BACKLOG_SECONDS: Final = 1.0
 REPORT_SECONDS: Final = 10.0
+# Entries that were not sealed when they were new are looked for at the start and so often.
+THOROUGH_SECONDS: Final = 3600.0
 
 JOB_TYPE: Final = "audit_sealing"
 
@@ -56,6 +59,7 @@ class AuditSealer(PeriodicActor):
         self._readers = readers
         self._batch = BatchSize(BATCH_ENTRIES_MAX)
         self._largest: Sequence[UnsealedLog] = ()
+        self._thorough_at = 0.0
 
     async def wait(self) -> None:
         await self._doorbells.wait(Bell.SEALING, self.period_seconds)
@@ -63,7 +67,8 @@ class AuditSealer(PeriodicActor):
     async def work(self) -> None:
         report_at = trio.current_time() + BACKLOG_SECONDS
         sealed = 0
-        while done := await self._seal():
+        is_thorough = trio.current_time() >= self._thorough_at
+        while done := await self._seal(None if is_thorough else chain.SEALED_WITHIN):
             sealed += done
             if self._readers is not None:
                 self._readers.sealed()
@@ -71,12 +76,14 @@ class AuditSealer(PeriodicActor):
                 await self._report_backlog(sealed)
                 report_at, sealed = trio.current_time() + REPORT_SECONDS, 0
             await trio.sleep(PAUSE_SECONDS)
+        if is_thorough:
+            self._thorough_at = trio.current_time() + THOROUGH_SECONDS
         if self._largest:
             # Until there is none: another process may have sealed the rest.
             await self._report_backlog(sealed)
 
-    async def _seal(self) -> int:
-        return await self._in_size(self._batch, chain.seal_next, self._batch.rows, self._largest)
+    async def _seal(self, within: timedelta | None) -> int:
+        return await self._in_size(self._batch, chain.seal_next, self._batch.rows, self._largest, within)
 
     async def _report_backlog(self, sealed: int) -> None:
         backlog = await self._database.read(chain.backlog)

@@ -8,6 +8,8 @@ from uuid import UUID
 
 LAST_ID: Final = UUID(int=2**128 - 1)
 FIRST_ID: Final = UUID(int=0)
+# Of no organization: the logs have it for what belongs to the platform itself.
+PLATFORM: Final = FIRST_ID
 MILLISECOND: Final = timedelta(milliseconds=1)
 # RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
 _MILLISECONDS_SHIFT: Final = 80

@@ -227,6 +227,38 @@ $$;
 
 COMMENT ON FUNCTION mail_domain_lost() IS 'Ends what an organization has decided about accounts of a mail domain that is no longer its own.';
 
+CREATE FUNCTION mail_inserted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NEW.organization_id IS NULL THEN
+        -- Needed until no process of version 0.1.0 runs any more, which leaves it out for mails of the platform.
+        NEW.organization_id := '00000000-0000-0000-0000-000000000000';
+    ELSIF NEW.organization_id <> '00000000-0000-0000-0000-000000000000' THEN
+        -- The lock that a foreign key takes: a deletion of the organization waits, or is waited for.
+        PERFORM FROM organizations WHERE id = NEW.organization_id FOR KEY SHARE;
+        IF NOT FOUND THEN
+            RAISE foreign_key_violation
+                USING MESSAGE = 'a mail refers to an organization that does not exist', TABLE = 'mails';
+        END IF;
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION mail_inserted() IS 'Refuses mails of organizations that do not exist, and gives the id of zeros to those of the platform.';
+
+CREATE FUNCTION mails_of_organization_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM mails WHERE organization_id = OLD.id;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION mails_of_organization_deleted() IS 'Deletes the mails of an organization with it.';
+
 CREATE FUNCTION membership_totals_added() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -575,25 +607,25 @@ CREATE TABLE audit_entries (
     "position" bigint,
     request_id text
 )
-WITH (autovacuum_vacuum_insert_scale_factor='0.01', autovacuum_vacuum_scale_factor='0.01');
+PARTITION BY RANGE (id);
 COMMENT ON TABLE audit_entries IS 'The audit log of each organization; kept indefinitely.';
 COMMENT ON COLUMN audit_entries."position" IS 'The place in the chain of the organization: 1, 2, 3 …; null until the entry is sealed.';
 COMMENT ON COLUMN audit_entries.request_id IS 'The request that did it, as in the log of the service; null for background work and older entries. The chain does not cover it.';
 ALTER TABLE ONLY audit_entries
-    ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (id);
-CREATE INDEX audit_entries_action ON audit_entries USING btree (organization_id, action, id DESC);
-CREATE INDEX audit_entries_actor ON audit_entries USING btree (actor_user_id) WHERE (actor_user_id IS NOT NULL);
-CREATE INDEX audit_entries_addresses ON audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
-CREATE UNIQUE INDEX audit_entries_chain ON audit_entries USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
-CREATE INDEX audit_entries_impersonator ON audit_entries USING btree (((details ->> 'impersonator_id'::text))) WHERE (details ? 'impersonator_id'::text);
-CREATE INDEX audit_entries_ip_address ON audit_entries USING btree (organization_id, ip_address, id DESC) WHERE (ip_address IS NOT NULL);
-CREATE INDEX audit_entries_newest ON audit_entries USING btree (organization_id, id DESC);
-CREATE INDEX audit_entries_request ON audit_entries USING btree (organization_id, request_id, id DESC) WHERE (request_id IS NOT NULL);
-CREATE INDEX audit_entries_target ON audit_entries USING btree (organization_id, target_type, target_id, id DESC) INCLUDE (action);
-CREATE INDEX audit_entries_target_type ON audit_entries USING btree (organization_id, target_type, id DESC);
-CREATE INDEX audit_entries_unsealed ON audit_entries USING btree (organization_id, created_at, id) WHERE ("position" IS NULL);
-CREATE INDEX audit_entries_who ON audit_entries USING btree (organization_id, actor_user_id, id DESC) WHERE (actor_user_id IS NOT NULL);
-CREATE INDEX audit_entries_without_user ON audit_entries USING btree (organization_id, COALESCE(('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text)), 'system'::text), id DESC) WHERE (actor_user_id IS NULL);
+    ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (organization_id, id);
+CREATE INDEX audit_entries_action ON ONLY audit_entries USING btree (organization_id, action, id DESC);
+CREATE INDEX audit_entries_actor ON ONLY audit_entries USING btree (actor_user_id) WHERE (actor_user_id IS NOT NULL);
+CREATE INDEX audit_entries_addresses ON ONLY audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
+CREATE INDEX audit_entries_ids ON ONLY audit_entries USING btree (id);
+CREATE INDEX audit_entries_impersonator ON ONLY audit_entries USING btree (((details ->> 'impersonator_id'::text))) WHERE (details ? 'impersonator_id'::text);
+CREATE INDEX audit_entries_ip_address ON ONLY audit_entries USING btree (organization_id, ip_address, id DESC) WHERE (ip_address IS NOT NULL);
+CREATE INDEX audit_entries_positions ON ONLY audit_entries USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
+CREATE INDEX audit_entries_request ON ONLY audit_entries USING btree (organization_id, request_id, id DESC) WHERE (request_id IS NOT NULL);
+CREATE INDEX audit_entries_target ON ONLY audit_entries USING btree (organization_id, target_type, target_id, id DESC) INCLUDE (action);
+CREATE INDEX audit_entries_target_type ON ONLY audit_entries USING btree (organization_id, target_type, id DESC);
+CREATE INDEX audit_entries_unsealed ON ONLY audit_entries USING btree (organization_id, created_at, id) WHERE ("position" IS NULL);
+CREATE INDEX audit_entries_who ON ONLY audit_entries USING btree (organization_id, actor_user_id, id DESC) WHERE (actor_user_id IS NOT NULL);
+CREATE INDEX audit_entries_without_user ON ONLY audit_entries USING btree (organization_id, COALESCE(('setup_link:'::text || (details ->> 'setup_link_id'::text)), ('api_key:'::text || (details ->> 'organization_key_id'::text)), 'system'::text), id DESC) WHERE (actor_user_id IS NULL);
 
 CREATE TABLE audit_milestones (
     organization_id uuid NOT NULL,
@@ -1339,7 +1371,7 @@ ALTER TABLE ONLY mail_servers
 
 CREATE TABLE mails (
     id uuid NOT NULL,
-    organization_id uuid,
+    organization_id uuid NOT NULL,
     recipient text NOT NULL,
     template text NOT NULL,
     values_sealed bytea,
@@ -1351,18 +1383,21 @@ CREATE TABLE mails (
     created_at timestamp with time zone NOT NULL,
     language text,
     CONSTRAINT mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'routed'::text, 'sent'::text, 'kept'::text, 'failed'::text, 'discarded'::text])))
-);
+)
+PARTITION BY RANGE (id);
 COMMENT ON TABLE mails IS 'The outbox. What a letter says is encrypted, and erased once it is sent.';
+COMMENT ON COLUMN mails.organization_id IS 'Zeros for a mail of the platform itself.';
 COMMENT ON COLUMN mails.values_sealed IS 'What the mail says, encrypted; null once it is sent. Of one that has failed it is kept for a retry, as long as the mail.';
 COMMENT ON COLUMN mails.language IS 'The tag (BCP 47) of the language in which its recipient reads; null for English, also in mails that an earlier version has queued.';
 ALTER TABLE ONLY mails
-    ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
-CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (state = 'queued'::text);
-CREATE INDEX mails_newest ON mails USING btree (created_at DESC, id DESC);
-CREATE INDEX mails_of_organization ON mails USING btree (organization_id) WHERE (organization_id IS NOT NULL);
-CREATE INDEX mails_of_recipient ON mails USING btree (recipient);
-CREATE INDEX mails_routed ON mails USING btree (organization_id, due_at) WHERE (state = 'routed'::text);
-CREATE INDEX mails_undelivered ON mails USING btree (state, created_at DESC, id DESC) WHERE (state = ANY (ARRAY['queued'::text, 'routed'::text, 'kept'::text, 'failed'::text]));
+    ADD CONSTRAINT mails_pkey PRIMARY KEY (organization_id, id);
+CREATE INDEX mails_due ON ONLY mails USING btree (due_at) WHERE (state = 'queued'::text);
+CREATE INDEX mails_ids ON ONLY mails USING btree (id);
+CREATE INDEX mails_newest ON ONLY mails USING btree (created_at DESC, id DESC);
+CREATE INDEX mails_of_recipient ON ONLY mails USING btree (recipient);
+CREATE INDEX mails_routed ON ONLY mails USING btree (organization_id, due_at) WHERE (state = 'routed'::text);
+CREATE INDEX mails_undelivered ON ONLY mails USING btree (state, created_at DESC, id DESC) WHERE (state = ANY (ARRAY['queued'::text, 'routed'::text, 'kept'::text, 'failed'::text]));
+CREATE TRIGGER mails_inserted BEFORE INSERT ON mails FOR EACH ROW EXECUTE FUNCTION mail_inserted();
 
 CREATE TABLE membership_totals (
     organization_id uuid NOT NULL,
@@ -1559,6 +1594,7 @@ CREATE INDEX organizations_of_status ON organizations USING btree (status, creat
 CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id, created_at DESC, id DESC);
 CREATE INDEX organizations_with_address ON organizations USING btree (id) WHERE ((name ~~ '%@%'::text) OR (rejection_reason ~~ '%@%'::text) OR (suspension_reason ~~ '%@%'::text));
 CREATE TRIGGER organizations_deleted BEFORE DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION organization_deleted();
+CREATE TRIGGER organizations_mails_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION mails_of_organization_deleted();
 CREATE TRIGGER subscription_counts_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION subscription_counts_deleted();
 
 CREATE TABLE passkey_challenges (
@@ -2771,7 +2807,7 @@ ALTER TABLE ONLY api_keys
 ALTER TABLE ONLY audit_chains
     ADD CONSTRAINT audit_chains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY audit_entries
+ALTER TABLE audit_entries
     ADD CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY audit_milestones
@@ -2920,9 +2956,6 @@ ALTER TABLE ONLY logout_queues
 
 ALTER TABLE ONLY mail_servers
     ADD CONSTRAINT mail_servers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY mails
-    ADD CONSTRAINT mails_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

@@ -19,6 +19,7 @@ from uuid import UUID  # noqa: TC003 - the line of an export is made of the fiel
 from core.audit.audit_log import AuditLogFilter
 from core.audit.canonical_json import canonical
 from core.events.actions import AuditAction
+from core.ids import FIRST_ID, first_id_at
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 FIRST_HASH: Final = "0" * 64
 # Nothing depends on the end of a proof, but a signed token has one.
 PROOF_LIFETIME: Final = timedelta(days=36_500)
+# Older entries that still wait are looked for now and then, in all months.
+SEALED_WITHIN: Final = timedelta(days=7)
 # Newer entries than this are sealed before older ones that still wait.
 FRESH: Final = timedelta(minutes=10)
 # So many of the largest logs share half of each batch.
@@ -186,18 +189,19 @@ def export_page(uow: UnitOfWork, slug: str, *, after: int, through: int) -> Sequ
     return uow.audit_chains.page(organization.id, after=after, through=through, limit=EXPORT_ENTRIES_MAX)
 
 
-def seal_next(uow: UnitOfWork, limit: int, largest: Sequence[UnsealedLog] = ()) -> int:
+def seal_next(uow: UnitOfWork, limit: int, largest: Sequence[UnsealedLog] = (), within: timedelta | None = None) -> int:
     """Seal about `limit` committed entries of the organizations whose turn it is and of the largest; return how many.
 
-    Of concurrent transactions one seals, and the others return 0.
+    With `within`, only entries of that time are read. Of concurrent transactions one seals, and the others return 0.
     """
-    waiting = uow.audit_chains.take_turns()
+    since_id = first_id_at(uow.now - within) if within is not None else FIRST_ID
+    waiting = uow.audit_chains.take_turns(since_id)
     if not waiting:
         return 0
     shares = shares_of(limit, waiting, largest)
     sealed: list[SealedEntry] = []
-    for unsealed in uow.audit_chains.unsealed(shares, fresh_since=uow.now - FRESH):
-        sealed += _appended(uow, unsealed)
+    for unsealed in uow.audit_chains.unsealed(shares, fresh_since=uow.now - FRESH, since_id=since_id):
+        sealed += appended(uow, unsealed)
     if sealed:
         uow.audit_chains.store(sealed)
     return len(sealed)
@@ -231,6 +235,11 @@ def chains(uow: UnitOfWork, slug: str | None) -> Sequence[OrganizationChain]:
 def page(uow: UnitOfWork, end: ChainEnd, after: int) -> Sequence[SealedEntry]:
     """Return the next sealed entries after a position; for an operator."""
     return uow.audit_chains.page(end.organization_id, after=after, through=end.sealed_through, limit=EXPORT_ENTRIES_MAX)
+
+
+def first_misplaced(uow: UnitOfWork, organization_id: UUID, after: int, through: int) -> OutsideEntry | None:
+    """Return an entry with the position of another one, which only a change by hand can cause; for an operator."""
+    return uow.audit_chains.first_misplaced(organization_id, after=after, through=through)
 
 
 def first_outside(uow: UnitOfWork, organization_id: UUID) -> OutsideEntry | None:
@@ -284,7 +293,8 @@ def hash_of(previous_hash: str, line: Mapping[str, Any]) -> str:
     return hashlib.sha256(bytes.fromhex(previous_hash) + covered).hexdigest()
 
 
-def _appended(uow: UnitOfWork, unsealed: Unsealed) -> Sequence[SealedEntry]:
+def appended(uow: UnitOfWork, unsealed: Unsealed) -> Sequence[SealedEntry]:
+    """Return entries with the seals that follow the end of their chain."""
     sealed: list[SealedEntry] = []
     previous_hash = unsealed.end.hash
     for position, entry in enumerate(unsealed.entries, start=unsealed.last_position + 1):

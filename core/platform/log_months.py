@@ -12,6 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from core.ids import first_id_at
+from core.mail import mail
 from core.platform.retention import Retention
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class Log(Enum):
     Where it is not, housekeeping deletes the rows to the day (`Leftover`), and the month goes when it is empty.
     """
 
+    AUDIT_ENTRIES = ("audit_entries", None, False)
+    MAILS = ("mails", mail.RETENTION, False)
     SCIM_LOG_ENTRIES = ("scim_log_entries", Retention.PROVISIONING_LOG, False)
 
     kept_for: timedelta | None

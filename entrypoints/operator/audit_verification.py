@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import BinaryIO, TextIO
 
-    from core.audit.chain import OrganizationChain
+    from core.audit.chain import OrganizationChain, OutsideEntry
     from ports.database import Database
     from ports.sessions.tokens import SignatureVerifier, TokenSigner
 
@@ -196,14 +196,16 @@ class AuditVerification:
         verifier = self._verifier(self.proof if is_proved else None)
         try:
             while page := await database.read(chain.page, end, verifier.position):
+                after = verifier.position
                 for sealed in page:
                     verifier.check(chain.line_of(sealed))
+                _require_inside(
+                    await database.read(chain.first_misplaced, end.organization_id, after, verifier.position)
+                )
                 done = self.entries + verifier.position
                 self._progress.show(done, "entries", total=self._entries_total, context=f"{found.slug}: ")
             verifier.finish(KeptHead(position=end.sealed_through, hash=end.hash))
-            outside = await database.read(chain.first_outside, end.organization_id)
-            if outside is not None:
-                raise ChainBroken(f"Entry {outside.position} ({outside.id}) was put in: the chain does not contain it.")
+            _require_inside(await database.read(chain.first_outside, end.organization_id))
         finally:
             self._count(verifier)
 
@@ -273,6 +275,12 @@ class AuditVerification:
         self.logs += 1
         self.entries += verifier.position
         self.anonymized_fields += verifier.anonymized_fields
+
+
+def _require_inside(outside: OutsideEntry | None) -> None:
+    """Raise `ChainBroken` for an entry with a position that the chain does not give it."""
+    if outside is not None:
+        raise ChainBroken(f"Entry {outside.position} ({outside.id}) was put in: the chain does not contain it.")
 
 
 def _is_base64url(part: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, LiteralString, cast
 from psycopg import sql
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
     from typing import TypeAlias
 
     from adapters.postgres.driver.connection import RawConnection
@@ -24,7 +24,7 @@ SORTING_MEMORY: Final = "256MB"
 # Indexes of constraints stay: foreign keys may refer to them, and ids in ascending order cost little. The names are
 # quoted for SQL.
 INDEXES: Final = """
-    SELECT   indexrelid::regclass::text, pg_get_indexdef(indexrelid)
+    SELECT   indexrelid::regclass::text, replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ')
     FROM     pg_index i
     WHERE    indrelid = to_regclass(%s) AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid)
     ORDER BY 1
@@ -36,6 +36,23 @@ FOREIGN_KEYS: Final = """
     ORDER BY 1
 """
 IS_REFERRED_TO: Final = "SELECT EXISTS (SELECT FROM pg_constraint WHERE confrelid = to_regclass(%s) AND contype = 'f')"
+# The index of each month, where the table is a log, with that of the log and the month.
+INDEXES_OF_MONTHS: Final = """
+    SELECT   x.relname, inhparent::regclass::text, m.indrelid
+    FROM     pg_index i
+    JOIN     pg_inherits ON inhparent = i.indexrelid
+    JOIN     pg_index m ON m.indexrelid = inhrelid
+    JOIN     pg_class x ON x.oid = inhrelid
+    WHERE    i.indrelid = to_regclass(%s) AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid)
+    ORDER BY 1
+"""
+INDEX_OF_MONTH: Final = """
+    SELECT inhrelid::regclass::text
+    FROM   pg_inherits
+    JOIN   pg_index ON indexrelid = inhrelid
+    WHERE  inhparent = to_regclass(%s) AND indrelid = %s
+"""
+HAS_MONTHS: Final = "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(%s)"
 
 
 @contextmanager
@@ -47,6 +64,7 @@ def without_indexes(connection: RawConnection, name: str, say: Say) -> Generator
         connection.execute(sql.SQL("SET LOCAL maintenance_work_mem = {}").format(sql.Literal(SORTING_MEMORY)))
         connection.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(table))
         indexes = connection.execute(INDEXES, (name,)).fetchall()
+        of_months = connection.execute(INDEXES_OF_MONTHS, (name,)).fetchall()
         foreign_keys = connection.execute(FOREIGN_KEYS, (name,)).fetchall()
         is_fresh = _truncated(connection, name)
         connection.execute(sql.SQL("ALTER TABLE {} DISABLE TRIGGER USER").format(table))
@@ -60,6 +78,7 @@ def without_indexes(connection: RawConnection, name: str, say: Say) -> Generator
         for number, (index, definition) in enumerate(indexes, start=1):
             say(f"{name}: index {number} of {len(indexes)}, {index}")
             connection.execute(_catalogued(definition))
+        _rename(connection, of_months)
         for number, (key, definition) in enumerate(foreign_keys, start=1):
             say(f"{name}: foreign key {number} of {len(foreign_keys)}, {key}")
             added = sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} {}")
@@ -75,8 +94,21 @@ def _truncated(connection: RawConnection, name: str) -> bool:
         return False
     if connection.execute(IS_REFERRED_TO, (name,)).fetchone() != (False,):
         return False
+    if connection.execute(HAS_MONTHS, (name,)).fetchone() == (True,):
+        return False
     connection.execute(sql.SQL("TRUNCATE {}").format(sql.Identifier(name)))
     return True
+
+
+def _rename(connection: RawConnection, of_months: Sequence[tuple[str, str, int]]) -> None:
+    """Give the indexes of months the names that they had; PostgreSQL has made up others, even those of each other."""
+    for number, (_, index, month) in enumerate(of_months):
+        [(made,)] = connection.execute(INDEX_OF_MONTH, (index, month)).fetchall()
+        free = sql.Identifier(f"restored_{number}")
+        connection.execute(sql.SQL("ALTER INDEX {} RENAME TO {}").format(_catalogued(made), free))
+    for number, (name, _, _) in enumerate(of_months):
+        free = sql.Identifier(f"restored_{number}")
+        connection.execute(sql.SQL("ALTER INDEX {} RENAME TO {}").format(free, sql.Identifier(name)))
 
 
 def _catalogued(text: str) -> sql.SQL:

@@ -11,18 +11,19 @@ from core.audit.chain import ChainEnd, OrganizationChain, OutsideEntry, SealedEn
 class AuditChains(Protocol):
     """The chains of all organizations."""
 
-    def take_turns(self) -> Sequence[UUID]:
-        """Return some organizations with unsealed entries; the next call continues after them.
+    def take_turns(self, since_id: UUID) -> Sequence[UUID]:
+        """Return some organizations with unsealed entries from that id on; the next call continues after them.
 
         No other transaction seals until this one ends; return nothing while another one does.
         """
         ...
 
-    def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime) -> Sequence[Unsealed]:
+    def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime, since_id: UUID) -> Sequence[Unsealed]:
         """Lock so many unsealed entries of each organization: the first ones since a time, then the oldest.
 
-        Those since that time get at least half of the share. Entries that another transaction has locked are left for
-        a later call. The entries of an organization are in the order of their times.
+        No entry before `since_id` is read. Those since that time get at least half of the share. Entries that another
+        transaction has locked are left for a later call. The entries of an organization are in the order of their
+        times.
         """
         ...
 
@@ -43,7 +44,14 @@ class AuditChains(Protocol):
         ...
 
     def page(self, organization_id: UUID, *, after: int, through: int, limit: int) -> Sequence[SealedEntry]:
-        """Return the sealed entries after a position, in the order of the chain; deleted entries are left out."""
+        """Return the sealed entries after a position, in the order of the chain.
+
+        Entries are left out that were deleted, and those with another position than their seal.
+        """
+        ...
+
+    def first_misplaced(self, organization_id: UUID, *, after: int, through: int) -> OutsideEntry | None:
+        """Return the first entry with a position in this part of the chain that belongs to another entry, if any."""
         ...
 
     def first_outside(self, organization_id: UUID) -> OutsideEntry | None:

@@ -15,6 +15,7 @@ from actors.audit_sealer import (
     PAUSE_SECONDS,
     PERIOD_SECONDS,
     REPORT_SECONDS,
+    THOROUGH_SECONDS,
     AuditSealer,
 )
 from actors.doorbells import MemoryDoorbells
@@ -25,6 +26,7 @@ from core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
 
     from trio.testing import MockClock
 
@@ -41,16 +43,20 @@ class FakeDatabase:
         self.sealed_at: list[float] = []
         self.limits: list[int] = []
         self.shares: list[Sequence[UnsealedLog]] = []
+        self.spans: list[timedelta | None] = []
         self.failures = 0
         self._seconds = seconds
         self._largest = largest
 
-    async def transact(self, use_case: object, limit: int, largest: Sequence[UnsealedLog]) -> int:
+    async def transact(
+        self, use_case: object, limit: int, largest: Sequence[UnsealedLog], within: timedelta | None
+    ) -> int:
         assert use_case is chain.seal_next
         await trio.lowlevel.checkpoint()
         self.sealed_at.append(trio.current_time())
         self.limits.append(limit)
         self.shares.append(largest)
+        self.spans.append(within)
         if self.failures:
             self.failures -= 1
             raise ServiceUnavailable(retry_after_seconds=1)
@@ -107,6 +113,23 @@ async def test_a_backlog_is_reported_and_the_largest_logs_get_a_share_of_each_ba
     assert "sso_audit_unsealed_entries 0.0" in metrics.exposition().decode()
     assert sum(report["sealed"] for report in reports) == 500 * BATCH_ENTRIES_MAX
     assert (database.shares[0], database.shares[100], database.shares[-1]) == ((), largest, ())
+
+
+async def test_entries_of_all_months_are_looked_for_at_the_start_and_every_hour(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    database, began_at = FakeDatabase(BATCH_ENTRIES_MAX + 7), trio.current_time()
+    nursery.start_soon(sealer(database).run)
+
+    await trio.sleep(THOROUGH_SECONDS + 3 * PERIOD_SECONDS)
+
+    thorough = [
+        moment - began_at for moment, within in zip(database.sealed_at, database.spans, strict=True) if within is None
+    ]
+    # Until nothing is left; and later only as often as there may be something.
+    assert database.spans[:4] == [None, None, None, chain.SEALED_WITHIN]
+    assert len(thorough) == 4
+    assert THOROUGH_SECONDS <= thorough[-1] <= THOROUGH_SECONDS + 2 * PERIOD_SECONDS
 
 
 async def test_a_batch_that_fails_is_halved(nursery: trio.Nursery, autojump_clock: MockClock) -> None:

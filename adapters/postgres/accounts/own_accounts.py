@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
 from core.accounts.own_accounts import Belonging, FoundAccount
+from core.ids import PLATFORM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,8 +140,8 @@ class PostgresOwnAccounts(Aggregate):
             """
             DELETE FROM mails
             WHERE  recipient = (SELECT email FROM users WHERE id = %s)
-              AND  (organization_id IS NULL OR organization_id = %s)
+              AND  organization_id = ANY (%s)
             """,
-            (user_id, organization_id),
+            (user_id, [PLATFORM, organization_id]),
         )
         self._connection.execute_later("DELETE FROM users WHERE id = %s", (user_id,))

@@ -67,7 +67,8 @@ _NO_MILESTONE: Final = f"SELECT '{_FIRST}'::uuid AS entry_id, 0 AS skipped WHERE
 
 def _page(wanted: LiteralString, total: LiteralString, milestone: LiteralString) -> LiteralString:
     # Entries are skipped in the index alone, and a page after the last one is not searched. The ids go into an array,
-    # so that the entries are found by id whatever the planner estimates for the limit.
+    # so that the entries are found by id whatever the planner estimates for the limit. The array alone would not tell
+    # PostgreSQL which months they are of.
     return f"""
         WITH   total (entries) AS MATERIALIZED ({total}),
                older (entries) AS MATERIALIZED (
@@ -92,6 +93,8 @@ def _page(wanted: LiteralString, total: LiteralString, milestone: LiteralString)
         FROM   total
         LEFT   JOIN audit_entries e ON e.organization_id = %(organization_id)s
                                        AND e.id = ANY (ARRAY(SELECT id FROM page))
+                                       AND e.id >= (SELECT id FROM page ORDER BY id LIMIT 1)
+                                       AND e.id <= (SELECT id FROM page ORDER BY id DESC LIMIT 1)
         LEFT   JOIN users u ON u.id = e.actor_user_id
         ORDER  BY e.id DESC
     """  # noqa: S608 - likewise

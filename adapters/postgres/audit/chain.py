@@ -38,7 +38,7 @@ WAITING: Final = """
     WITH RECURSIVE waiting (organization_id, number) AS (
         (SELECT   organization_id, 1
          FROM     audit_entries
-         WHERE    position IS NULL AND organization_id > %(after)s
+         WHERE    position IS NULL AND organization_id > %(after)s AND id >= %(since_id)s
          ORDER BY organization_id, created_at
          LIMIT    1)
         UNION ALL
@@ -47,6 +47,7 @@ WAITING: Final = """
         CROSS JOIN LATERAL (SELECT   organization_id
                             FROM     audit_entries
                             WHERE    position IS NULL AND organization_id > waiting.organization_id
+                            AND      id >= %(since_id)s
                             ORDER BY organization_id, created_at
                             LIMIT    1) AS next
         WHERE  waiting.number < %(organizations_max)s)
@@ -62,13 +63,14 @@ UNSEALED: Final = """
             FROM     ((SELECT   id, created_at
                        FROM     audit_entries
                        WHERE    organization_id = wanted.organization_id AND position IS NULL
-                       AND      created_at >= %(fresh_since)s
+                       AND      created_at >= %(fresh_since)s AND id >= %(since_id)s
                        ORDER BY created_at, id
                        LIMIT    (wanted.share + 1) / 2)
                       UNION
                       (SELECT   id, created_at
                        FROM     audit_entries
                        WHERE    organization_id = wanted.organization_id AND position IS NULL
+                       AND      id >= %(since_id)s
                        ORDER BY created_at, id
                        LIMIT    wanted.share)) AS first
             ORDER BY created_at >= %(fresh_since)s DESC, created_at, id
@@ -77,6 +79,7 @@ UNSEALED: Final = """
              details, created_at
     FROM     audit_entries
     WHERE    id = ANY (ARRAY(SELECT id FROM next)) AND organization_id = ANY (%(organization_ids)s)
+    AND      id >= %(since_id)s
     ORDER BY organization_id, created_at, id
     FOR      NO KEY UPDATE SKIP LOCKED
 """
@@ -92,12 +95,11 @@ BACKLOG: Final = """
 """
 LAST_POSITIONS: Final = """
     SELECT wanted.organization_id,
-           greatest((SELECT max(position) FROM audit_seals s WHERE s.organization_id = wanted.organization_id),
-                    (SELECT max(position) FROM audit_entries e WHERE e.organization_id = wanted.organization_id), 0)
+           coalesce((SELECT max(position) FROM audit_seals s WHERE s.organization_id = wanted.organization_id), 0)
     FROM   unnest(%s::uuid[]) AS wanted (organization_id)
 """
 # Entries and seals are looked up one by one (`OFFSET 0`). A chain that has just been sealed has no statistics, and a
-# join that is planned without them reads all of it for each page.
+# join that is planned without them reads all of it for each page. The id of the entry names its month.
 PAGE: Final = """
     SELECT   e.id, e.organization_id, e.actor_user_id, e.action, e.target_type, e.target_id, e.ip_address, e.user_agent,
              e.success, e.details, e.created_at,
@@ -109,23 +111,59 @@ PAGE: Final = """
     FROM     audit_seals s
     CROSS    JOIN LATERAL (SELECT entry.*
                            FROM   audit_entries entry
-                           WHERE  entry.organization_id = s.organization_id AND entry.position = s.position
+                           WHERE  entry.organization_id = s.organization_id AND entry.id = s.entry_id
+                           AND    entry.position = s.position
                            OFFSET 0) AS e
     WHERE    s.organization_id = %(organization_id)s AND s.position > %(after)s AND s.position <= %(through)s
     ORDER BY s.position
     LIMIT    %(limit)s
+"""
+# No index ensures that another entry does not have the position of a sealed one, so all months are asked.
+MISPLACED: Final = """
+    SELECT   e.id, e.position
+    FROM     audit_entries e
+    WHERE    e.organization_id = %(organization_id)s AND e.position > %(after)s AND e.position <= %(through)s
+    AND      e.id <> ALL (ARRAY(SELECT entry_id
+                                FROM   audit_seals
+                                WHERE  organization_id = %(organization_id)s
+                                AND    position > %(after)s AND position <= %(through)s))
+    ORDER BY e.position
+    LIMIT    1
+"""
+STORE: Final = """
+    WITH sealed AS MATERIALIZED (
+             SELECT *
+             FROM   jsonb_to_recordset(%(sealed)s)
+                    AS one (organization_id uuid, position bigint, entry_id uuid, hash text, digests jsonb,
+                            salts jsonb)),
+         stored AS (
+             INSERT INTO audit_seals (organization_id, position, entry_id, hash, digests, salts)
+             SELECT organization_id, position, entry_id, hash, digests, salts FROM sealed),
+         ended AS (
+             INSERT INTO audit_chains AS chain (organization_id, sealed_through, head, sealed_at)
+             SELECT   DISTINCT ON (organization_id) organization_id, position, hash, %(now)s
+             FROM     sealed
+             ORDER BY organization_id, position DESC
+             ON CONFLICT (organization_id) DO UPDATE
+             SET    sealed_through = excluded.sealed_through, head = excluded.head,
+                    sealed_at = excluded.sealed_at)
+    UPDATE audit_entries
+    SET    position = sealed.position
+    FROM   sealed
+    WHERE  audit_entries.id = sealed.entry_id AND audit_entries.organization_id = sealed.organization_id
+    AND    audit_entries.id >= %(first_id)s AND audit_entries.id <= %(last_id)s
 """
 
 
 class PostgresAuditChains(Aggregate):
     """The port `AuditChains`."""
 
-    def take_turns(self) -> Sequence[UUID]:
+    def take_turns(self, since_id: UUID) -> Sequence[UUID]:
         if not self._value("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.audit_sealing'))"):
             return []
-        return self._waiting()
+        return self._waiting(since_id)
 
-    def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime) -> Sequence[Unsealed]:
+    def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime, since_id: UUID) -> Sequence[Unsealed]:
         # A batch is shared among few organizations, so the row of each is not locked for long. One that is being
         # deleted is left out.
         present = self._values(
@@ -141,6 +179,7 @@ class PostgresAuditChains(Aggregate):
                 "organization_ids": present,
                 "shares": [shares[organization_id] for organization_id in present],
                 "fresh_since": fresh_since,
+                "since_id": since_id,
             },
             prepare=False,
         )
@@ -157,32 +196,14 @@ class PostgresAuditChains(Aggregate):
 
     def store(self, sealed: Sequence[SealedEntry]) -> None:
         self._connection.execute(
-            """
-            WITH sealed AS MATERIALIZED (
-                     SELECT *
-                     FROM   jsonb_to_recordset(%(sealed)s)
-                            AS one (organization_id uuid, position bigint, entry_id uuid, hash text, digests jsonb,
-                                    salts jsonb)),
-                 stored AS (
-                     INSERT INTO audit_seals (organization_id, position, entry_id, hash, digests, salts)
-                     SELECT organization_id, position, entry_id, hash, digests, salts FROM sealed),
-                 ended AS (
-                     INSERT INTO audit_chains AS chain (organization_id, sealed_through, head, sealed_at)
-                     SELECT   DISTINCT ON (organization_id) organization_id, position, hash, %(now)s
-                     FROM     sealed
-                     ORDER BY organization_id, position DESC
-                     ON CONFLICT (organization_id) DO UPDATE
-                     SET    sealed_through = excluded.sealed_through, head = excluded.head,
-                            sealed_at = excluded.sealed_at)
-            UPDATE audit_entries
-            SET    position = sealed.position
-            FROM   sealed
-            WHERE  audit_entries.id = sealed.entry_id AND audit_entries.organization_id = sealed.organization_id
-            """,
+            STORE,
             {
                 # One document takes a fraction of the time of an array for each column.
                 "sealed": Jsonb([_seal_row(one) for one in sealed]),
                 "now": self._transaction.now,
+                # Of these months.
+                "first_id": min(one.entry.id for one in sealed),
+                "last_id": max(one.entry.id for one in sealed),
             },
         )
         # Also a stream that is due already: the lock makes `record` see these entries.
@@ -253,6 +274,15 @@ class PostgresAuditChains(Aggregate):
             {"organization_id": organization_id},
         )
 
+    def first_misplaced(self, organization_id: UUID, *, after: int, through: int) -> OutsideEntry | None:
+        found = self._all(
+            OutsideEntry,
+            MISPLACED,
+            {"organization_id": organization_id, "after": after, "through": through},
+            prepare=False,
+        )
+        return found[0] if found else None
+
     def backlog(self, largest_max: int) -> SealingBacklog:
         rows = self._rows(BACKLOG, (largest_max,))
         return SealingBacklog(
@@ -260,11 +290,15 @@ class PostgresAuditChains(Aggregate):
             largest=[UnsealedLog(organization_id=row["organization_id"], entries=row["entries"]) for row in rows],
         )
 
-    def _waiting(self) -> list[UUID]:
+    def _waiting(self, since_id: UUID) -> list[UUID]:
         """Return the organizations whose turn it is, and store the last one; begin anew after the highest id."""
         last = self._value_or_none("SELECT last_organization_id FROM audit_sealing")
         for after in (last or _FIRST, _FIRST):
-            waiting = self._values(WAITING, {"after": after, "organizations_max": ORGANIZATIONS_MAX}, prepare=False)
+            waiting = self._values(
+                WAITING,
+                {"after": after, "since_id": since_id, "organizations_max": ORGANIZATIONS_MAX},
+                prepare=False,
+            )
             if waiting:
                 self._connection.execute_later(
                     """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, LiteralString, NamedTuple
 
+from adapters.postgres.audit.sealed_ids import sealed_ids
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import SYSTEM_ID, AuditLogActor, FoundEntry, SearchedEntries
 from core.audit.search import LOOKED_AT_MAX
@@ -119,7 +120,7 @@ def sealed_of(others: LiteralString) -> LiteralString:
         OF_ORGANIZATION,
         f"""SELECT * FROM audit_entries
             WHERE  organization_id = %(organization_id)s AND position > %(after)s AND position <= %(through)s
-              AND  {others}
+              AND  id >= %(first_sealed_id)s AND id <= %(last_sealed_id)s AND {others}
             ORDER  BY position LIMIT %(limit)s""",  # noqa: S608 - likewise
         "ASC",
     )
@@ -135,7 +136,8 @@ _NAMES: Final = """
             OR EXISTS (SELECT FROM audit_entries e
                        WHERE  e.organization_id = %(organization_id)s AND e.target_type = 'user'
                          AND  e.target_id = u.id::text AND e.action = 'user.removed'
-                         AND  e.created_at >= u.email_verified_at))
+                         AND  e.created_at >= u.email_verified_at
+                         AND  e.id >= first_id_at(u.email_verified_at - interval '1 hour')))
     UNION ALL
     SELECT id, name FROM organizations WHERE id = ANY (%(ids)s) AND id = %(organization_id)s
     UNION ALL
@@ -251,10 +253,15 @@ class PostgresAuditSearches(Aggregate):
     def sealed_after(
         self, organization_id: UUID, search: EntrySearch, *, after: int, through: int, limit: int
     ) -> Sequence[FoundEntry]:
+        sealed = sealed_ids(self._connection, organization_id, after=after, through=through)
+        if sealed is None:
+            return []
         values = {
             **_values_of(organization_id, search),
             "after": after,
             "through": through,
+            "first_sealed_id": sealed.first_id,
+            "last_sealed_id": sealed.last_id,
             "limit": limit,
         }
         others = " AND ".join([*ranges_of(search), _IDS])

@@ -12,6 +12,7 @@ import structlog
 from psycopg.types.json import Jsonb
 
 from adapters.crypto.vault import SealBroken
+from adapters.postgres.audit.sealed_ids import sealed_ids
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import AuditLogActor, AuditLogEntry
 from core.audit.siem import SiemOptions, SiemProvider, SiemStart, SiemStream
@@ -69,6 +70,7 @@ EVENTS: Final = """
                       LEFT     JOIN users u ON u.id = e.actor_user_id
                       WHERE    e.organization_id = %(organization_id)s
                       AND      e.position > %(after)s AND e.position <= %(through)s
+                      AND      e.id >= %(first_sealed_id)s AND e.id <= %(last_sealed_id)s
                       AND      (%(starts_at)s::timestamptz IS NULL OR e.created_at >= %(starts_at)s)
                       AND      (%(prefixes)s::text[] IS NULL
                                 OR EXISTS (SELECT FROM unnest(%(prefixes)s::text[]) AS wanted (prefix)
@@ -77,6 +79,29 @@ EVENTS: Final = """
                       LIMIT    %(limit)s) AS admitted) AS counted
     WHERE    bytes_before <= %(bytes_max)s
     ORDER BY position
+"""
+# The seal after the position names the entry, and so its month.
+THROUGHPUT: Final = """
+    SELECT s.sent_entries, s.last_sent_entries,
+           (SELECT   e.created_at
+            FROM     audit_seals n
+            CROSS    JOIN LATERAL (SELECT entry.created_at
+                                   FROM   audit_entries entry
+                                   WHERE  entry.organization_id = n.organization_id AND entry.id = n.entry_id
+                                   OFFSET 0) AS e
+            WHERE    n.organization_id = s.organization_id AND n.position > s.position
+            ORDER BY n.position
+            LIMIT    1) AS waiting_since
+    FROM   siem_streams s
+    WHERE  s.organization_id = %(organization_id)s
+"""
+POSITION_BEFORE: Final = """
+    SELECT min(position) - 1
+    FROM   (SELECT   position
+            FROM     audit_entries
+            WHERE    organization_id = %(organization_id)s AND id >= %(first_id)s
+            ORDER BY id
+            LIMIT    %(looked_at_max)s) AS next
 """
 
 log = structlog.get_logger(__name__)
@@ -136,29 +161,13 @@ class PostgresSiemStreams(Aggregate):
     def throughput(self, organization_id: UUID) -> SiemThroughput:
         return self._only(
             SiemThroughput,
-            """
-            SELECT s.sent_entries, s.last_sent_entries,
-                   (SELECT   e.created_at
-                    FROM     audit_entries e
-                    WHERE    e.organization_id = s.organization_id AND e.position > s.position
-                    ORDER BY e.position
-                    LIMIT    1) AS waiting_since
-            FROM   siem_streams s
-            WHERE  s.organization_id = %s
-            """,
-            (organization_id,),
+            THROUGHPUT,
+            {"organization_id": organization_id},
         )
 
     def position_before(self, organization_id: UUID, first_id: UUID) -> int | None:
         return self._value(
-            """
-            SELECT min(position) - 1
-            FROM   (SELECT   position
-                    FROM     audit_entries
-                    WHERE    organization_id = %(organization_id)s AND id >= %(first_id)s
-                    ORDER BY id
-                    LIMIT    %(looked_at_max)s) AS next
-            """,
+            POSITION_BEFORE,
             {"organization_id": organization_id, "first_id": first_id, "looked_at_max": BATCH_EVENTS_MAX},
         )
 
@@ -200,6 +209,9 @@ class PostgresSiemStreams(Aggregate):
         return [stream for stream in leased if stream is not None]
 
     def events(self, stream: LeasedStream, *, through: int) -> tuple[Sequence[SiemEvent], bool]:
+        sealed = sealed_ids(self._connection, stream.organization_id, after=stream.position, through=through)
+        if sealed is None:
+            return [], True
         rows = self._rows(
             EVENTS,
             {
@@ -210,6 +222,8 @@ class PostgresSiemStreams(Aggregate):
                 "prefixes": stream.event_filter,
                 "limit": BATCH_EVENTS_MAX,
                 "bytes_max": BATCH_BYTES_MAX,
+                "first_sealed_id": sealed.first_id,
+                "last_sealed_id": sealed.last_id,
             },
             # Planned for this organization each time, like the pages of the audit log.
             prepare=False,

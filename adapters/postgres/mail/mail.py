@@ -9,6 +9,7 @@ import structlog
 
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.transaction import Aggregate
+from core.ids import PLATFORM
 from core.mail.mail import Mail, MailMessage, MailState, MailTemplate
 from ports.doorbells import Bell
 
@@ -66,7 +67,7 @@ class PostgresMailOutbox(Aggregate):
             """,
             (
                 [mail.id for mail, _ in mails],
-                [mail.organization_id for mail, _ in mails],
+                [mail.organization_id or PLATFORM for mail, _ in mails],
                 [mail.message.to for mail, _ in mails],
                 [mail.message.template.value for mail, _ in mails],
                 [self._sealed(mail) for mail, _ in mails],
@@ -86,7 +87,7 @@ class PostgresMailOutbox(Aggregate):
         rows = self._rows(
             """
             WITH due AS MATERIALIZED (
-                SELECT   id
+                SELECT   organization_id, id
                 FROM     mails
                 WHERE    state = 'queued'
                 AND      due_at <= %(now)s
@@ -103,8 +104,8 @@ class PostgresMailOutbox(Aggregate):
             UPDATE    mails
             SET       attempts = attempts + 1, leased_until = %(leased_until)s
             FROM      due
-            WHERE     mails.id = due.id
-            RETURNING mails.id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
+            WHERE     mails.organization_id = due.organization_id AND mails.id = due.id
+            RETURNING mails.id, mails.organization_id, recipient, template, values_sealed, state, attempts, due_at,
                       last_error, created_at, language
             """,
             {"now": now, "templates": TEMPLATES, "limit": limit, "leased_until": leased_until},
@@ -121,13 +122,14 @@ class PostgresMailOutbox(Aggregate):
                    last_error = %(last_error)s,
                    leased_until = NULL,
                    values_sealed = CASE WHEN %(state)s = 'sent' THEN NULL ELSE values_sealed END
-            WHERE  id = %(id)s
+            WHERE  organization_id = %(organization_id)s AND id = %(id)s
             AND    attempts = %(attempts)s
             """,
             {
                 "state": mail.state.value,
                 "due_at": mail.due_at,
                 "last_error": mail.last_error,
+                "organization_id": mail.organization_id or PLATFORM,
                 "id": mail.id,
                 "attempts": mail.attempts,
             },
@@ -152,8 +154,8 @@ class PostgresMailOutbox(Aggregate):
         return self._connection.execute(
             """
             DELETE FROM mails
-            WHERE  id IN (
-                SELECT   id
+            WHERE  (organization_id, id) IN (
+                SELECT   organization_id, id
                 FROM     mails
                 WHERE    created_at < %s
                 AND      state NOT IN ('queued', 'routed')
@@ -180,7 +182,7 @@ def opened_mails(transaction: Transaction, rows: Sequence[dict[str, Any]]) -> li
         mail = _opened(transaction.vault, row)
         # One mail that cannot be decrypted must not hold up all the others.
         if mail is None:
-            _fail_unreadable(transaction.connection, row["id"])
+            _fail_unreadable(transaction.connection, row["organization_id"], row["id"])
         else:
             opened.append(mail)
     return sorted(opened, key=lambda mail: (mail.due_at, mail.id))
@@ -199,12 +201,12 @@ def _opened(vault: Vault, row: dict[str, Any]) -> Mail | None:
         attempts=row["attempts"],
         due_at=row["due_at"],
         created_at=row["created_at"],
-        organization_id=row["organization_id"],
+        organization_id=row["organization_id"] if row["organization_id"] != PLATFORM else None,
         last_error=row["last_error"],
     )
 
 
-def _fail_unreadable(connection: Connection, mail_id: UUID) -> None:
+def _fail_unreadable(connection: Connection, organization_id: UUID, mail_id: UUID) -> None:
     # The sealed values stay, in case the key is found.
     connection.execute_later(
         """
@@ -212,9 +214,9 @@ def _fail_unreadable(connection: Connection, mail_id: UUID) -> None:
         SET    state = 'failed',
                leased_until = NULL,
                last_error = 'The content cannot be decrypted with the configured master keys.'
-        WHERE  id = %s
+        WHERE  organization_id = %s AND id = %s
         """,
-        (mail_id,),
+        (organization_id, mail_id),
     )
 
 

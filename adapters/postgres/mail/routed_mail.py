@@ -125,8 +125,8 @@ class PostgresRoutedMail(Aggregate):
             """
             UPDATE mails
             SET    state = 'failed', last_error = %(error)s, values_sealed = NULL
-            WHERE  id IN (
-                SELECT id
+            WHERE  (organization_id, id) IN (
+                SELECT organization_id, id
                 FROM   mails
                 WHERE  state = 'routed' AND created_at < %(queued_before)s
                 LIMIT  %(limit)s
@@ -165,7 +165,7 @@ class PostgresRoutedMail(Aggregate):
         rows = self._rows(
             """
             WITH due AS MATERIALIZED (
-                SELECT next.id
+                SELECT organization.id AS organization_id, next.id
                 FROM   unnest(%(organization_ids)s) AS organization (id), LATERAL (
                     SELECT   id
                     FROM     mails
@@ -177,8 +177,8 @@ class PostgresRoutedMail(Aggregate):
             UPDATE    mails
             SET       attempts = attempts + 1
             FROM      due
-            WHERE     mails.id = due.id AND mails.state = 'routed'
-            RETURNING mails.id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
+            WHERE     mails.organization_id = due.organization_id AND mails.id = due.id AND mails.state = 'routed'
+            RETURNING mails.id, mails.organization_id, recipient, template, values_sealed, state, attempts, due_at,
                       last_error, created_at, language
             """,
             {

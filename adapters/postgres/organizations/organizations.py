@@ -42,8 +42,15 @@ _ORGANIZATION: Final = f"SELECT {columns(Organization)} FROM organizations"  # n
 # are deleted in batches; the other rows are deleted with the row of the organization.
 _PLENTIFUL: Final[tuple[LiteralString, ...]] = (
     """
+    WITH given AS MATERIALIZED (SELECT %s::uuid AS organization_id, %s::bigint AS rows_max)
     DELETE FROM audit_entries
-    WHERE  id = ANY (ARRAY(SELECT id FROM audit_entries WHERE organization_id = %s LIMIT %s))
+    WHERE  organization_id = (SELECT organization_id FROM given)
+    AND    id <= coalesce((SELECT   id
+                           FROM     audit_entries
+                           WHERE    organization_id = (SELECT organization_id FROM given)
+                           ORDER BY id
+                           OFFSET   (SELECT rows_max - 1 FROM given)
+                           LIMIT    1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     """,
     """
     DELETE FROM events

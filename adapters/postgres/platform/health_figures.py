@@ -40,7 +40,10 @@ COUNT: Final = f"""
            (SELECT coalesce(sum(mfa_users), 0) FROM changes),
            (SELECT count(*) FROM organizations),
            greatest(mail.queued, CASE WHEN mail.queued >= %(counted_max)s THEN
-                                     (SELECT reltuples::bigint FROM pg_class WHERE oid = 'mails_due'::regclass)
+                                     (SELECT sum(reltuples)::bigint
+                                      FROM   pg_inherits
+                                      JOIN   pg_class ON oid = inhrelid
+                                      WHERE  inhparent = 'mails_due'::regclass)
                                  END),
            greatest(delivery.queued, CASE WHEN delivery.queued >= %(counted_max)s THEN
                                          (SELECT reltuples::bigint

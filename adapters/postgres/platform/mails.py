@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 KNOWN: Final = [template.value for template in MailTemplate]
 _BY_ORGANIZATION: Final = [template.value for template in BY_ORGANIZATION]
 COLUMNS: Final = (
-    "m.id, m.recipient, m.template, m.state, m.attempts, m.due_at, m.last_error, m.organization_id, m.created_at"
+    "m.id, m.recipient, m.template, m.state, m.attempts, m.due_at, m.last_error,"
+    " nullif(m.organization_id, '00000000-0000-0000-0000-000000000000') AS organization_id, m.created_at"
 )
 # The owners are few and read once.
 SHOWN: Final = """

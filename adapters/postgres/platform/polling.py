@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.mail.mail import TEMPLATES
 from adapters.postgres.transaction import Aggregate
+from core.audit.chain import SEALED_WITHIN
+from core.ids import first_id_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,7 +84,7 @@ NEXT: Final = """
         ('sealing',
          (SELECT   a.created_at
           FROM     audit_entries a
-          WHERE    a.position IS NULL
+          WHERE    a.position IS NULL AND a.id >= %(sealed_since)s
           ORDER BY a.organization_id, a.created_at, a.id
           LIMIT    1)),
         ('service_users',
@@ -117,7 +119,13 @@ NEXT: Final = """
 
 def parameters(*, now: datetime, events_since: datetime, mode: BillingMode) -> dict[str, object]:
     """Return the values of the statement."""
-    return {"now": now, "events_since": events_since, "mode": mode.value, "templates": TEMPLATES}
+    return {
+        "now": now,
+        "events_since": events_since,
+        "sealed_since": first_id_at(now - SEALED_WITHIN),
+        "mode": mode.value,
+        "templates": TEMPLATES,
+    }
 
 
 class PostgresDueWork(Aggregate):

@@ -79,7 +79,7 @@ VALUES: dict[str, object] = {
 TARGETED: dict[str, dict[str, object]] = {sql.PAGE_OF_TARGET: {"action": None, "offset": 0}}
 KIND_OF: dict[str, dict[str, object]] = {sql.PAGE: {"kind": ""}, sql.PAGE_OF_TARGET_TYPE: {"kind": "user"}}
 KINDS: tuple[tuple[LiteralString, str], ...] = (
-    (sql.PAGE, "audit_entries_newest"),
+    (sql.PAGE, "audit_entries_pkey"),
     (sql.PAGE_OF_ACTION, "audit_entries_action"),
     (sql.PAGE_OF_TARGET_TYPE, "audit_entries_target_type"),
     (sql.PAGE_OF_TARGET, "audit_entries_target"),

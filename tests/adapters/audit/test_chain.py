@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+import psycopg
 import pytest
 import trio
 
@@ -12,6 +14,7 @@ from adapters.postgres.audit.chain import ORGANIZATIONS_MAX, PAGE, UNSEALED, WAI
 from core.audit import chain
 from core.audit.chain import FIRST_HASH, SealingBacklog, UnsealedLog
 from core.audit.verification import ChainBroken
+from core.ids import FIRST_ID, first_id_at
 from tests.audit_chains import BATCH_ENTRIES, add_entry, seal_all, verify
 from tests.plans import explained, rows_read, tables_read_whole
 from tests.postgres import connected
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from adapters.postgres.database import PostgresDatabase
+    from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
     from tests.world.builder import Builder
 
@@ -256,10 +260,9 @@ def test_nothing_reads_sealed_entries_to_find_unsealed_ones(
         add_entry(builder.connection, organization_id, clock)
     builder.connection.execute("VACUUM ANALYZE audit_entries, audit_seals")
 
-    found = explained(
-        builder.connection, WAITING, {"after": "00000000-0000-0000-0000-000000000000", "organizations_max": 5}
-    )
-    wanted = {"organization_ids": [acme, waiting], "shares": [10, 10], "fresh_since": clock() - chain.FRESH}
+    found = explained(builder.connection, WAITING, {"after": FIRST_ID, "since_id": FIRST_ID, "organizations_max": 5})
+    fresh_since = clock() - chain.FRESH
+    wanted = {"organization_ids": [acme, waiting], "shares": [10, 10], "fresh_since": fresh_since, "since_id": FIRST_ID}
     unsealed = explained(builder.connection, UNSEALED, wanted)
     page = explained(builder.connection, PAGE, PAGE_AFTER_100 | {"organization_id": acme})
 
@@ -285,3 +288,42 @@ def test_a_page_of_a_chain_without_statistics_reads_nothing_else(
     assert tables_read_whole(page) == set()
     assert rows_read(page, "audit_entries") <= 11
     assert rows_read(page, "audit_seals") <= 22
+
+
+def test_two_transactions_cannot_give_one_position_twice(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
+) -> None:
+    # As two processes would that seal at once, of which each sees the same end of the chain.
+    for number in range(2):
+        add_entry(builder.connection, acme, clock, number=number)
+
+    def seal_one_of_two(uow: UnitOfWork) -> None:
+        [unsealed] = uow.audit_chains.unsealed({acme: 1}, fresh_since=clock(), since_id=FIRST_ID)
+        uow.audit_chains.store(chain.appended(uow, unsealed))
+
+    def seal_the_other_at_the_same_position(uow: UnitOfWork) -> None:
+        [unsealed] = uow.audit_chains.unsealed({acme: 1}, fresh_since=clock(), since_id=FIRST_ID)
+        seen_before = replace(unsealed, end=replace(unsealed.end, sealed_through=0), last_position=0)
+        uow.audit_chains.store(chain.appended(uow, seen_before))
+
+    transact(seal_one_of_two)
+    with pytest.raises(psycopg.errors.UniqueViolation, match="audit_seals_pkey"):
+        transact(seal_the_other_at_the_same_position)
+
+    assert list(positions(builder, acme).values()) == [1, None]
+    seal_all(transact)
+    assert list(positions(builder, acme).values()) == [1, 2]
+    assert transact(verify, acme) == 2
+
+
+def test_old_entries_are_sealed_by_a_search_of_all_months(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
+) -> None:
+    old = UUID(int=first_id_at(clock() - 2 * chain.SEALED_WITHIN).int + 1)
+    builder.connection.execute(
+        "UPDATE audit_entries SET id = %s WHERE id = %s", (old, add_entry(builder.connection, acme, clock))
+    )
+
+    assert transact(chain.seal_next, BATCH_ENTRIES, (), chain.SEALED_WITHIN) == 0
+    assert transact(chain.seal_next, BATCH_ENTRIES) == 1
+    assert positions(builder, acme) == {old: 1}

@@ -14,6 +14,7 @@ from adapters.postgres.audit.siem import EVENTS, LEASE
 from core.audit import chain, siem_stream
 from core.audit.siem import SiemOptions, SiemProvider, SiemStream
 from core.audit.siem_stream import BATCH_EVERY, SCANNED_MAX, StreamReceipt
+from core.ids import FIRST_ID, LAST_ID
 from core.secrets import Secret
 from tests.audit_chains import BATCH_ENTRIES, add_entry, seal_all
 from tests.plans import explained, indexes_used, rows_read, tables_read_whole
@@ -162,6 +163,12 @@ def test_a_filter_that_admits_little_passes_many_entries_at_a_time(
         (acme, SCANNED_MAX + 4000),
     )
     builder.connection.execute(
+        """
+        INSERT INTO audit_seals (organization_id, position, entry_id, hash, digests, salts)
+        SELECT organization_id, position, id, 'x', '{}', '{}' FROM audit_entries
+        """
+    )
+    builder.connection.execute(
         "INSERT INTO audit_chains (organization_id, sealed_through, head, sealed_at) VALUES (%s, %s, 'x', now())",
         (acme, SCANNED_MAX + 4000),
     )
@@ -236,6 +243,8 @@ def test_neither_the_queue_nor_the_entries_are_read_whole(
             "organization_id": acme,
             "after": 700,
             "through": 1000,
+            "first_sealed_id": FIRST_ID,
+            "last_sealed_id": LAST_ID,
             "starts_at": None,
             "prefixes": ["service."],
             "limit": 50,

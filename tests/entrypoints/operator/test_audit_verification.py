@@ -58,7 +58,7 @@ class TestInTheDatabase:
                 UPDATE audit_entries e SET position = -e.position WHERE position IN (2, 3);
                 UPDATE audit_entries e SET position = 5 + position WHERE position < 0;
                 """,
-                "Entry 2 (",
+                "Entry 2 was removed",
             ),
             ("DELETE FROM audit_entries WHERE position = 1", "Entry 1 was removed"),
             ("DELETE FROM audit_entries WHERE position = 3", "Entry 3 was removed: entry 4 follows entry 2."),
@@ -91,7 +91,7 @@ class TestInTheDatabase:
                 SELECT gen_random_uuid(), organization_id, 'user.joined', 'user', 'x', true, '{}', created_at, 3
                 FROM   audit_entries LIMIT 1
                 """,
-                "Entry 3 (",
+                "Entry 3 was removed",
             ),
             (
                 """
@@ -102,11 +102,20 @@ class TestInTheDatabase:
                 """,
                 "was put in: the chain does not contain it.",
             ),
+            (
+                """
+                INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
+                                           created_at, position)
+                SELECT gen_random_uuid(), organization_id, 'user.joined', 'user', 'x', true, '{}', created_at, 2
+                FROM   audit_entries LIMIT 1
+                """,
+                "was put in: the chain does not contain it.",
+            ),
         ],
         ids=[
             *("two swapped", "first removed", "one removed", "last removed", "last removed with its seal"),
             *("seal removed", "all removed", "chain removed", "detail changed", "detail and digest removed"),
-            *("outcome changed", "put in between", "put in before"),
+            *("outcome changed", "put in between", "put in before", "put in beside"),
         ],
     )
     async def test_an_attack_names_the_first_entry_that_does_not_fit(

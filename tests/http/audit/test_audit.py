@@ -198,7 +198,8 @@ def break_log(connection: Connection, log: str) -> None:
 def all_rows(connection: Connection) -> dict[str, list[str]]:
     """Return all rows of all tables."""
     tables = connection.execute(
-        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+        " AND relkind IN ('r', 'p') AND NOT relispartition"
     ).fetchall()
     return {
         table: [row for (row,) in connection.execute(f"SELECT t::text FROM {table} AS t ORDER BY 1".encode())]
