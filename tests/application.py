@@ -17,7 +17,6 @@ from actors.audit_tails import MemoryAuditTails
 from actors.feed_waiters import MemoryFeedWaiters
 from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
-from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.key_sets import HttpKeySets
@@ -47,6 +46,7 @@ from entrypoints.upstream_settings import external_providers
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.rate_limiting import RateLimiter
 from tests.documented import assert_documented
+from tests.ids import FollowingRandomness
 from tests.secret_watch import WATCH
 from tests.signing_keys import key_pair
 
@@ -275,7 +275,7 @@ async def connected_installation(
         database=database,
         metrics=PrometheusMetrics(version=VERSION),
         actors=actors,
-        tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=SystemRandomness()),
+        tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=FollowingRandomness(clock)),
         key_refresh=PromptKeyRefresh(database, ring),
         signatures=JsonWebSignatures(),
         key_sets=HttpKeySets(outbound_client(settings.outbound_allowed)),

@@ -20,7 +20,6 @@ from playwright.sync_api import sync_playwright
 
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
-from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import SigningKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import MasterKey, Vault
@@ -35,6 +34,7 @@ from entrypoints.web.serving.application import Application
 from tests.application import ReportedActors, connected_installation
 from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
+from tests.ids import FollowingRandomness
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -130,7 +130,7 @@ def _tools(url: str, clock: Clock) -> Tools:
     pepper.load(os.urandom(PEPPER_BYTES))
     return Tools(
         clock=clock,
-        randomness=SystemRandomness(),
+        randomness=FollowingRandomness(clock),
         vault=Vault([MasterKey.generate()]),
         pepper=pepper,
         domain_names=IdnaDomainNames(),

@@ -18,7 +18,6 @@ from trio.testing import MockClock
 
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
-from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.domain_names import IdnaDomainNames
@@ -31,6 +30,7 @@ from core.sessions.origins import BACKGROUND
 from tests.browser import chromium, watch
 from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
+from tests.ids import FollowingRandomness, follow, now
 from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
@@ -143,9 +143,12 @@ def empty_database_url(databases: Databases) -> Iterator[str]:
 
 
 @pytest.fixture
-def clock() -> SettableClock:
-    """A clock that the test controls."""
-    return SettableClock()
+def clock() -> Iterator[SettableClock]:
+    """A clock that the test controls, and that new ids follow."""
+    clock = SettableClock()
+    follow(clock)
+    yield clock
+    follow(now)
 
 
 @pytest.fixture
@@ -161,7 +164,7 @@ def tools(clock: SettableClock, vault: Vault) -> Tools:
     pepper.load(os.urandom(PEPPER_BYTES))
     return Tools(
         clock=clock,
-        randomness=SystemRandomness(),
+        randomness=FollowingRandomness(clock),
         vault=vault,
         pepper=pepper,
         domain_names=IdnaDomainNames(),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.transaction import Transaction
 from core.sessions.origins import BACKGROUND
+from tests.ids import FollowingRandomness
+from tests.ids import now as machine_time
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
@@ -20,11 +21,12 @@ def transaction_on(
     connection: Connection, vault: Vault | None = None, now: datetime | None = None, session_id: UUID | None = None
 ) -> Transaction:
     """Return the argument of an aggregate's constructor, on the connection's current transaction."""
+    at = now or machine_time()
     return Transaction(
         connection=connection,
-        now=now or datetime.now(UTC),
+        now=at,
         origin=BACKGROUND,
         vault=vault or Vault([MasterKey.generate()]),
-        randomness=SystemRandomness(),
+        randomness=FollowingRandomness(lambda: at),
         session_id=session_id,
     )

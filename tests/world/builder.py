@@ -12,7 +12,7 @@ from uuid import UUID
 
 import argon2
 
-from adapters.crypto.randomness import SystemRandomness
+from tests import ids
 from tests.application import CHEAP
 from tests.world.records import Records
 
@@ -28,7 +28,7 @@ TIERS = {
 }
 FREE_TIER = TIERS["free"]
 NO_ID = UUID("0191d3c1-0000-7000-8000-00000000000f")
-new_id = SystemRandomness().new_id
+new_id = ids.new_id
 
 
 def hash_password(password: str, *, memory_kib: int = CHEAP.memory_kib) -> str:
@@ -52,6 +52,10 @@ class Builder(Records):
 
     clock: Clock
 
+    def new_id(self) -> UUID:
+        """Return an id of the present time."""
+        return ids.FollowingRandomness(self.clock).new_id()
+
     def user(
         self,
         email: str = EMAIL,
@@ -63,7 +67,7 @@ class Builder(Records):
         has_mfa: bool = False,
     ) -> UUID:
         """Insert a user."""
-        user_id, now = new_id(), self.clock()
+        user_id, now = self.new_id(), self.clock()
         self.connection.execute(
             """
             INSERT INTO users (id, email, email_verified_at, password_hash, is_platform_owner, mfa_enabled_at,
@@ -94,7 +98,7 @@ class Builder(Records):
         device_trust_days: int = 30,
     ) -> UUID:
         """Insert an organization of the free tier, which is active by default."""
-        organization_id, now = new_id(), self.clock()
+        organization_id, now = self.new_id(), self.clock()
         self.connection.execute(
             """
             INSERT INTO organizations (id, slug, name, status, tier_id, mfa_required, device_trust_days, created_at,
@@ -123,14 +127,14 @@ class Builder(Records):
             INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirmed_at)
             VALUES (%s, %s, %s, %s, %s, %s)
             """,
-            (new_id(), organization_id, user_id, role, now, now if is_confirmed else None),
+            (self.new_id(), organization_id, user_id, role, now, now if is_confirmed else None),
         )
 
     def service(
         self, organization_id: UUID, slug: str = "shop", *, name: str | None = None, redirect_uris: Any = ()
     ) -> Service:
         """Insert a service of an organization."""
-        service, now = Service(id=new_id(), client_id=new_id()), self.clock()
+        service, now = Service(id=self.new_id(), client_id=self.new_id()), self.clock()
         self.connection.execute(
             """
             INSERT INTO services (id, organization_id, slug, name, service_type, client_id, redirect_uris, created_at,
@@ -162,7 +166,7 @@ class Builder(Records):
         is_default: bool = False,
     ) -> UUID:
         """Insert a plan of a service."""
-        plan_id, now = new_id(), self.clock()
+        plan_id, now = self.new_id(), self.clock()
         self.connection.execute(
             """
             INSERT INTO plans (id, organization_id, service_id, name, price_cents, currency, features, billing_price_id,
@@ -186,7 +190,7 @@ class Builder(Records):
 
     def subscription(self, plan_id: UUID, user_id: UUID, status: str = "active") -> UUID:
         """Subscribe a user to a plan."""
-        subscription_id, now = new_id(), self.clock()
+        subscription_id, now = self.new_id(), self.clock()
         self.connection.execute(
             """
             INSERT INTO subscriptions (id, organization_id, service_id, user_id, plan_id, status, current_period_end,
@@ -211,7 +215,7 @@ class Builder(Records):
 
     def mail_domain(self, organization_id: UUID, domain: str) -> None:
         """Make a mail domain that of an organization, as if its name servers had proved it."""
-        connection_id, now = new_id(), self.clock()
+        connection_id, now = self.new_id(), self.clock()
         self.connection.execute(
             """
             INSERT INTO upstream_connections (id, organization_id, type, name, scopes, attribute_mapping, trust_mfa,
@@ -226,7 +230,7 @@ class Builder(Records):
                                        proved_at)
             VALUES (%s, %s, %s, %s, false, 'value', 'verified', %s, %s)
             """,
-            (new_id(), organization_id, domain, connection_id, now, now),
+            (self.new_id(), organization_id, domain, connection_id, now, now),
         )
 
     def grant(self, organization_id: UUID, service_id: UUID, user_id: UUID, relation: str) -> None:
