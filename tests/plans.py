@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.statements import Parameters, Text
 
 EXPLAIN = b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "
+_PARTITION = re.compile(r"_(before|default|\d{4}_\d{2})$")
 # Other statements, such as BEGIN, have no plan.
 _PLANNED = (b"SELECT", b"(SELECT", b"WITH", b"INSERT", b"UPDATE", b"DELETE")
 
@@ -81,8 +83,12 @@ def nodes_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def tables_read_whole(plan: dict[str, Any]) -> set[str]:
-    """Return the tables that were scanned sequentially."""
-    return {node["Relation Name"] for node in nodes_of(plan) if node["Node Type"] == "Seq Scan"}
+    """Return the tables that were scanned sequentially; of logs, those of which a month with rows was."""
+    return {
+        _table_of(node)
+        for node in nodes_of(plan)
+        if node["Node Type"] == "Seq Scan" and (_table_of(node) == node["Relation Name"] or _rows_of(node))
+    }
 
 
 def indexes_used(plan: dict[str, Any]) -> set[str]:
@@ -90,13 +96,27 @@ def indexes_used(plan: dict[str, Any]) -> set[str]:
     return {node["Index Name"] for node in nodes_of(plan) if "Index Name" in node}
 
 
-def rows_read(plan: dict[str, Any], table: str) -> int:
+def rows_read(plan: dict[str, Any], table: str) -> float:
     """Return how many rows of a table were read, counting repeated reads and rows that a filter removed."""
-    return sum(
-        (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
+    return sum(_rows_of(node) for node in nodes_of(plan) if "Relation Name" in node and _table_of(node) == table)
+
+
+def partitions_read(plan: dict[str, Any], log: str) -> set[str]:
+    """Return the partitions of a log that were read, be it in vain; not those that the plan has and did not execute."""
+    return {
+        node["Relation Name"]
         for node in nodes_of(plan)
-        if node.get("Relation Name") == table
-    )
+        if "Relation Name" in node and _table_of(node) == log and node["Actual Loops"]
+    }
+
+
+def _table_of(node: dict[str, Any]) -> str:
+    """Return the table that a node reads; that of a partition is its log."""
+    return _PARTITION.sub("", node["Relation Name"])
+
+
+def _rows_of(node: dict[str, Any]) -> float:
+    return (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
 
 
 def _execution(values: Mapping[str, object]) -> bytes:

@@ -1,7 +1,7 @@
 """What is deleted automatically after it has expired, and how long each kind is kept after that.
 
 Expired rows have no effect, so deleting them late or twice does no harm. Mails are deleted by the mail actor, signing
-keys where new ones are created; login events and audit entries are kept.
+keys where new ones are created, the logs of sign-ins month by month (`log_months.py`); audit entries are kept.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import own_accounts, sign_in_failures
+from core.limits import SIGN_INS_KEPT_FOR
 from core.platform import bulk_work
 from core.scim import log
 from core.sign_in.upstream import failures, trials
@@ -64,6 +65,8 @@ class Leftover(Enum):
     # Counted from their beginning.
     BULK_JOBS = ("bulk_jobs", bulk_work.KEPT_FOR)
     SCIM_LOG_ENTRIES = ("scim_log_entries", log.RETENTION)
+    # Of before there were months, and of no month: the others go with their month. Counted before.
+    LOGIN_EVENTS = ("login_events", SIGN_INS_KEPT_FOR)
     # Counted from the last time.
     UPSTREAM_FAILURES = ("upstream_failures", failures.RETENTION)
     # The last of each connection is kept for that long; the others are deleted when it is concluded.

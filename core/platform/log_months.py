@@ -12,7 +12,8 @@ from datetime import date, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from core.ids import first_id_at
+from core.ids import FIRST_ID, first_id_at
+from core.limits import SIGN_INS_KEPT_FOR
 from core.scim import log as scim_log
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Log(Enum):
     """
 
     SCIM_LOG_ENTRIES = ("scim_log_entries", scim_log.RETENTION, False)
+    # Its months go only when they are counted.
+    LOGIN_EVENTS = ("login_events", SIGN_INS_KEPT_FOR, True)
 
     kept_for: timedelta | None
     """None for ever."""
@@ -70,7 +73,11 @@ def drop_next(uow: UnitOfWork, log: Log, kept_for: timedelta | None) -> str | No
     """Drop the oldest partition of which nothing is kept any more, and return its name; None when there is none."""
     if kept_for is None:
         return None
-    return uow.log_months.drop(log, first_id_at(uow.now - kept_for), only_empty=not log.goes_whole)
+    before = first_id_at(uow.now - kept_for)
+    if log is Log.LOGIN_EVENTS:
+        # What plots and totals show of it is counted first.
+        before = min(before, uow.sign_in_counts.counted_through() or FIRST_ID)
+    return uow.log_months.drop(log, before, only_empty=not log.goes_whole)
 
 
 def states(uow: UnitOfWork) -> Sequence[LogState]:

@@ -72,7 +72,9 @@ _DISABLED: Final = """
                         FROM     login_events
                         WHERE    user_id = e.user_id AND success AND risk_score > %(risky)s
                           AND    created_at BETWEEN e.created_at - %(soon)s AND e.created_at
-                        ORDER BY created_at DESC
+                          AND    id >= first_id_at(e.created_at - %(soon)s - interval '1 hour')
+                          AND    id < first_id_at(e.created_at + interval '1 minute')
+                        ORDER BY id DESC
                         LIMIT    1) AS l
     WHERE      e.event_type = %(disabled)s AND e.created_at > %(since)s
     ORDER BY   e.created_at DESC
