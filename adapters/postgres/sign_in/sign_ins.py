@@ -76,7 +76,7 @@ _THROUGH: Final = """
 # A session that is limited to one service shows what concerns that service.
 _OF_SERVICE: Final = "AND (%(service_id)s::uuid IS NULL OR service_id = %(service_id)s)"
 # In the order of the ids, so that PostgreSQL reads the newest month first and no more months than the page needs.
-_NEWEST: Final = "ORDER BY id DESC LIMIT %(limit)s + %(offset)s"
+_NEWEST: Final = "ORDER BY id DESC LIMIT %(limit)s::bigint + %(offset)s::bigint"
 COUNT_OF_ORGANIZATION: Final = f"SELECT (SELECT count(*) {_IN_CONTEXT}) + (SELECT count(*) {_THROUGH})"
 _OF_USER: Final = """
     FROM login_events WHERE user_id = %(user_id)s AND id >= %(from_id)s AND id < %(end_id)s
