@@ -364,8 +364,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "detected_at": _field("When it was noticed."),
     # Personal data
     "memberships": _field("The organizations that the user is a member of."),
-    "login_events": _field("The newest attempts to sign in, at most 1,000."),
-    "login_events_count": _field("How many attempts to sign in there were.", **_COUNT),
+    "login_events": _field("The newest attempts to sign in of the last 400 days, at most 1,000."),
+    "login_events_count": _field("How many attempts to sign in there were in the last 400 days.", **_COUNT),
     "oauth_identities": _field("The accounts at external providers with which the user signs in."),
     "mfa_events": _field("The events of the second factor and of the account's security."),
     "event_type": _field("What happened.", examples=["mfa_enabled"]),

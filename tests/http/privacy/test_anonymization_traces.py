@@ -246,8 +246,8 @@ async def test_no_month_of_the_log_of_sign_ins_identifies_an_anonymized_user(
         """
         INSERT INTO login_events (id, user_id, organization_id, provider, success, ip_address, user_agent, risk_score,
                                   risk_factors, geo_country, geo_city, created_at)
-        SELECT first_id_at(at), %(user_id)s, %(user_id)s, 'password', true, %(network)s || '.7', %(user_agent)s, 0, '{}',
-               'GB', 'London', at
+        SELECT first_id_at(at), %(user_id)s, %(user_id)s, 'password', true, %(network)s || '.7', %(user_agent)s, 0,
+               '{}', 'GB', 'London', at
         FROM   generate_series(-1, 24) AS n
         CROSS  JOIN LATERAL (SELECT '2027-01-05T00:00:00Z'::timestamptz + n * interval '1 month') AS moments (at)
         """,
