@@ -250,6 +250,16 @@ KINDS = {
         FROM   ends
         """,
     ),
+    Leftover.MFA_EVENTS: Kind(
+        "created_at",
+        400 * DAY,
+        """
+        INSERT INTO mfa_events (id, user_id, event_type, success, details, created_at)
+        SELECT overlay(gen_random_uuid()::text placing left(first_id_at(ended)::text, 13) from 1)::uuid, %(user)s,
+               'mfa_enabled', true, '{}', ended
+        FROM   ends
+        """,
+    ),
     Leftover.SCIM_LOG_ENTRIES: Kind(
         "created_at",
         30 * DAY,

@@ -67,6 +67,7 @@ class Leftover(Enum):
     SCIM_LOG_ENTRIES = ("scim_log_entries", log.RETENTION)
     # Of before there were months, and of no month: the others go with their month. Counted before.
     LOGIN_EVENTS = ("login_events", SIGN_INS_KEPT_FOR)
+    MFA_EVENTS = ("mfa_events", SIGN_INS_KEPT_FOR)
     # Counted from the last time.
     UPSTREAM_FAILURES = ("upstream_failures", failures.RETENTION)
     # The last of each connection is kept for that long; the others are deleted when it is concluded.

@@ -306,6 +306,17 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    # In the order of the ids, which is that of their times.
+    Leftover.MFA_EVENTS: """
+        DELETE FROM mfa_events
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     mfa_events
+            WHERE    id < first_id_at(%s + interval '1 millisecond')
+            ORDER BY id
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.UPSTREAM_FAILURES: """
         DELETE FROM upstream_failures
         WHERE  ctid = ANY (ARRAY(
