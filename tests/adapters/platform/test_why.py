@@ -102,7 +102,7 @@ def add_many(connection: Connection, organization_id: UUID) -> None:
         SELECT overlay(gen_random_uuid()::text placing left(first_id_at(at)::text, 13) from 1)::uuid, u.id,
                %(organization_id)s, 'password', false, 'wrong_password', 0, '{}', at
         FROM   users u, generate_series(1, 20) AS n
-        CROSS  JOIN LATERAL (SELECT %(now)s::timestamptz - n * interval '1 minute') AS moments (at)
+        CROSS  JOIN LATERAL (SELECT %(now)s::timestamptz + n * interval '1 second') AS moments (at)
         """,
     ):
         connection.execute(statement, values)

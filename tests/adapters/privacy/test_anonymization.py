@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -110,7 +111,8 @@ def crowded(connection: Connection) -> tuple[Connection, UUID]:
         connection.execute(
             f"""
             INSERT INTO {table} (id, {columns})
-            SELECT gen_random_uuid(), {values}
+            SELECT overlay(gen_random_uuid()::text placing left(first_id_at('2026-02-03')::text, 13) from 1)::uuid,
+                   {values}
             FROM   generate_series(1, {ENTRIES}) AS n
             JOIN   (SELECT id, email, row_number() OVER () AS number FROM users) AS u ON u.number = 1 + n %% 200
             """.encode(),
@@ -138,4 +140,5 @@ def test_no_statement_scans_a_whole_log(crowded: tuple[Connection, UUID]) -> Non
     for statement in STATEMENTS:
         rows = connection.execute(b"EXPLAIN " + statement.encode(), values).fetchall()
         plan = "\n".join(line for (line,) in rows)
-        assert not [table for table in BIG if f"Seq Scan on {table}" in plan], plan
+        # The partition for what has no month is empty.
+        assert not [table for table in BIG if re.search(rf"Seq Scan on {table}(?!_default)", plan)], plan
