@@ -25,3 +25,6 @@ COUNTED_MAX = 10_000
 
 ACCESS_TOKEN_LIFETIME_DEFAULT = timedelta(seconds=900)
 IMPERSONATION_LIFETIME_MAX = timedelta(hours=1)
+# How long the logs of sign-ins and of second factors are shown and kept: a year and what it is compared with. What is
+# counted of them stays.
+SIGN_INS_KEPT_FOR = timedelta(days=400)

@@ -216,6 +216,28 @@ CREATE FUNCTION letter_groups(value text) RETURNS text[]
 
 COMMENT ON FUNCTION letter_groups(value text) IS 'Every three letters that stand side by side in a text.';
 
+CREATE FUNCTION login_event_of_person() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.organization_id := NEW.user_id;
+    RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION login_event_of_person() IS 'Fills in the person where a server of version 0.1.0 names no organization; of no use once none of them runs beside this schema.';
+
+CREATE FUNCTION login_events_of_organization_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM login_events WHERE organization_id = OLD.id;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION login_events_of_organization_deleted() IS 'Deletes the sign-ins to an organization that is deleted.';
+
 CREATE FUNCTION mail_domain_lost() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1271,7 +1293,7 @@ ALTER TABLE ONLY known_addresses
 CREATE TABLE login_events (
     id uuid NOT NULL,
     user_id uuid NOT NULL,
-    organization_id uuid,
+    organization_id uuid NOT NULL,
     service_id uuid,
     device_id uuid,
     provider text NOT NULL,
@@ -1289,20 +1311,23 @@ CREATE TABLE login_events (
     request_id text,
     CONSTRAINT login_events_risk_score_check CHECK (((risk_score >= 0) AND (risk_score <= 100)))
 )
-WITH (autovacuum_vacuum_insert_scale_factor='0.01');
+PARTITION BY RANGE (id);
 COMMENT ON TABLE login_events IS 'Every attempt to sign in to a known account.';
+COMMENT ON COLUMN login_events.organization_id IS 'The organization that was signed in to, or the person, where it was none; no reference.';
 COMMENT ON COLUMN login_events.device_id IS 'No reference: the log remembers a device that is gone, and needs no index to forget it.';
 COMMENT ON COLUMN login_events.reason IS 'Why it was refused, or what it waits for; null for a success, and for what was refused before reasons were kept.';
 COMMENT ON COLUMN login_events.connection_id IS 'No reference, like the device: the connection by which its user came.';
 COMMENT ON COLUMN login_events.through_organization_id IS 'The organization whose connection or domain was used, where the sign-in names none; no reference.';
 ALTER TABLE ONLY login_events
-    ADD CONSTRAINT login_events_pkey PRIMARY KEY (id);
-CREATE INDEX login_events_of_organization ON login_events USING btree (organization_id, success, created_at DESC, id DESC) INCLUDE (service_id, provider, user_id);
-CREATE INDEX login_events_of_organization_user ON login_events USING btree (organization_id, user_id, created_at DESC, id DESC) WHERE (organization_id IS NOT NULL);
-CREATE INDEX login_events_of_request ON login_events USING hash (request_id) WHERE ((NOT success) AND (request_id IS NOT NULL));
-CREATE INDEX login_events_of_service ON login_events USING btree (service_id, success, created_at DESC) WHERE (service_id IS NOT NULL);
-CREATE INDEX login_events_of_user ON login_events USING btree (user_id, success, created_at DESC);
-CREATE INDEX login_events_through_organization ON login_events USING btree (through_organization_id, user_id, created_at DESC, id DESC) WHERE (through_organization_id IS NOT NULL);
+    ADD CONSTRAINT login_events_pkey PRIMARY KEY (organization_id, id);
+CREATE UNIQUE INDEX login_events_ids ON ONLY login_events USING btree (id);
+CREATE INDEX login_events_newest_of_organization ON ONLY login_events USING btree (organization_id, success, id DESC) INCLUDE (created_at, service_id, provider, user_id);
+CREATE INDEX login_events_newest_of_organization_user ON ONLY login_events USING btree (organization_id, user_id, id DESC) WHERE (organization_id <> user_id);
+CREATE INDEX login_events_newest_of_service ON ONLY login_events USING btree (service_id, success, id DESC) WHERE (service_id IS NOT NULL);
+CREATE INDEX login_events_newest_of_user ON ONLY login_events USING btree (user_id, success, id DESC);
+CREATE INDEX login_events_newest_through_organization ON ONLY login_events USING btree (through_organization_id, user_id, id DESC) WHERE (through_organization_id IS NOT NULL);
+CREATE INDEX login_events_of_request ON ONLY login_events USING hash (request_id) WHERE ((NOT success) AND (request_id IS NOT NULL));
+CREATE TRIGGER login_event_of_person BEFORE INSERT ON login_events FOR EACH ROW WHEN ((new.organization_id IS NULL)) EXECUTE FUNCTION login_event_of_person();
 
 CREATE TABLE logout_notices (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -1593,6 +1618,7 @@ CREATE INDEX organizations_newest ON organizations USING btree (created_at DESC,
 CREATE INDEX organizations_of_status ON organizations USING btree (status, created_at DESC, id DESC);
 CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id, created_at DESC, id DESC);
 CREATE INDEX organizations_with_address ON organizations USING btree (id) WHERE ((name ~~ '%@%'::text) OR (rejection_reason ~~ '%@%'::text) OR (suspension_reason ~~ '%@%'::text));
+CREATE TRIGGER login_events_of_organization_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION login_events_of_organization_deleted();
 CREATE TRIGGER organizations_deleted BEFORE DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION organization_deleted();
 CREATE TRIGGER organizations_mails_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION mails_of_organization_deleted();
 CREATE TRIGGER subscription_counts_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION subscription_counts_deleted();
@@ -2939,13 +2965,10 @@ ALTER TABLE ONLY invitations
 ALTER TABLE ONLY known_addresses
     ADD CONSTRAINT known_addresses_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY login_events
-    ADD CONSTRAINT login_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY login_events
+ALTER TABLE login_events
     ADD CONSTRAINT login_events_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE SET NULL;
 
-ALTER TABLE ONLY login_events
+ALTER TABLE login_events
     ADD CONSTRAINT login_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY logout_notices

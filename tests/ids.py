@@ -6,19 +6,21 @@ making, whichever clock they follow.
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from adapters.crypto.randomness import SystemRandomness
+from core.ids import first_id_at
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from core.secrets import Secret
     from ports.clock import Clock
 
 MOMENTS_MAX = 1_000
+_RANDOM_BITS = 74
 
 
 def now() -> datetime:
@@ -65,6 +67,11 @@ def follow(clock: Clock) -> None:
 def new_id() -> UUID:
     """Return an id of the time of the test's clock; of that of the machine where the test has none."""
     return _OF_TEST[0].new_id()
+
+
+def id_at(moment: datetime) -> UUID:
+    """Return an id of any time."""
+    return UUID(int=first_id_at(moment).int + secrets.randbits(_RANDOM_BITS))
 
 
 @lru_cache(maxsize=MOMENTS_MAX)

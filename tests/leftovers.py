@@ -237,6 +237,29 @@ KINDS = {
         " expires_at) SELECT organization_id, gen_random_uuid(), id, %(user)s, gen_random_uuid(),"
         " gen_random_uuid()::text::bytea, '', ended FROM connection, ends",
     ),
+    Leftover.LOGIN_EVENTS: Kind(
+        "created_at",
+        400 * DAY,
+        """
+        , counting AS (
+            INSERT INTO sign_in_counting (counted_through) VALUES ('ffffffff-ffff-ffff-ffff-ffffffffffff')
+            ON CONFLICT DO NOTHING)
+        INSERT INTO login_events (id, user_id, organization_id, provider, success, risk_score, risk_factors, created_at)
+        SELECT overlay(gen_random_uuid()::text placing left(first_id_at(ended)::text, 13) from 1)::uuid, %(user)s,
+               %(user)s, 'password', true, 0, '{}', ended
+        FROM   ends
+        """,
+    ),
+    Leftover.MFA_EVENTS: Kind(
+        "created_at",
+        400 * DAY,
+        """
+        INSERT INTO mfa_events (id, user_id, event_type, success, details, created_at)
+        SELECT overlay(gen_random_uuid()::text placing left(first_id_at(ended)::text, 13) from 1)::uuid, %(user)s,
+               'mfa_enabled', true, '{}', ended
+        FROM   ends
+        """,
+    ),
     Leftover.SCIM_LOG_ENTRIES: Kind(
         "created_at",
         30 * DAY,

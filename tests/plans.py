@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.statements import Parameters, Text
 
 EXPLAIN = b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "
-_EMPTY = "_default"
-_PARTITION = re.compile(r"_(before|default|[0-9]{4}_[0-9]{2})$")
+_PARTITION = re.compile(r"_(before|default|\d{4}_\d{2})$")
 # Other statements, such as BEGIN, have no plan.
 _PLANNED = (b"SELECT", b"(SELECT", b"WITH", b"INSERT", b"UPDATE", b"DELETE")
 
@@ -84,9 +83,10 @@ def nodes_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def tables_read_whole(plan: dict[str, Any]) -> set[str]:
-    """Return the tables that were scanned sequentially; of a log without the partition that is normally empty."""
-    scanned = {node["Relation Name"] for node in nodes_of(plan) if node["Node Type"] == "Seq Scan"}
-    return {table_of(name) for name in scanned if not name.endswith(_EMPTY)}
+    """Return the tables that were scanned sequentially; of logs, those of which a month with rows was."""
+    scans = [node for node in nodes_of(plan) if node["Node Type"] == "Seq Scan"]
+    tables = [(node["Relation Name"], table_of(node["Relation Name"]), _rows_of(node)) for node in scans]
+    return {table for name, table, rows in tables if name == table or rows}
 
 
 def indexes_used(plan: dict[str, Any]) -> set[str]:
@@ -99,13 +99,13 @@ def table_of(relation: str) -> str:
     return _PARTITION.sub("", relation)
 
 
-def rows_read(plan: dict[str, Any], table: str) -> int:
+def rows_read(plan: dict[str, Any], table: str) -> float:
     """Return how many rows of a table were read, counting repeated reads and rows that a filter removed."""
-    return sum(
-        (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
-        for node in nodes_of(plan)
-        if table_of(node.get("Relation Name", "")) == table
-    )
+    return sum(_rows_of(node) for node in nodes_of(plan) if table_of(node.get("Relation Name", "")) == table)
+
+
+def _rows_of(node: dict[str, Any]) -> float:
+    return (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
 
 
 def _execution(values: Mapping[str, object]) -> bytes:

@@ -161,4 +161,4 @@ def _signed_in(
         return (), 0, ()
     sessions, total = uow.person_records.sessions(organization_id, user_id, limit=SESSIONS_MAX)
     scope = Scope(organization_id=organization_id, since=since)
-    return sessions, total, uow.sign_ins.following(user_id, scope, after=None, at=None, limit=SIGN_INS_MAX)
+    return sessions, total, uow.sign_ins.following(user_id, scope, after=None, limit=SIGN_INS_MAX)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - rows are made by the fields
 
 from core.audit.analytics import Period
-from core.ids import first_id_at, moment_of
+from core.ids import CLOCKS_DIFFER_MAX, SETTLES_AFTER, first_id_at, moment_of
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 
     from ports.unit_of_work import UnitOfWork
 
-# A sign-in gets its id before it is committed, clocks differ, and one that waits for a second factor becomes another.
-SETTLES_AFTER: Final = timedelta(hours=1)
 # So much of the log is added by a page itself; further behind, pages show what is counted.
 NEWER_MAX: Final = timedelta(days=1)
-# A sign-in happened this much before the time of its id at most.
-CLOCKS_DIFFER_MAX: Final = timedelta(minutes=1)
 WEEK_DAYS: Final = 7
 MONTH_DAYS: Final = 30
 # Who was active earlier is in no window that still changes.

@@ -19,6 +19,7 @@ from core.audit.sign_in_counts import MONTH_DAYS, WEEK_DAYS, Counting, SignInFil
 from core.credentials import user_agents
 from core.email_addresses import canonical_email
 from core.events.platform_actions import PlatformAction
+from core.ids import first_id_since
 from core.organizations.access import Operation, authorize, authorize_support
 from core.positions import Position
 from core.sign_in.reasons import SignInReason, reason_of
@@ -41,7 +42,6 @@ NO_SERVICE: Final = UUID(int=0)
 WINDOWS: Final = frozenset({1, WEEK_DAYS, MONTH_DAYS})
 # No sign-in is older, and dates before it have no windows.
 FIRST_DAY: Final = date(2000, 1, 1)
-_LAST_ID: Final = UUID(int=2**128 - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +257,8 @@ def find(
     elif days and days[-1] != counted[-1].day:
         # Before the first moment of that day.
         looked_back_to = days[-1]
-        following = Position(at=datetime.combine(looked_back_to, time(), UTC) - timedelta(microseconds=1), id=_LAST_ID)
+        begin = datetime.combine(looked_back_to, time(), UTC)
+        following = Position(at=begin - timedelta(microseconds=1), id=first_id_since(begin))
     return FoundSignIns(
         found=rows[:limit],
         total=sum(one.total for one in counted) if state.is_complete and not is_searched else None,

@@ -1,7 +1,8 @@
 """What is deleted automatically after it has expired, and how long each kind is kept after that.
 
 Expired rows have no effect, so deleting them late or twice does no harm. Mails are deleted by the mail actor, signing
-keys where new ones are created. `lifetimes.py` says of every table what bounds it.
+keys where new ones are created, the logs of sign-ins month by month (`log_months.py`). `lifetimes.py` says of every table what
+bounds it.
 """
 
 from __future__ import annotations
@@ -67,6 +68,9 @@ class Leftover(Enum):
     # Counted from their beginning. Their rows go with them, up to 10,000 of each.
     BULK_JOBS = ("bulk_jobs", Retention.JOBS, 5)
     SCIM_LOG_ENTRIES = ("scim_log_entries", Retention.PROVISIONING_LOG)
+    # Of before there were months, and of no month: the others go with their month. Counted before.
+    LOGIN_EVENTS = ("login_events", Retention.LOGIN_EVENTS)
+    MFA_EVENTS = ("mfa_events", Retention.MFA_EVENTS)
     # Counted from the last time.
     UPSTREAM_FAILURES = ("upstream_failures", Retention.CONNECTION_PROBLEMS)
     # The last of each connection is kept for that long; the others are deleted when it is concluded.

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from core.ids import first_id_at
+from core.ids import FIRST_ID, first_id_at
 from core.mail import mail
 from core.platform.retention import Retention
 
@@ -33,6 +33,8 @@ class Log(Enum):
     AUDIT_ENTRIES = ("audit_entries", None, False)
     MAILS = ("mails", mail.RETENTION, False)
     SCIM_LOG_ENTRIES = ("scim_log_entries", Retention.PROVISIONING_LOG, False)
+    # Its months go only when they are counted.
+    LOGIN_EVENTS = ("login_events", Retention.LOGIN_EVENTS, True)
 
     kept_for: timedelta | None
     """None for ever."""
@@ -64,7 +66,11 @@ def drop_next(uow: UnitOfWork, log: Log, kept_for: timedelta | None) -> str | No
     """Drop the oldest partition of which nothing is kept any more, and return its name; None when there is none."""
     if kept_for is None:
         return None
-    return uow.log_months.drop(log, first_id_at(uow.now - kept_for), only_empty=not log.goes_whole)
+    before = first_id_at(uow.now - kept_for)
+    if log is Log.LOGIN_EVENTS:
+        # What plots and totals show of it is counted first.
+        before = min(before, uow.sign_in_counts.counted_through() or FIRST_ID)
+    return uow.log_months.drop(log, before, only_empty=not log.goes_whole)
 
 
 def with_strays(uow: UnitOfWork) -> Sequence[Log]:

@@ -3,6 +3,9 @@
 An attempt that is refused keeps its reason. One that waits for a second factor is an event as well, which becomes that
 of the sign-in when it is completed. What an unauthenticated caller can cause is bounded: after as many refusals as a
 reason allows in fifteen minutes, no more are stored.
+
+The log is partitioned by month (`core/platform/log_months.py`). What is older than `SIGN_INS_KEPT_FOR` is not shown, so
+that no number changes when its month is dropped. What is counted of it stays (`core/audit/sign_in_counts.py`).
 """
 
 from __future__ import annotations

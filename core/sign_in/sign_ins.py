@@ -161,14 +161,10 @@ def list_mine(uow: UnitOfWork, *, after: UUID | None, limit: int) -> OwnSignIns:
     A session with limits shows what concerns its organization, which sees no more of it (decisions 2.8 and 10.8).
     """
     user_id, scope = uow.caller.user_id, _own_scope(uow)
-    begins_at = None
-    if after is not None:
-        found_after = uow.sign_ins.find(user_id, after, scope)
-        if found_after is None:
-            raise SignInUnknown
-        begins_at = found_after.created_at
+    if after is not None and uow.sign_ins.find(user_id, after, scope) is None:
+        raise SignInUnknown
     # One more than is shown tells whether more follow.
-    found = uow.sign_ins.following(user_id, scope, after=after, at=begins_at, limit=limit + 1)
+    found = uow.sign_ins.following(user_id, scope, after=after, limit=limit + 1)
     return OwnSignIns(sign_ins=list(found[:limit]), next_id=found[limit - 1].id if len(found) > limit else None)
 
 

@@ -309,7 +309,8 @@ _TABLES: Final[Mapping[str, LiteralString]] = {
     "login_events": """
         INSERT INTO login_events (id, user_id, organization_id, service_id, provider, success, ip_address, risk_score,
                                   risk_factors, created_at, reason)
-        SELECT {id}, user_id, organization_id, CASE WHEN organization_id IS NOT NULL THEN service_id END,
+        SELECT {id}, user_id, coalesce(organization_id, user_id),
+               CASE WHEN organization_id IS NOT NULL THEN service_id END,
                (ARRAY['password', 'passkey', 'magic_link', 'saml'])[n %% 4 + 1], n %% 11 <> 0,
                '198.18.0.' || n %% 250, 0, '{{}}', at, CASE WHEN n %% 11 = 0 THEN 'wrong_password' END
         FROM   (SELECT n, user_ids[n %% cardinality(user_ids) + 1] AS user_id,

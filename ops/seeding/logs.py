@@ -112,7 +112,7 @@ def login_events(plan: Plan, batch: Batch) -> Iterator[str]:
         yield line(
             identifier("login_events", event, at_ms),
             plan.user_id(user),
-            organization_id if succeeded else NULL,
+            organization_id if succeeded and organization_id != NULL else plan.user_id(user),
             service_id if succeeded else NULL,
             provider,
             "t" if succeeded else "f",

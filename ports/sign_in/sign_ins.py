@@ -1,7 +1,6 @@
 """Port for reading the sign-ins of a user."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -10,7 +9,7 @@ from core.sign_in.sign_ins import Affiliation, Scope, SignIn
 
 
 class SignIns(Protocol):
-    """The login events of a user, as those who help read them."""
+    """The login events of a user that are kept, as those who help read them; newest first is the order of their ids."""
 
     def affiliation(self, organization_id: UUID, user_id: UUID) -> Affiliation | None:
         """Return since when an organization sees the sign-ins of its member or end user; None for anyone else."""
@@ -35,8 +34,6 @@ class SignIns(Protocol):
         """Return a sign-in of a user, as `page` does; None when the scope has none with that id."""
         ...
 
-    def following(
-        self, user_id: UUID, scope: Scope | None, *, after: UUID | None, at: datetime | None, limit: int
-    ) -> Sequence[SignIn]:
-        """Return the newest sign-ins of a user in a scope, or those before the one at a moment, as `page` does."""
+    def following(self, user_id: UUID, scope: Scope | None, *, after: UUID | None, limit: int) -> Sequence[SignIn]:
+        """Return the newest sign-ins of a user in a scope, or those before the one with an id, as `page` does."""
         ...

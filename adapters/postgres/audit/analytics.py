@@ -1,89 +1,122 @@
-"""Counts of sign-ins. One index contains all the columns that the counts need, so the table itself is not read."""
+"""Counts of sign-ins. One index contains all the columns that the counts need, so the table itself is not read.
+
+The days of which the log is not kept any more, or not for long, are read from what was counted of it in advance
+(`sign_in_counts.py`), so that no number changes when a month of the log is dropped.
+"""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from adapters.postgres.log_ids import first_kept_id, kept_values
 from adapters.postgres.transaction import Aggregate
 from core.audit.analytics import DailyLogins, ProviderLogins, RecentLogin, ServiceLogins
+from core.ids import end_id_until, ids_of_days
+from core.limits import SIGN_INS_KEPT_FOR
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     from core.audit.analytics import Period
 
+_COUNTED: Final = """
+    FROM   sign_in_counts
+    WHERE  organization_id = %(organization_id)s AND reason = ''
+    AND    day >= %(start)s::date AND day <= %(end)s::date AND day < %(log_from)s::date
+"""
+_LOGGED: Final = """
+    FROM   login_events
+    WHERE  organization_id = %(organization_id)s AND success AND id >= %(from_id)s AND id < %(end_id)s
+    AND    created_at >= greatest(%(start)s::date, %(log_from)s::date)::timestamp AT TIME ZONE 'UTC'
+    AND    created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC'
+"""
+_ANY: Final = """
+    SELECT   (created_at AT TIME ZONE 'UTC')::date
+    FROM     login_events
+    WHERE    organization_id = %(organization_id)s AND success AND id >= %(kept_id)s AND id < %(now_id)s
+"""
 # Each day is a range of the index, which takes half the time of computing the day of every sign-in. No day before the
-# first sign-in or after the last one is read, and none at all when there are no sign-ins.
-BY_DAY: Final = """
-    SELECT   days.day::date AS date, counted.count
-    FROM     (SELECT   (created_at AT TIME ZONE 'UTC')::date
-              FROM     login_events
-              WHERE    organization_id = %(organization_id)s AND success
-              ORDER BY created_at
-              LIMIT    1) AS earliest (day)
-    CROSS JOIN (SELECT   (created_at AT TIME ZONE 'UTC')::date
-                FROM     login_events
-                WHERE    organization_id = %(organization_id)s AND success
-                ORDER BY created_at DESC
-                LIMIT    1) AS latest (day)
+# first sign-in or after the last one is read, and none at all when there are no sign-ins. Beside these days are two
+# more: the order of ids is not quite that of the times.
+BY_DAY: Final = f"""
+    SELECT   day AS date, sum(sign_ins)::bigint AS count {_COUNTED} GROUP BY day
+    UNION    ALL
+    SELECT   days.day::date, counted.count
+    FROM     ({_ANY} ORDER BY id LIMIT 1) AS earliest (day)
+    CROSS JOIN ({_ANY} ORDER BY id DESC LIMIT 1) AS latest (day)
     CROSS JOIN generate_series(
-                 greatest(%(start)s::date, earliest.day)::timestamp,
-                 least(%(end)s::date, latest.day)::timestamp,
+                 greatest(%(start)s::date, %(log_from)s::date, earliest.day - 1)::timestamp,
+                 least(%(end)s::date, latest.day + 1)::timestamp,
                  interval '1 day') AS days (day)
     CROSS JOIN LATERAL (
                  SELECT count(*) AS count
                  FROM   login_events
                  WHERE  organization_id = %(organization_id)s AND success
                  AND    created_at >= days.day AT TIME ZONE 'UTC'
-                 AND    created_at < (days.day + interval '1 day') AT TIME ZONE 'UTC') AS counted
+                 AND    created_at < (days.day + interval '1 day') AT TIME ZONE 'UTC'
+                 AND    id >= first_id_at((days.day - interval '1 hour') AT TIME ZONE 'UTC')
+                 AND    id < first_id_at((days.day + interval '1 day 1 minute') AT TIME ZONE 'UTC')) AS counted
     WHERE    counted.count > 0
-    ORDER BY days.day
-"""
-BY_SERVICE: Final = """
+    ORDER BY date
+"""  # noqa: S608 - made of constants alone
+BY_SERVICE: Final = f"""
     SELECT   s.id AS service_id, s.name AS service_name, counted.count
-    FROM     (SELECT   service_id, count(*) AS count
-              FROM     login_events
-              WHERE    organization_id = %(organization_id)s AND success
-                AND    created_at >= %(start)s::timestamp AT TIME ZONE 'UTC'
-                AND    created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC'
+    FROM     (SELECT   service_id, sum(count)::bigint AS count
+              FROM     (SELECT service_id, sign_ins AS count {_COUNTED}
+                        UNION  ALL
+                        (SELECT service_id, count(*) {_LOGGED} GROUP BY service_id)) AS parts
               GROUP BY service_id) AS counted
     JOIN     services s ON s.id = counted.service_id AND s.organization_id = %(organization_id)s
     ORDER BY counted.count DESC, s.name, s.id
-"""
-BY_PROVIDER: Final = """
-    SELECT   provider, count(*) AS count
-    FROM     login_events
-    WHERE    organization_id = %(organization_id)s AND success
-      AND    created_at >= %(start)s::timestamp AT TIME ZONE 'UTC'
-      AND    created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC'
+"""  # noqa: S608 - likewise
+BY_PROVIDER: Final = f"""
+    SELECT   provider, sum(count)::bigint AS count
+    FROM     (SELECT provider, sign_ins AS count {_COUNTED}
+              UNION  ALL
+              (SELECT provider, count(*) {_LOGGED} GROUP BY provider)) AS parts
     GROUP BY provider
-    ORDER BY count(*) DESC, provider
-"""
+    ORDER BY sum(count) DESC, provider
+"""  # noqa: S608 - likewise
 RECENT: Final = """
     SELECT   id, user_id, service_id, provider, created_at
     FROM     login_events
-    WHERE    organization_id = %(organization_id)s AND success
-    ORDER BY created_at DESC, id DESC
+    WHERE    organization_id = %(organization_id)s AND success AND id >= %(kept_id)s AND id < %(now_id)s
+    ORDER BY id DESC
     LIMIT    %(limit)s
 """
+# Of a later day, no sign-in has an id of what is not kept.
+_DAYS_APART: Final = timedelta(days=2)
 
 
 class PostgresAnalytics(Aggregate):
     """The port `Analytics`."""
 
     def by_day(self, organization_id: UUID, period: Period) -> Sequence[DailyLogins]:
-        return self._all(DailyLogins, BY_DAY, _values(organization_id, period))
+        return self._all(DailyLogins, BY_DAY, self._values_of(organization_id, period))
 
     def by_service(self, organization_id: UUID, period: Period) -> Sequence[ServiceLogins]:
-        return self._all(ServiceLogins, BY_SERVICE, _values(organization_id, period))
+        return self._all(ServiceLogins, BY_SERVICE, self._values_of(organization_id, period))
 
     def by_provider(self, organization_id: UUID, period: Period) -> Sequence[ProviderLogins]:
-        return self._all(ProviderLogins, BY_PROVIDER, _values(organization_id, period))
+        return self._all(ProviderLogins, BY_PROVIDER, self._values_of(organization_id, period))
 
     def recent(self, organization_id: UUID, limit: int) -> Sequence[RecentLogin]:
-        return self._all(RecentLogin, RECENT, {"organization_id": organization_id, "limit": limit})
+        return self._all(
+            RecentLogin,
+            RECENT,
+            kept_values(self._transaction.now) | {"organization_id": organization_id, "limit": limit},
+        )
 
-
-def _values(organization_id: UUID, period: Period) -> dict[str, object]:
-    return {"organization_id": organization_id, "start": period.start, "end": period.end}
+    def _values_of(self, organization_id: UUID, period: Period) -> Mapping[str, object]:
+        now = self._transaction.now
+        first, last = ids_of_days(period.start, period.end)
+        return kept_values(now) | {
+            "organization_id": organization_id,
+            "start": period.start,
+            "end": period.end,
+            "log_from": (now - SIGN_INS_KEPT_FOR + _DAYS_APART).date(),
+            "from_id": max(first, first_kept_id(now)),
+            "end_id": min(last, end_id_until(now)),
+        }

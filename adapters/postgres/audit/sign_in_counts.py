@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from adapters.postgres.log_ids import first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.audit.sign_in_counts import (
     ActiveUsers,
@@ -18,7 +19,7 @@ from core.audit.sign_in_counts import (
     SignInsOfDay,
     SignInsToService,
 )
-from core.ids import first_id_at
+from core.ids import end_id_until, first_id_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -92,7 +93,7 @@ COUNT_NEXT: Final = f"""
     present AS MATERIALIZED (
         SELECT   id
         FROM     organizations
-        WHERE    id IN (SELECT organization_id FROM batch)
+        WHERE    id IN (SELECT organization_id FROM batch WHERE organization_id <> user_id)
         ORDER BY id
         FOR KEY SHARE),
     known AS MATERIALIZED (
@@ -154,7 +155,7 @@ FORGET_DAYS: Final = """
 _NEWER_OF_ORGANIZATION: Final = f"""
     FROM  login_events e
     WHERE e.organization_id = %(organization_id)s AND e.success = ANY (ARRAY[true, false])
-    AND   e.created_at >= %(newer_since)s AND e.id > {_COUNTED}
+    AND   e.created_at >= %(newer_since)s AND e.id >= %(newer_id)s::uuid AND e.id > {_COUNTED}
 """
 # The position is above the other id, from which the planner sees how little is read.
 NEWER_OF_PLATFORM: Final = f"FROM login_events e WHERE e.id > %(newer_id)s::uuid AND e.id > {_COUNTED}"
@@ -251,15 +252,15 @@ ACTIVE_OF_PLATFORM: Final = f"""
     {_WINDOWS}
 """  # noqa: S608 - made of constants alone
 FIRST_OF_ORGANIZATION: Final = """
-    SELECT min(first.created_at)
-    FROM   (VALUES (true), (false)) AS outcomes (success)
-    CROSS  JOIN LATERAL (SELECT   created_at
-                         FROM     login_events
-                         WHERE    organization_id = %(organization_id)s AND success = outcomes.success
-                         ORDER BY created_at
-                         LIMIT    1) AS first
+    SELECT   created_at
+    FROM     login_events
+    WHERE    organization_id = %(organization_id)s AND id >= %(kept_id)s AND id < %(end_id)s
+    ORDER BY id
+    LIMIT    1
 """
-FIRST_OF_PLATFORM: Final = "SELECT created_at FROM login_events ORDER BY id LIMIT 1"
+FIRST_OF_PLATFORM: Final = """
+    SELECT created_at FROM login_events WHERE id >= %(kept_id)s AND id < %(end_id)s ORDER BY id LIMIT 1
+"""
 
 
 class PostgresSignInCounts(Aggregate):
@@ -311,9 +312,11 @@ class PostgresSignInCounts(Aggregate):
         )
 
     def first_at(self, organization_id: UUID | None) -> datetime | None:
-        if organization_id is None:
-            return self._value_or_none(FIRST_OF_PLATFORM)
-        return self._value_or_none(FIRST_OF_ORGANIZATION, {"organization_id": organization_id})
+        now = self._transaction.now
+        return self._value_or_none(
+            FIRST_OF_PLATFORM if organization_id is None else FIRST_OF_ORGANIZATION,
+            {"organization_id": organization_id, "kept_id": first_kept_id(now), "end_id": end_id_until(now)},
+        )
 
 
 def counted_values(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.audit.sign_in_counts import (
@@ -13,14 +13,15 @@ from adapters.postgres.audit.sign_in_counts import (
     counted_values,
     filter_values,
 )
+from adapters.postgres.log_ids import first_kept_id, kept_values
 from adapters.postgres.sign_in.sign_ins import AFFILIATION
 from adapters.postgres.transaction import Aggregate
-from core.audit.sign_in_counts import CLOCKS_DIFFER_MAX, SETTLES_AFTER
 from core.audit.sign_in_log import ActiveUser, LoggedSignIn
-from core.ids import first_id_at
+from core.ids import LAST_ID, end_id_until, first_id_since, ids_of_days
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from core.audit.analytics import Period
@@ -28,29 +29,37 @@ if TYPE_CHECKING:
     from core.audit.sign_in_log import SignInPerson
     from core.positions import Position
 
-# The days are those that the counts name, so that what fits is found without reading other days.
+_PERIOD: Final = """
+    AND    (%(start)s::date IS NULL OR e.created_at >= %(start)s::date::timestamp AT TIME ZONE 'UTC')
+    AND    (%(end)s::date IS NULL OR e.created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC')
+"""
 _FILTERS: Final = f"""
-    AND    (%(at)s::timestamptz IS NULL OR (e.created_at <= %(at)s AND (e.created_at, e.id) < (%(at)s, %(after)s)))
     AND    (%(reason)s::text IS NULL OR {REASON} = %(reason)s)
     AND    (%(provider)s::text IS NULL OR e.provider = %(provider)s)
     AND    (%(service_id)s::uuid IS NULL OR coalesce(e.service_id, {ZERO}) = %(service_id)s)
     AND    (%(address)s::text IS NULL OR e.ip_address = %(address)s)
 """
+# The days are those that the counts name, so that what fits is found without reading other days. Each is a range of
+# ids, and no two overlap; what was finished after the day is of the next one. All lists are in the order of the ids,
+# which is that of the months.
 _FITTING: Final = f"""
-    AND    e.created_at >= days.day::timestamp AT TIME ZONE 'UTC'
+    AND    e.id >= days.from_id AND e.id < days.to_id
     AND    e.created_at < (days.day + 1)::timestamp AT TIME ZONE 'UTC'
+    {_PERIOD}
     {_FILTERS}
 """
 _IN_PERIOD: Final = f"""
-    AND    (%(start)s::date IS NULL OR e.created_at >= %(start)s::date::timestamp AT TIME ZONE 'UTC')
-    AND    (%(end)s::date IS NULL OR e.created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC')
+    AND    e.id >= %(from_id)s AND e.id < %(end_id)s
+    {_PERIOD}
     {_FILTERS}
 """
 _COLUMNS: Final = """
     e.id, e.created_at, e.provider, e.success, e.reason, e.organization_id, e.service_id, e.connection_id, e.user_id,
     e.ip_address, e.user_agent, e.request_id
 """
-_NEWEST: Final = "ORDER BY created_at DESC, id DESC LIMIT %(limit)s"
+_NEWEST: Final = "ORDER BY id DESC LIMIT %(limit)s"
+_IN_ORDER: Final = "ORDER BY e.id DESC"
+_DAYS: Final = "unnest(%(days)s::date[], %(from_ids)s::uuid[], %(to_ids)s::uuid[]) AS days (day, from_id, to_id)"
 # Not EXISTS, for which the planner reads all members of the organization to look up those of a page.
 _IS_MEMBER: Final = """
     coalesce((SELECT true FROM memberships m WHERE m.organization_id = %(organization_id)s AND m.user_id = e.user_id),
@@ -69,7 +78,6 @@ _TO_ORGANIZATION: Final = f"""
     LEFT     JOIN upstream_connections c ON c.id = e.connection_id AND c.organization_id = %(organization_id)s
     LEFT     JOIN LATERAL ({_AFFILIATION}) AS affiliated ON true
     LEFT     JOIN users u ON u.id = e.user_id AND affiliated.since <= e.created_at
-    ORDER BY e.created_at DESC, e.id DESC
 """  # noqa: S608 - made of constants alone
 _TO_PLATFORM: Final = """
     SELECT   e.id, e.created_at, e.provider, e.success, e.reason, o.id AS organization_id, o.name AS organization_name,
@@ -80,12 +88,11 @@ _TO_PLATFORM: Final = """
     LEFT     JOIN organizations o ON o.id = e.organization_id
     LEFT     JOIN services s ON s.id = e.service_id AND s.organization_id = e.organization_id
     LEFT     JOIN upstream_connections c ON c.id = e.connection_id
-    ORDER BY e.created_at DESC, e.id DESC
 """
 LISTED_OF_ORGANIZATION: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT e.*
-        FROM   unnest(%(days)s::date[]) AS days (day)
+        FROM   {_DAYS}
         CROSS  JOIN unnest(%(outcomes)s::boolean[]) AS outcomes (success)
         CROSS  JOIN LATERAL (
             SELECT {_COLUMNS}
@@ -94,28 +101,31 @@ LISTED_OF_ORGANIZATION: Final = f"""
             {_NEWEST}) AS e
         {_NEWEST})
     {_TO_ORGANIZATION}
+    {_IN_ORDER}
 """  # noqa: S608 - made of constants alone
 # The ids are ordered by the time of their making, which is before that of the sign-in by an hour at most.
 LISTED_OF_PLATFORM: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT e.*
-        FROM   unnest(%(days)s::date[], %(from_ids)s::uuid[], %(to_ids)s::uuid[]) AS days (day, from_id, to_id)
+        FROM   {_DAYS}
         CROSS  JOIN LATERAL (
             SELECT {_COLUMNS}
             FROM   login_events e
-            WHERE  e.id >= days.from_id AND e.id < days.to_id AND e.success = ANY (%(outcomes)s) {_FITTING}
+            WHERE  e.success = ANY (%(outcomes)s) {_FITTING}
             {_NEWEST}) AS e
         {_NEWEST})
     {_TO_PLATFORM}
+    {_IN_ORDER}
 """  # noqa: S608 - made of constants alone
 OF_PERSON_IN_ORGANIZATION: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT {_COLUMNS}
         FROM   login_events e
-        WHERE  e.organization_id = %(organization_id)s AND e.user_id = %(user_id)s AND e.created_at >= %(since)s
-        AND    e.success = ANY (%(outcomes)s) {_IN_PERIOD}
+        WHERE  e.organization_id = %(organization_id)s AND e.user_id = %(user_id)s AND e.organization_id <> e.user_id
+        AND    e.created_at >= %(since)s AND e.success = ANY (%(outcomes)s) {_IN_PERIOD}
         {_NEWEST})
     {_TO_ORGANIZATION}
+    {_IN_ORDER}
 """  # noqa: S608 - made of constants alone
 OF_PERSON: Final = f"""
     WITH page AS MATERIALIZED (
@@ -128,12 +138,14 @@ OF_PERSON: Final = f"""
             {_NEWEST}) AS e
         {_NEWEST})
     {_TO_PLATFORM}
+    {_IN_ORDER}
 """  # noqa: S608 - made of constants alone
 ACTIVE_IN_ORGANIZATION: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT   DISTINCT e.user_id
         FROM     login_events e
         WHERE    e.organization_id = %(organization_id)s AND e.success AND e.user_id > %(after)s
+        AND      e.id >= %(from_id)s AND e.id < %(end_id)s
         AND      e.created_at >= %(start)s::timestamp AT TIME ZONE 'UTC'
         AND      e.created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC'
         ORDER BY e.user_id
@@ -180,53 +192,75 @@ class PostgresSignInLog(Aggregate):
         after: Position | None,
         limit: int,
     ) -> Sequence[LoggedSignIn]:
-        values = _listed_values(asked, after, limit) | {"organization_id": organization_id, "days": list(days)}
-        if organization_id is not None:
-            return self._all(LoggedSignIn, LISTED_OF_ORGANIZATION, values)
-        ids = [ids_of(day) for day in days]
-        values |= {"from_ids": [first for first, _ in ids], "to_ids": [end for _, end in ids]}
-        return self._all(LoggedSignIn, LISTED_OF_PLATFORM, values)
+        ranges = self._ranges(days, after)
+        return self._all(
+            LoggedSignIn,
+            LISTED_OF_PLATFORM if organization_id is None else LISTED_OF_ORGANIZATION,
+            _listed_values(asked, limit)
+            | kept_values(self._transaction.now)
+            | {
+                "organization_id": organization_id,
+                "days": list(days),
+                "from_ids": [first for first, _ in ranges],
+                "to_ids": [end for _, end in ranges],
+            },
+        )
 
     def of_person(
         self, person: SignInPerson, asked: SignInFilter, *, after: Position | None, limit: int
     ) -> Sequence[LoggedSignIn]:
+        from_id, end_id = self._kept(asked.since, asked.until)
         return self._all(
             LoggedSignIn,
             OF_PERSON if person.organization_id is None else OF_PERSON_IN_ORGANIZATION,
-            _listed_values(asked, after, limit)
+            _listed_values(asked, limit)
+            | kept_values(self._transaction.now)
             | {
                 "organization_id": person.organization_id,
                 "user_id": person.user_id,
                 "since": person.since,
-                "start": asked.since,
-                "end": asked.until,
+                "from_id": max(from_id, first_id_since(person.since)) if person.since is not None else from_id,
+                "end_id": min(after.id, end_id) if after is not None else end_id,
             },
         )
 
     def active_in(
         self, organization_id: UUID | None, period: Period, newer_since: datetime | None, *, after: UUID, limit: int
     ) -> Sequence[ActiveUser]:
+        from_id, end_id = self._kept(period.start, period.end)
         return self._all(
             ActiveUser,
             ACTIVE_IN_PLATFORM if organization_id is None else ACTIVE_IN_ORGANIZATION,
-            counted_values(organization_id, period.start, period.end, newer_since) | {"after": after, "limit": limit},
+            counted_values(organization_id, period.start, period.end, newer_since)
+            | kept_values(self._transaction.now)
+            | {"after": after, "limit": limit, "from_id": from_id, "end_id": end_id},
         )
 
     def service_names(self, organization_id: UUID, limit: int) -> Sequence[tuple[UUID, str]]:
         rows = self._rows(SERVICE_NAMES, (organization_id, limit))
         return [(row["id"], row["name"]) for row in rows]
 
+    def _ranges(self, days: Sequence[date], after: Position | None) -> Sequence[tuple[UUID, UUID]]:
+        """Return the ranges of ids of these days, the latest first, as far as they come after a place in the list."""
+        ranges: list[tuple[UUID, UUID]] = []
+        before = after.id if after is not None else LAST_ID
+        for day in days:
+            first, end = self._kept(day, day)
+            ranges.append((first, min(end, before)))
+            before = min(first, before)
+        return ranges
 
-def _listed_values(asked: SignInFilter, after: Position | None, limit: int) -> dict[str, Any]:
+    def _kept(self, start: date | None, end: date | None) -> tuple[UUID, UUID]:
+        """Return the range of ids that kept sign-ins of some days can have."""
+        now = self._transaction.now
+        first, last = ids_of_days(start or date.min, end or date.max)
+        return max(first, first_kept_id(now)), min(last, end_id_until(now))
+
+
+def _listed_values(asked: SignInFilter, limit: int) -> dict[str, Any]:
     return filter_values(asked) | {
         "outcomes": [True, False] if asked.succeeded is None else [asked.succeeded],
-        "at": after.at if after is not None else None,
-        "after": after.id if after is not None else None,
+        "start": asked.since,
+        "end": asked.until,
         "limit": limit,
     }
-
-
-def ids_of(day: date) -> tuple[UUID, UUID]:
-    """Return the range of ids that the sign-ins of a day can have."""
-    begin = datetime.combine(day, time(), UTC)
-    return first_id_at(begin - SETTLES_AFTER), first_id_at(begin + timedelta(days=1) + CLOCKS_DIFFER_MAX)

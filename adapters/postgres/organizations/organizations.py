@@ -57,8 +57,11 @@ _PLENTIFUL: Final[tuple[LiteralString, ...]] = (
     WHERE  id = ANY (ARRAY(SELECT id FROM events WHERE organization_id = %s LIMIT %s))
     """,
     """
+    WITH batch AS MATERIALIZED (
+        SELECT organization_id, id FROM login_events WHERE organization_id = %s ORDER BY id LIMIT %s)
     DELETE FROM login_events
-    WHERE  id = ANY (ARRAY(SELECT id FROM login_events WHERE organization_id = %s LIMIT %s))
+    WHERE  organization_id = (SELECT organization_id FROM batch LIMIT 1)
+    AND    id >= (SELECT id FROM batch ORDER BY id LIMIT 1) AND id <= (SELECT id FROM batch ORDER BY id DESC LIMIT 1)
     """,
     """
     DELETE FROM sessions

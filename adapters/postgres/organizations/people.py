@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from adapters.postgres.log_ids import kept_values
 from adapters.postgres.organizations.departures import SESSIONS_THAT_END, UNPAID
 from adapters.postgres.organizations.members import MEMBER_NAME
 from adapters.postgres.transaction import Aggregate
@@ -57,8 +58,9 @@ _SHOWN: Final = f"""
            CASE WHEN m.confirmed_at IS NOT NULL
                 THEN (SELECT   created_at
                       FROM     login_events
-                      WHERE    organization_id = m.organization_id AND user_id = m.user_id AND success
-                      ORDER BY created_at DESC, id DESC
+                      WHERE    organization_id = m.organization_id AND user_id = m.user_id
+                      AND      organization_id <> user_id AND success AND id >= %(kept_id)s AND id < %(now_id)s
+                      ORDER BY id DESC
                       LIMIT    1) END AS last_sign_in_at,
            CASE WHEN m.created_at = (SELECT created_at FROM organizations WHERE id = m.organization_id) THEN 'founder'
                 WHEN EXISTS (SELECT FROM scim_profiles
@@ -124,6 +126,7 @@ class PostgresPeople(Aggregate):
             "at": begin.at,
             "id": begin.id,
             "limit": limit,
+            **kept_values(self._transaction.now),
         }
         if not part:
             return self._all(_listed, PAGE, given)
@@ -150,9 +153,9 @@ class PostgresPeople(Aggregate):
             {_SHOWN}
             FROM   memberships m
             JOIN   users u ON u.id = m.user_id
-            WHERE  m.organization_id = %s AND m.user_id = %s
+            WHERE  m.organization_id = %(organization_id)s AND m.user_id = %(user_id)s
             """,
-            (organization_id, user_id),
+            kept_values(self._transaction.now) | {"organization_id": organization_id, "user_id": user_id},
         )
 
     def among(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[ListedMember]:
@@ -162,10 +165,10 @@ class PostgresPeople(Aggregate):
             {_SHOWN}
             FROM     memberships m
             JOIN     users u ON u.id = m.user_id
-            WHERE    m.organization_id = %s AND m.user_id = ANY (%s)
+            WHERE    m.organization_id = %(organization_id)s AND m.user_id = ANY (%(user_ids)s)
             ORDER BY m.created_at, m.id
             """,
-            (organization_id, list(user_ids)),
+            {**kept_values(self._transaction.now), "organization_id": organization_id, "user_ids": list(user_ids)},
         )
 
     def departure(self, organization_id: UUID, user_ids: Sequence[UUID]) -> MemberDeparture:

@@ -289,6 +289,38 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    # Before the first month that can be dropped whole, and of what is counted alone.
+    Leftover.LOGIN_EVENTS: """
+        WITH bound AS MATERIALIZED (
+            SELECT least(first_id_at(%s + interval '1 millisecond'),
+                         (SELECT   first_id
+                          FROM     log_partitions
+                          WHERE    log = 'login_events' AND first_id IS NOT NULL
+                          ORDER BY first_id
+                          LIMIT    1),
+                         coalesce((SELECT counted_through FROM sign_in_counting),
+                                  '00000000-0000-0000-0000-000000000000')) AS id)
+        DELETE FROM login_events
+        WHERE  id < (SELECT id FROM bound)
+        AND    id = ANY (ARRAY(
+            SELECT   id
+            FROM     login_events
+            WHERE    id < (SELECT id FROM bound)
+            ORDER BY id
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    # In the order of the ids, which is that of their times.
+    Leftover.MFA_EVENTS: """
+        DELETE FROM mfa_events
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     mfa_events
+            WHERE    id < first_id_at(%s + interval '1 millisecond')
+            ORDER BY id
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.UPSTREAM_FAILURES: """
         DELETE FROM upstream_failures
         WHERE  ctid = ANY (ARRAY(

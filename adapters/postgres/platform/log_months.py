@@ -16,6 +16,7 @@ _HAS_STRAYS: Final[Mapping[Log, LiteralString]] = {
     Log.AUDIT_ENTRIES: "SELECT EXISTS (SELECT FROM audit_entries_default)",
     Log.MAILS: "SELECT EXISTS (SELECT FROM mails_default)",
     Log.SCIM_LOG_ENTRIES: "SELECT EXISTS (SELECT FROM scim_log_entries_default)",
+    Log.LOGIN_EVENTS: "SELECT EXISTS (SELECT FROM login_events_default)",
 }
 
 

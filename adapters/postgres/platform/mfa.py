@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.transaction import Aggregate
 from core.credentials.mfa_events import MfaEvent
+from core.limits import SIGN_INS_KEPT_FOR
 from core.platform.mfa import (
     DISABLED_WITHIN,
     FAILURES_READ_MAX,
@@ -29,7 +30,7 @@ STATUS: Final = """
            (SELECT count(*) FROM backup_codes c WHERE c.user_id = u.id AND c.used_at IS NULL) AS backup_codes_remaining,
            (SELECT   e.created_at
             FROM     mfa_events e
-            WHERE    e.user_id = u.id AND e.event_type = %(attempt)s
+            WHERE    e.user_id = u.id AND e.event_type = %(attempt)s AND e.created_at > %(kept_since)s
             ORDER BY e.created_at DESC
             LIMIT    1) AS last_mfa_challenge
     FROM   users u
@@ -72,7 +73,9 @@ _DISABLED: Final = """
                         FROM     login_events
                         WHERE    user_id = e.user_id AND success AND risk_score > %(risky)s
                           AND    created_at BETWEEN e.created_at - %(soon)s AND e.created_at
-                        ORDER BY created_at DESC
+                          AND    id >= first_id_at(e.created_at - %(soon)s - interval '1 hour')
+                          AND    id < first_id_at(e.created_at + interval '1 minute')
+                        ORDER BY id DESC
                         LIMIT    1) AS l
     WHERE      e.event_type = %(disabled)s AND e.created_at > %(since)s
     ORDER BY   e.created_at DESC
@@ -106,7 +109,9 @@ class PostgresPlatformMfa(Aggregate):
     """The port `PlatformMfa`."""
 
     def status(self, user_id: UUID) -> UserMfaStatus | None:
-        return self._one(UserMfaStatus, STATUS, {"user_id": user_id, "attempt": MfaEvent.VERIFY_ATTEMPT})
+        kept_since = self._transaction.now - SIGN_INS_KEPT_FOR
+        values = {"user_id": user_id, "attempt": MfaEvent.VERIFY_ATTEMPT, "kept_since": kept_since}
+        return self._one(UserMfaStatus, STATUS, values)
 
     def counts(self, *, since: datetime) -> MfaCounts:
         return self._only(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.driver.columns import prefixed, taken
+from adapters.postgres.log_ids import kept_values
 from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row
 from adapters.postgres.platform.users import GROUP_LETTERS
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
@@ -28,6 +29,26 @@ if TYPE_CHECKING:
 
     from core.platform.organization_records import OrganizationFilter
     from core.positions import Position
+
+
+def _last_sign_in_at(organization: LiteralString) -> LiteralString:
+    """Return the expression of the last sign-in to an organization: of its last counted day or later.
+
+    Where the log is not kept any more, it is the beginning of that day.
+    """
+    return f"""
+           (SELECT coalesce((SELECT   created_at
+                             FROM     login_events
+                             WHERE    organization_id = {organization} AND success AND id < %(now_id)s
+                             AND      id >= greatest(%(kept_id)s::uuid,
+                                                     first_id_at((counted.day - interval '1 hour') AT TIME ZONE 'UTC'))
+                             ORDER BY id DESC
+                             LIMIT    1), counted.day AT TIME ZONE 'UTC')
+            FROM   (SELECT max(day)::timestamp AS day
+                    FROM   sign_in_counts
+                    WHERE  organization_id = {organization} AND reason = '') AS counted)
+    """  # noqa: S608 - made of constants
+
 
 # Of more organizations with a text in their names, the list is searched in its own order, which finds them soon; and
 # more with a text in their domains have it in a part that says nothing, such as its end.
@@ -67,20 +88,16 @@ _FROM_THERE: Final = """
     LIMIT %(limit)s
 """
 # Members, owners and the last sign-in are read for the few rows of a page alone.
-_SHOWN: Final = """
+_SHOWN: Final = f"""
     SELECT o.id, o.slug, o.name, o.status, o.created_at, t.display_name AS tier, coalesce(c.members, 0) AS members,
            u.id AS owner_id, u.email AS owner_email, u.is_platform_owner AS owner_is_platform_owner,
-           (SELECT   created_at
-            FROM     login_events
-            WHERE    organization_id = o.id AND success
-            ORDER BY created_at DESC
-            LIMIT    1) AS last_sign_in_at
+           {_last_sign_in_at("o.id")} AS last_sign_in_at
     FROM   page o
     JOIN   tiers t                  ON t.id = o.tier_id
     LEFT   JOIN membership_totals c ON c.organization_id = o.id
     LEFT   JOIN memberships m       ON m.organization_id = o.id AND m.role = 'owner'
     LEFT   JOIN users u             ON u.id = m.user_id
-"""
+"""  # noqa: S608 - likewise
 _IN_ORDER: Final = "ORDER BY o.created_at DESC, o.id DESC"
 _WAITING: Final = f"""
     WITH page AS MATERIALIZED (
@@ -110,11 +127,7 @@ _FIGURES: Final = f"""
             FROM   (SELECT FROM subscriptions
                     WHERE  organization_id = %(id)s AND status IN ('active', 'past_due')
                     LIMIT  %(counted_max)s) AS one) AS subscriptions,
-           (SELECT   created_at
-            FROM     login_events
-            WHERE    organization_id = %(id)s AND success
-            ORDER BY created_at DESC
-            LIMIT    1) AS last_sign_in_at,
+           {_last_sign_in_at("%(id)s")} AS last_sign_in_at,
            (SELECT   created_at
             FROM     audit_entries
             WHERE    organization_id = %(id)s
@@ -178,7 +191,7 @@ class PostgresOrganizationRecords(Aggregate):
         return self._all(
             _listed,
             page_of(wanted, matches),
-            {**_parameters(wanted, matches), **place, "limit": limit},
+            {**_parameters(wanted, matches), **place, **kept_values(self._transaction.now), "limit": limit},
             # Planned for each text anew: rare ones are found by their ids, and others in the order of the list.
             prepare=False,
         )
@@ -196,6 +209,7 @@ class PostgresOrganizationRecords(Aggregate):
         parameters = {
             "id": organization_id,
             **live_at(self._transaction.now),
+            **kept_values(self._transaction.now),
             "counted_max": counted_max,
             "domains_max": domains_max,
         }
@@ -217,7 +231,8 @@ class PostgresOrganizationRecords(Aggregate):
         return {row["id"]: row["name"] for row in rows}
 
     def waiting(self, *, limit: int, counted_max: int) -> tuple[Sequence[ListedOrganization], int]:
-        return self._all(_listed, _WAITING, {"limit": limit}), self._value(_COUNT_WAITING, (counted_max,))
+        values = kept_values(self._transaction.now) | {"limit": limit}
+        return self._all(_listed, _WAITING, values), self._value(_COUNT_WAITING, (counted_max,))
 
 
 def _searching(wanted: OrganizationFilter, matches: Matches) -> LiteralString:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from adapters.postgres.log_ids import first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.platform.search import SHOWN_MAX, HitKind, SearchHit
 
@@ -35,7 +36,8 @@ BY_REQUEST: Final = """
     SELECT 'sign_in' AS kind, u.id, u.email AS title, '' AS about
     FROM   login_events e
     JOIN   users u ON u.id = e.user_id
-    WHERE  e.request_id = %(request_id)s AND NOT e.success AND (NOT %(hides_owners)s OR NOT u.is_platform_owner)
+    WHERE  e.request_id = %(request_id)s AND NOT e.success AND e.id >= %(kept_id)s
+      AND  (NOT %(hides_owners)s OR NOT u.is_platform_owner)
     LIMIT  %(limit)s
 """
 _BY_SLUG: Final = """
@@ -66,7 +68,12 @@ class PostgresPlatformSearches(Aggregate):
         return self._all(_hit, BY_ID, {"id": row_id, "hides_owners": hides_owners})
 
     def by_request(self, request_id: str, *, hides_owners: bool) -> Sequence[SearchHit]:
-        parameters = {"request_id": request_id, "hides_owners": hides_owners, "limit": SHOWN_MAX}
+        parameters = {
+            "request_id": request_id,
+            "kept_id": first_kept_id(self._transaction.now),
+            "hides_owners": hides_owners,
+            "limit": SHOWN_MAX,
+        }
         return self._all(_hit, BY_REQUEST, parameters)
 
     def by_slug_or_domain(self, text: str) -> Sequence[SearchHit]:

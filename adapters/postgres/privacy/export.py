@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from adapters.postgres.log_ids import kept_values
 from adapters.postgres.transaction import Aggregate
+from core.limits import SIGN_INS_KEPT_FOR
 from core.organizations.memberships import OWNER
 from core.privacy.export import (
     ExportedIdentity,
@@ -76,10 +78,10 @@ class PostgresPrivacyExport(Aggregate):
             """
             SELECT count(*)
             FROM   login_events
-            WHERE  user_id = %(user_id)s
+            WHERE  user_id = %(user_id)s AND id >= %(kept_id)s AND id < %(now_id)s
               AND  (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
             """,
-            _values(user_id, within),
+            _values(user_id, within) | kept_values(self._transaction.now),
         )
 
     def newest_logins(self, user_id: UUID, limit: int, *, within: Sequence[UUID] | None) -> Sequence[ExportedLogin]:
@@ -90,22 +92,22 @@ class PostgresPrivacyExport(Aggregate):
             (SELECT   id, created_at AS timestamp, ip_address, user_agent, provider, success, reason, risk_score,
                       risk_factors, geo_country, geo_city
              FROM     login_events
-             WHERE    user_id = %(user_id)s AND success
+             WHERE    user_id = %(user_id)s AND success AND id >= %(kept_id)s AND id < %(now_id)s
                AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
-             ORDER BY created_at DESC
+             ORDER BY id DESC
              LIMIT    %(limit)s)
             UNION ALL
             (SELECT   id, created_at, ip_address, user_agent, provider, success, reason, risk_score,
                       risk_factors, geo_country, geo_city
              FROM     login_events
-             WHERE    user_id = %(user_id)s AND NOT success
+             WHERE    user_id = %(user_id)s AND NOT success AND id >= %(kept_id)s AND id < %(now_id)s
                AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
-             ORDER BY created_at DESC
+             ORDER BY id DESC
              LIMIT    %(limit)s)
-            ORDER BY timestamp DESC, id DESC
+            ORDER BY id DESC
             LIMIT    %(limit)s
             """,
-            _values(user_id, within) | {"limit": limit},
+            _values(user_id, within) | kept_values(self._transaction.now) | {"limit": limit},
         )
 
     def newest_mfa_events(self, user_id: UUID, limit: int) -> Sequence[ExportedMfaEvent]:
@@ -114,11 +116,11 @@ class PostgresPrivacyExport(Aggregate):
             """
             SELECT   event_type, created_at AS timestamp, success
             FROM     mfa_events
-            WHERE    user_id = %s
+            WHERE    user_id = %s AND created_at > %s
             ORDER BY created_at DESC, id DESC
             LIMIT    %s
             """,
-            (user_id, limit),
+            (user_id, self._transaction.now - SIGN_INS_KEPT_FOR, limit),
         )
 
 

@@ -178,7 +178,11 @@ _ORIGIN: Final = """
 ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
     (
         "SELECT id FROM login_events WHERE user_id = %(user_id)s",
-        f"UPDATE login_events SET {_ORIGIN}, geo_country = NULL, geo_city = NULL WHERE id = ANY (%(ids)s)",  # noqa: S608 - made of constants alone
+        f"""
+        UPDATE login_events
+        SET    {_ORIGIN}, geo_country = NULL, geo_city = NULL
+        WHERE  user_id = %(user_id)s AND id = ANY (%(ids)s)
+        """,  # noqa: S608 - made of constants alone
     ),
     (
         # The person's own events, and what the person did to others as a platform owner; likewise in the next two logs.

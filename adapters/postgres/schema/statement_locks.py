@@ -67,13 +67,15 @@ class NotUnderstood(Exception):
 
 _NAME: Final = r"(?:only\s+)?(?:if\s+exists\s+)?(?P<table>[a-z_][a-z0-9_]*)"
 _NO_LOCK: Final = re.compile(
-    r"(create\s+(or\s+replace\s+)?(function|view)|create\s+sequence|comment\s+on\s+(function|view)|select"
-    r"|drop\s+function|create\s+temporary\s+table|revoke)\b"
+    r"(create\s+(or\s+replace\s+)?(function|procedure|view)|create\s+sequence"
+    r"|comment\s+on\s+(function|procedure|view)|select|drop\s+(function|procedure)|create\s+temporary\s+table|revoke)\b"
 )
 # Their bodies change the table that the argument names (0059).
 _MADE_LOG: Final = re.compile(r"\bselect\s+(bound_log|begin_log_months)\s*\('(?P<table>[a-z_]+)'\)", re.IGNORECASE)
-_DATA: Final = re.compile(r"(insert|update|delete|with|select|create\s+temporary\s+table|do)\b")
-_FUNCTION: Final = re.compile(r"create\s+(or\s+replace\s+)?function\b")
+_DATA: Final = re.compile(r"(insert|update|delete|with|select|call|create\s+temporary\s+table|do)\b")
+# Its body changes the rows of the table in batches (0062).
+_FILLED: Final = re.compile(r"\bcall\s+fill_organizations_of_(?P<table>[a-z_]+)\(\)")
+_FUNCTION: Final = re.compile(r"create\s+(or\s+replace\s+)?(function|procedure)\b")
 _TABLE: Final = re.compile(r"create\s+table\b")
 _ALTERED: Final = re.compile(rf"\balter\s+table\s+{_NAME}\s+(?P<actions>[^;]*)")
 _VOLATILE: Final = re.compile(
@@ -157,7 +159,7 @@ def _of_indexes(sql: str) -> Iterator[Held]:
 
 
 def _data(sql: str) -> Iterator[Held]:
-    for match in _WRITTEN.finditer(sql):
+    for match in (*_WRITTEN.finditer(sql), *_FILLED.finditer(sql)):
         yield Held(table=match["table"], lock=Lock.ROW_EXCLUSIVE, work=Work.CHANGE)
     for match in _READ.finditer(sql):
         yield Held(table=match["table"], lock=Lock.ACCESS_SHARE, work=Work.READ)

@@ -129,7 +129,10 @@ class PostgresScimUsers(Aggregate):
 
     def delete_sign_ins(self, organization_id: UUID, user_id: UUID) -> None:
         self._connection.execute_later(
-            "DELETE FROM login_events WHERE organization_id = %s AND service_id IS NULL AND user_id = %s",
+            """
+            DELETE FROM login_events
+            WHERE  organization_id = %s AND service_id IS NULL AND user_id = %s AND organization_id <> user_id
+            """,
             (organization_id, user_id),
         )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
+from core.ids import end_id_until, first_id_since
 from core.service_api.analytics import PlanCount, ProviderCount, ServiceAnalytics
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ FIGURES: Final = """
                SELECT   provider, user_id, count(*) AS logins
                FROM     login_events
                WHERE    service_id = %(service_id)s AND organization_id = %(organization_id)s
-                 AND    success AND created_at >= %(since)s
+                 AND    success AND created_at >= %(since)s AND id >= %(since_id)s AND id < %(end_id)s
                GROUP BY provider, user_id),
            by_provider AS (
                SELECT provider, sum(logins)::bigint AS count FROM logins GROUP BY provider),
@@ -57,7 +58,14 @@ class PostgresServiceFigures(Aggregate):
 
     def read(self, caller: ServiceCaller, *, since: datetime) -> ServiceAnalytics:
         [row] = self._rows(
-            FIGURES, {"organization_id": caller.organization_id, "service_id": caller.service_id, "since": since}
+            FIGURES,
+            {
+                "organization_id": caller.organization_id,
+                "service_id": caller.service_id,
+                "since": since,
+                "since_id": first_id_since(since),
+                "end_id": end_id_until(self._transaction.now),
+            },
         )
         return ServiceAnalytics(
             total_users=int(row["total_users"]),

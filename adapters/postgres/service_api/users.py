@@ -173,7 +173,11 @@ class PostgresServiceUsers(Aggregate):
             "DELETE FROM subscriptions WHERE organization_id = %s AND service_id = %s AND user_id = %s", values
         )
         self._connection.execute_later(
-            "DELETE FROM login_events WHERE organization_id = %s AND service_id = %s AND user_id = %s", values
+            """
+            DELETE FROM login_events
+            WHERE  organization_id = %s AND service_id = %s AND user_id = %s AND organization_id <> user_id
+            """,
+            values,
         )
         self._connection.execute_later(
             "DELETE FROM service_users WHERE organization_id = %s AND service_id = %s AND user_id = %s", values

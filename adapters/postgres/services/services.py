@@ -58,7 +58,7 @@ _PLENTIFUL: Final = (
     """
     UPDATE login_events
     SET    service_id = NULL
-    WHERE  id = ANY (ARRAY(
+    WHERE  organization_id = %(organization_id)s AND id = ANY (ARRAY(
         SELECT id
         FROM   login_events
         WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
+from core.ids import end_id_until, first_id_since
 from core.sign_in.login_events import LoginEvent
 from core.sign_in.reasons import FAILED_ATTEMPTS
 from core.sign_in.risk import Habits
@@ -30,11 +31,12 @@ _INSTEAD: Final = f"""
 """  # noqa: S608 - made of the names of fields
 ADD: Final = f"""
     {_INTO}
-    SELECT id, %(organization_id)s, %(service_id)s,
+    SELECT u.id, coalesce(%(organization_id)s::uuid, u.id), %(service_id)s,
            CASE WHEN %(organization_id)s::uuid IS NULL THEN %(through_organization_id)s::uuid END,
            {placeholders(LoginEvent, without=_OF_PLACE)}
-    FROM   users
-    WHERE  id = %(user_id)s
+    FROM   users u
+    LEFT   JOIN LATERAL (SELECT id FROM organizations WHERE id = %(organization_id)s::uuid FOR KEY SHARE) AS o ON true
+    WHERE  u.id = %(user_id)s AND (%(organization_id)s::uuid IS NULL OR o.id IS NOT NULL)
     {_INSTEAD}
 """  # noqa: S608 - made of the names of fields
 _IS_AFFILIATED: Final = """
@@ -42,13 +44,15 @@ _IS_AFFILIATED: Final = """
      OR EXISTS (SELECT FROM memberships m WHERE m.organization_id = o.id AND m.user_id = u.id)
      OR EXISTS (SELECT FROM service_users l WHERE l.organization_id = o.id AND l.user_id = u.id))
 """
-# The organization that the attempt names, or else the one through which it was made; never both.
+# The organization that the attempt names, or else the one through which it was made; never both. It is not deleted
+# before the transaction ends.
 ADD_UNFINISHED: Final = f"""
     {_INTO}
-    SELECT u.id, named.id, s.id, through.id, {placeholders(LoginEvent, without=_OF_PLACE)}
+    SELECT u.id, coalesce(named.id, u.id), s.id, through.id, {placeholders(LoginEvent, without=_OF_PLACE)}
     FROM   users u
     LEFT   JOIN LATERAL (SELECT id FROM organizations o
-                         WHERE  o.slug = %(organization_slug)s AND {_IS_AFFILIATED}) AS named ON true
+                         WHERE  o.slug = %(organization_slug)s AND {_IS_AFFILIATED}
+                         FOR    KEY SHARE) AS named ON true
     LEFT   JOIN LATERAL (SELECT id FROM organizations o
                          WHERE  %(organization_slug)s::text IS NULL
                          AND    o.id = %(through_organization_id)s AND {_IS_AFFILIATED}) AS through ON true
@@ -57,8 +61,8 @@ ADD_UNFINISHED: Final = f"""
     AND    (SELECT count(*)
             FROM   (SELECT
                     FROM   login_events
-                    WHERE  user_id = %(user_id)s AND NOT success AND created_at > %(since)s
-                    AND    reason = %(reason)s AND organization_id IS NOT DISTINCT FROM named.id
+                    WHERE  user_id = %(user_id)s AND NOT success AND created_at > %(since)s AND id >= %(since_id)s
+                    AND    reason = %(reason)s AND organization_id = coalesce(named.id, u.id)
                     LIMIT  %(rows_max)s) AS recent) < %(rows_max)s
     {_INSTEAD}
 """  # noqa: S608 - likewise
@@ -90,6 +94,7 @@ class PostgresLoginEvents(Aggregate):
                 "service_slug": service_slug,
                 "affiliated_only": affiliated_only,
                 "since": since,
+                "since_id": first_id_since(since),
                 "rows_max": rows_max,
             },
         )
@@ -109,19 +114,24 @@ class PostgresLoginEvents(Aggregate):
                     FROM   (SELECT
                             FROM     login_events
                             WHERE    user_id = %(user_id)s AND NOT success AND created_at > %(failures_since)s
+                            AND      id >= %(failures_since_id)s AND id < %(end_id)s
                             AND      (reason IS NULL OR reason = ANY (%(failed_attempts)s))
-                            ORDER BY created_at DESC
+                            ORDER BY id DESC
                             LIMIT    %(failures_max)s) AS refused)
                        AS failures
             FROM   (SELECT   created_at, geo_country
                     FROM     login_events
                     WHERE    user_id = %(user_id)s AND success AND created_at > %(since)s
-                    ORDER BY created_at DESC
+                    AND      id >= %(since_id)s AND id < %(end_id)s
+                    ORDER BY id DESC
                     LIMIT    %(sign_ins_max)s) AS newest
             """,
             {
                 "user_id": user_id,
                 "since": since,
+                "since_id": first_id_since(since),
+                "failures_since_id": first_id_since(failures_since),
+                "end_id": end_id_until(self._transaction.now),
                 "sign_ins_max": sign_ins_max,
                 "failures_since": failures_since,
                 "failures_max": failures_max,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID
 
 from adapters.postgres.driver.columns import taken
+from adapters.postgres.log_ids import first_kept_id, kept_values
 from adapters.postgres.transaction import Aggregate
 from core.credentials import user_agents
+from core.ids import end_id_until, first_id_since
 from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.sign_ins import (
     Affiliation,
@@ -22,7 +22,7 @@ from core.sign_in.sign_ins import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
+    from uuid import UUID
 
     from core.deferred import Deferred
 
@@ -36,10 +36,16 @@ AFFILIATION: Final = """
     LEFT   JOIN memberships m ON m.organization_id = %(organization_id)s AND m.user_id = u.id
     CROSS  JOIN LATERAL (
                SELECT count(*) AS links, min(l.first_login_at) AS made_at,
-                      min(coalesce((SELECT min(e.created_at)
-                                    FROM   login_events e
-                                    WHERE  e.organization_id = l.organization_id AND e.user_id = l.user_id
-                                    AND    e.success AND e.created_at >= l.first_login_at), l.last_login_at))
+                      min(coalesce((SELECT   e.created_at
+                                    FROM     login_events e
+                                    WHERE    e.organization_id = l.organization_id AND e.user_id = l.user_id
+                                    AND      e.organization_id <> e.user_id
+                                    AND      e.success AND e.created_at >= l.first_login_at
+                                    AND      e.id >= greatest(%(kept_id)s::uuid,
+                                                              first_id_at(l.first_login_at - interval '1 hour'))
+                                    AND      e.id < %(now_id)s
+                                    ORDER BY e.id
+                                    LIMIT    1), l.last_login_at))
                           FILTER (WHERE l.last_login_at IS NOT NULL) AS since
                FROM   service_users l
                WHERE  l.organization_id = %(organization_id)s AND l.user_id = u.id) AS l
@@ -58,40 +64,44 @@ _COLUMNS: Final = """
 """
 _IN_CONTEXT: Final = """
     FROM  login_events
-    WHERE organization_id = %(organization_id)s AND user_id = %(user_id)s AND created_at >= %(since)s
+    WHERE organization_id = %(organization_id)s AND user_id = %(user_id)s AND organization_id <> user_id
+    AND   created_at >= %(since)s AND id >= %(from_id)s AND id < %(end_id)s
 """
 # An event that names an organization has none through which it came.
 _THROUGH: Final = """
     FROM  login_events
-    WHERE through_organization_id = %(organization_id)s AND user_id = %(user_id)s AND created_at >= %(since)s
+    WHERE through_organization_id = %(organization_id)s AND user_id = %(user_id)s
+    AND   created_at >= %(since)s AND id >= %(from_id)s AND id < %(end_id)s
 """
 # A session that is limited to one service shows what concerns that service.
 _OF_SERVICE: Final = "AND (%(service_id)s::uuid IS NULL OR service_id = %(service_id)s)"
-# The first condition is the range of the index, the second one decides among those of one moment.
-_RANGE: Final = "created_at <= %(at)s AND (created_at, id) < (%(at)s, %(after)s)"
-_NEWEST: Final = "ORDER BY created_at DESC, id DESC LIMIT %(limit)s + %(offset)s"
+# In the order of the ids, so that PostgreSQL reads the newest month first and no more months than the page needs.
+_NEWEST: Final = "ORDER BY id DESC LIMIT %(limit)s::bigint + %(offset)s::bigint"
 COUNT_OF_ORGANIZATION: Final = f"SELECT (SELECT count(*) {_IN_CONTEXT}) + (SELECT count(*) {_THROUGH})"
-COUNT: Final = "SELECT count(*) FROM login_events WHERE user_id = %(user_id)s"
+_OF_USER: Final = """
+    FROM login_events WHERE user_id = %(user_id)s AND id >= %(from_id)s AND id < %(end_id)s
+"""
+COUNT: Final = f"SELECT count(*) {_OF_USER}"
 # Each range is read in the order of its index, and no further than the page.
 _NEWEST_OF_ORGANIZATION: Final = f"""
     (SELECT {_COLUMNS} {_IN_CONTEXT} {_NEWEST}) UNION ALL (SELECT {_COLUMNS} {_THROUGH} {_NEWEST})
 """
 _NEWEST_OF_USER: Final = f"""
-    (SELECT {_COLUMNS} FROM login_events WHERE user_id = %(user_id)s AND success {_NEWEST})
+    (SELECT {_COLUMNS} {_OF_USER} AND success {_NEWEST})
     UNION ALL
-    (SELECT {_COLUMNS} FROM login_events WHERE user_id = %(user_id)s AND NOT success {_NEWEST})
-"""  # noqa: S608 - likewise
-_FOLLOWING: Final = "ORDER BY created_at DESC, id DESC LIMIT %(limit)s"
+    (SELECT {_COLUMNS} {_OF_USER} AND NOT success {_NEWEST})
+"""
+_FOLLOWING: Final = "ORDER BY id DESC LIMIT %(limit)s"
 _FOLLOWING_OF_ORGANIZATION: Final = f"""
-    (SELECT {_COLUMNS} {_IN_CONTEXT} {_OF_SERVICE} AND {_RANGE} {_FOLLOWING})
+    (SELECT {_COLUMNS} {_IN_CONTEXT} {_OF_SERVICE} {_FOLLOWING})
     UNION ALL
-    (SELECT {_COLUMNS} {_THROUGH} {_OF_SERVICE} AND {_RANGE} {_FOLLOWING})
+    (SELECT {_COLUMNS} {_THROUGH} {_OF_SERVICE} {_FOLLOWING})
 """
 _FOLLOWING_OF_USER: Final = f"""
-    (SELECT {_COLUMNS} FROM login_events WHERE user_id = %(user_id)s AND success AND {_RANGE} {_FOLLOWING})
+    (SELECT {_COLUMNS} {_OF_USER} AND success {_FOLLOWING})
     UNION ALL
-    (SELECT {_COLUMNS} FROM login_events WHERE user_id = %(user_id)s AND NOT success AND {_RANGE} {_FOLLOWING})
-"""  # noqa: S608 - likewise
+    (SELECT {_COLUMNS} {_OF_USER} AND NOT success {_FOLLOWING})
+"""
 _NAMED: Final = """
     SELECT   e.id, e.created_at, e.provider, e.success, e.reason, e.ip_address, e.user_agent, e.device_id,
              e.geo_country, e.geo_city, e.risk_score, e.risk_factors, e.request_id,
@@ -103,9 +113,9 @@ _NAMED: Final = """
     LEFT     JOIN services s ON s.id = e.service_id AND s.organization_id = e.organization_id
     LEFT     JOIN upstream_connections c
              ON   c.id = e.connection_id AND c.organization_id = coalesce(%(organization_id)s, c.organization_id)
-    ORDER BY e.created_at DESC, e.id DESC
+    ORDER BY e.id DESC
 """
-_PAGE: Final = "SELECT * FROM found ORDER BY created_at DESC, id DESC LIMIT %(limit)s OFFSET %(offset)s"
+_PAGE: Final = "SELECT * FROM found ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s"
 PAGE_OF_ORGANIZATION: Final = f"WITH found AS ({_NEWEST_OF_ORGANIZATION}), page AS ({_PAGE}) {_NAMED}"
 PAGE: Final = f"WITH found AS ({_NEWEST_OF_USER}), page AS ({_PAGE}) {_NAMED}"
 _PART: Final = f"SELECT * FROM found {_FOLLOWING}"  # noqa: S608 - likewise
@@ -114,61 +124,55 @@ FOLLOWING: Final = f"WITH found AS ({_FOLLOWING_OF_USER}), page AS ({_PART}) {_N
 _FOUND: Final = f"""
     SELECT {_COLUMNS}
     FROM   login_events
-    WHERE  id = %(id)s AND user_id = %(user_id)s
+    WHERE  id = %(id)s AND id >= %(from_id)s AND user_id = %(user_id)s
       AND  (%(organization_id)s::uuid IS NULL
             OR ((organization_id = %(organization_id)s OR through_organization_id = %(organization_id)s)
                 AND created_at >= %(since)s {_OF_SERVICE}))
 """  # noqa: S608 - likewise
 FIND: Final = f"WITH page AS ({_FOUND}) {_NAMED}"
-# Of the first part, which every sign-in comes after.
-_LAST_ID: Final = UUID(int=2**128 - 1)
 
 
 class PostgresSignIns(Aggregate):
     """The port `SignIns`."""
 
     def affiliation(self, organization_id: UUID, user_id: UUID) -> Affiliation | None:
-        return self._one(Affiliation, AFFILIATION, {"organization_id": organization_id, "user_id": user_id})
+        values = kept_values(self._transaction.now) | {"organization_id": organization_id, "user_id": user_id}
+        return self._one(Affiliation, AFFILIATION, values)
 
     def affiliated(self, organization_id: UUID, email: str) -> UUID | None:
         return self._value_or_none(AFFILIATED, {"organization_id": organization_id, "email": email})
 
     def defer_count(self, user_id: UUID, scope: Scope | None) -> Deferred[int]:
-        return self._defer_value_or_none(COUNT if scope is None else COUNT_OF_ORGANIZATION, _values(user_id, scope))
+        return self._defer_value_or_none(
+            COUNT if scope is None else COUNT_OF_ORGANIZATION, self._values_of(user_id, scope)
+        )
 
     def page(self, user_id: UUID, scope: Scope | None, *, limit: int, offset: int) -> Sequence[SignIn]:
         return self._all(
             _sign_in,
             PAGE if scope is None else PAGE_OF_ORGANIZATION,
-            _values(user_id, scope) | {"limit": limit, "offset": offset},
+            self._values_of(user_id, scope) | {"limit": limit, "offset": offset},
         )
 
     def find(self, user_id: UUID, sign_in_id: UUID, scope: Scope | None) -> SignIn | None:
-        return self._one(_sign_in, FIND, _values(user_id, scope) | {"id": sign_in_id})
+        return self._one(_sign_in, FIND, self._values_of(user_id, scope) | {"id": sign_in_id})
 
-    def following(
-        self, user_id: UUID, scope: Scope | None, *, after: UUID | None, at: datetime | None, limit: int
-    ) -> Sequence[SignIn]:
-        return self._all(
-            _sign_in,
-            FOLLOWING if scope is None else FOLLOWING_OF_ORGANIZATION,
-            _values(user_id, scope)
-            | {
-                # A clock of another process may be ahead of this one's.
-                "at": at or self._transaction.now + timedelta(days=1),
-                "after": after or _LAST_ID,
-                "limit": limit,
-            },
-        )
+    def following(self, user_id: UUID, scope: Scope | None, *, after: UUID | None, limit: int) -> Sequence[SignIn]:
+        values = self._values_of(user_id, scope) | {"limit": limit}
+        if after is not None:
+            values["end_id"] = min(after, values["end_id"])
+        return self._all(_sign_in, FOLLOWING if scope is None else FOLLOWING_OF_ORGANIZATION, values)
 
-
-def _values(user_id: UUID, scope: Scope | None) -> dict[str, Any]:
-    return {
-        "user_id": user_id,
-        "organization_id": scope.organization_id if scope is not None else None,
-        "since": scope.since if scope is not None else None,
-        "service_id": scope.service_id if scope is not None else None,
-    }
+    def _values_of(self, user_id: UUID, scope: Scope | None) -> dict[str, Any]:
+        from_id = first_kept_id(self._transaction.now)
+        return {
+            "user_id": user_id,
+            "organization_id": scope.organization_id if scope is not None else None,
+            "since": scope.since if scope is not None else None,
+            "service_id": scope.service_id if scope is not None else None,
+            "from_id": max(from_id, first_id_since(scope.since)) if scope is not None else from_id,
+            "end_id": end_id_until(self._transaction.now),
+        }
 
 
 def _sign_in(*, success: bool, reason: str | None, user_agent: str | None, **columns: Any) -> SignIn:

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from adapters.postgres.audit import sign_in_counts as sql
 from adapters.postgres.audit import sign_in_log as log_sql
+from adapters.postgres.log_ids import kept_values
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import SignInFilter, count_next, counting, forget_days, of_organization
 from core.audit.sign_in_log import NO_SERVICE, find, find_active
-from core.ids import first_id_at
+from core.ids import FIRST_ID, first_id_at, ids_of_days
 from tests.plans import explained, rows_read, tables_read_whole
 
 if TYPE_CHECKING:
@@ -428,18 +429,30 @@ def test_no_query_of_a_page_reads_the_log_whole(log: Log) -> None:
     }
     asked: dict[str, Any] = dict.fromkeys(("succeeded", "reason", "provider", "service_id", "address", "at", "after"))
     days = {"days": [date(2026, 2, 1)], "outcomes": [True, False], "limit": 26}
-    ids = {"from_ids": [log_sql.ids_of(date(2026, 2, 1))[0]], "to_ids": [log_sql.ids_of(date(2026, 2, 1))[1]]}
-    person = {"user_id": log.users[0], "since": BEGIN, "start": None, "end": None}
+    first_id, end_id = ids_of_days(date(2026, 2, 1), date(2026, 2, 1))
+    ids = {"from_ids": [first_id], "to_ids": [end_id], "start": None, "end": None, **kept_values(log.clock.now)}
+    person = {
+        "user_id": log.users[0],
+        "since": BEGIN,
+        "start": None,
+        "end": None,
+        "from_id": FIRST_ID,
+        "end_id": kept_values(log.clock.now)["now_id"],
+    }
     queries: tuple[tuple[LiteralString, dict[str, Any], int], ...] = (
         (sql.FIGURES_OF_ORGANIZATION, period, 100),
         (sql.FIGURES_OF_PLATFORM, period, 100),
         (sql.ACTIVE_OF_ORGANIZATION, period, 100),
         (sql.ACTIVE_OF_PLATFORM, period, 100),
         (sql.BY_DAY_OF_ORGANIZATION, period | asked, 100),
-        (log_sql.LISTED_OF_ORGANIZATION, asked | days, 26 * 2 + 26),
+        (log_sql.LISTED_OF_ORGANIZATION, asked | days | ids, 2 * 400),
         (log_sql.LISTED_OF_PLATFORM, asked | days | ids, 400),
-        (log_sql.OF_PERSON_IN_ORGANIZATION, asked | days | person, 26),
-        (log_sql.OF_PERSON, asked | days | person, 26 * 2 + 26),
+        (
+            log_sql.OF_PERSON_IN_ORGANIZATION,
+            asked | person | {"outcomes": [True, False], "limit": 26} | kept_values(log.clock.now),
+            26,
+        ),
+        (log_sql.OF_PERSON, asked | person | {"outcomes": [True, False], "limit": 26}, 26 * 2 + 26),
     )
     for query, values, rows in queries:
         plan = explained(log.connection, query, {"organization_id": organization_id, **values})

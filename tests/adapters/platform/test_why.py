@@ -99,9 +99,10 @@ def add_many(connection: Connection, organization_id: UUID) -> None:
         """
         INSERT INTO login_events (id, user_id, organization_id, provider, success, reason, risk_score, risk_factors,
                                   created_at)
-        SELECT gen_random_uuid(), u.id, %(organization_id)s, 'password', false, 'wrong_password', 0, '{}',
-               %(now)s::timestamptz + n * interval '1 minute'
+        SELECT overlay(gen_random_uuid()::text placing left(first_id_at(at)::text, 13) from 1)::uuid, u.id,
+               %(organization_id)s, 'password', false, 'wrong_password', 0, '{}', at
         FROM   users u, generate_series(1, 20) AS n
+        CROSS  JOIN LATERAL (SELECT %(now)s::timestamptz + n * interval '1 second') AS moments (at)
         """,
     ):
         connection.execute(statement, values)

@@ -139,4 +139,5 @@ def test_no_statement_scans_a_whole_log(crowded: tuple[Connection, UUID]) -> Non
     for statement in STATEMENTS:
         rows = connection.execute(b"EXPLAIN " + statement.encode(), values).fetchall()
         plan = "\n".join(line for (line,) in rows)
-        assert not [table for table in BIG if re.search(rf"Seq Scan on {table}(_before)? ", plan)], plan
+        # The partition for what has no month is empty.
+        assert not [table for table in BIG if re.search(rf"Seq Scan on {table}(?!_default)", plan)], plan

@@ -54,7 +54,9 @@ def test_the_migrations_are_found_in_the_package_in_order() -> None:
 
 @pytest.mark.parametrize("migration", migrations.known(), ids=str)
 def test_a_migration_leaves_its_transaction_to_the_runner(migration: Migration) -> None:
-    assert not re.search(r"^\s*(BEGIN|COMMIT|ROLLBACK)\b.*;", migration.sql, re.MULTILINE)
+    # A procedure is executed by another migration, outside of a transaction.
+    executed = re.sub(r"\$\$.*?\$\$", "", migration.sql, flags=re.DOTALL)
+    assert not re.search(r"^\s*(BEGIN|COMMIT|ROLLBACK)\b.*;", executed, re.MULTILINE)
     assert not (migration.is_transactional and re.search(r"\b(CONCURRENTLY|VACUUM)\b", migration.sql))
 
 

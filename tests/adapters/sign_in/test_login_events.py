@@ -9,12 +9,16 @@ from uuid import UUID, uuid4
 import pytest
 
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
+from core.sign_in.login_events import LoginEvent
+from core.sign_in.reasons import SignInReason
 from core.sign_in.risk import FAILURES_MAX, FAILURES_WINDOW, HABIT_SIGN_INS_MAX, HABITS_WINDOW, Habits
+from tests.ids import id_at
 from tests.plans import explained_statements, nodes_of
 from tests.transactions import transaction_on
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
+    from tests.world.builder import Builder
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MOMENT = timedelta(seconds=1)
@@ -45,13 +49,13 @@ def add_attempt(
         INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, geo_country, created_at)
         VALUES (%s, %s, 'password', %s, 0, '{}', %s, %s)
         """,
-        (uuid4(), user_id, success, country, at),
+        (id_at(at), user_id, success, country, at),
     )
 
 
 def habits(connection: Connection, user_id: UUID) -> Habits:
     """Return the user's habits, with the limits of the core."""
-    return PostgresLoginEvents(transaction_on(connection)).defer_habits(
+    return PostgresLoginEvents(transaction_on(connection, now=NOW)).defer_habits(
         user_id,
         since=NOW - HABITS_WINDOW,
         sign_ins_max=HABIT_SIGN_INS_MAX,
@@ -118,13 +122,14 @@ def test_many_failures_do_not_displace_habits(connection: Connection, ada: UUID)
 @pytest.mark.long
 def test_reading_habits_reads_a_bounded_number_of_rows(connection: Connection, ada: UUID, *, success: bool) -> None:
     add_attempts(connection, ada, 50_000, success=success)
+    add_attempts(connection, account(connection), 50_000, success=success)
     connection.execute("ANALYZE login_events")
     with explained_statements(connection) as plans:
         habits(connection, ada)
 
     [plan] = plans
-    scans = [node for node in nodes_of(plan) if node.get("Relation Name") == "login_events"]
-    assert {node["Index Name"] for node in scans} == {"login_events_of_user"}
+    scans = [node for node in nodes_of(plan) if node.get("Relation Name", "").startswith("login_events")]
+    assert {node["Index Name"] for node in scans} == {"login_events_before_newest_of_user"}
     rows = sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in scans)
     assert rows <= HABIT_SIGN_INS_MAX + FAILURES_MAX
 
@@ -134,8 +139,83 @@ def add_attempts(connection: Connection, user_id: UUID, number: int, *, success:
     connection.execute(
         """
         INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, geo_country, created_at)
-        SELECT gen_random_uuid(), %s, 'password', %s, 0, '{}', 'PT', %s - n * interval '1 millisecond'
+        SELECT overlay(gen_random_uuid()::text placing left(first_id_at(at)::text, 13) from 1)::uuid, %s, 'password',
+               %s, 0, '{}', 'PT', at
         FROM   generate_series(1, %s) AS n
+        CROSS  JOIN LATERAL (SELECT %s - n * interval '1 millisecond') AS moments (at)
         """,
-        (user_id, success, NOW, number),
+        (user_id, success, number, NOW),
     )
+
+
+def attempt(event_id: UUID, user_id: UUID, reason: SignInReason | None) -> LoginEvent:
+    """Return an attempt to sign in, which succeeded without a reason."""
+    return LoginEvent(
+        id=event_id,
+        user_id=user_id,
+        device_id=None,
+        connection_id=None,
+        through_organization_id=None,
+        provider="password",
+        success=reason is None,
+        reason=reason,
+        ip_address=None,
+        user_agent=None,
+        request_id=None,
+        risk_score=0,
+        risk_factors=[],
+        geo_country=None,
+        geo_city=None,
+        created_at=NOW,
+    )
+
+
+def test_the_outcome_replaces_an_attempt_whichever_organization_it_names_and_a_success_stays(
+    connection: Connection, builder: Builder, ada: UUID
+) -> None:
+    acme, event_id = builder.organization("acme"), id_at(NOW)
+    log = PostgresLoginEvents(transaction_on(connection, now=NOW))
+
+    def unfinished() -> None:
+        log.add_unfinished(
+            attempt(event_id, ada, SignInReason.SECOND_FACTOR_ASKED),
+            organization_slug=None,
+            service_slug=None,
+            affiliated_only=False,
+            since=NOW - MOMENT,
+            rows_max=10,
+        )
+
+    rows = "SELECT id, organization_id, success FROM login_events"
+    with connection.transaction():
+        unfinished()
+    assert connection.execute(rows).fetchall() == [(event_id, ada, False)]
+    with connection.transaction():
+        log.add(attempt(event_id, ada, None), organization_id=acme, service_id=None)
+    assert connection.execute(rows).fetchall() == [(event_id, acme, True)]
+    # Whichever of two that finish one attempt comes last.
+    with connection.transaction():
+        unfinished()
+    assert connection.execute(rows).fetchall() == [(event_id, acme, True)]
+
+
+def test_nothing_is_stored_of_a_sign_in_to_an_organization_that_is_deleted(
+    connection: Connection, builder: Builder, ada: UUID
+) -> None:
+    acme = builder.organization("acme")
+    log = PostgresLoginEvents(transaction_on(connection, now=NOW))
+    with connection.transaction():
+        log.add(attempt(id_at(NOW), ada, None), organization_id=acme, service_id=None)
+        log.add(attempt(id_at(NOW), ada, None), organization_id=None, service_id=None)
+
+    connection.execute("DELETE FROM organizations WHERE id = %s", (acme,))
+    with connection.transaction():
+        log.add(attempt(id_at(NOW), ada, None), organization_id=acme, service_id=None)
+
+    assert connection.execute("SELECT organization_id FROM login_events").fetchall() == [(ada,)]
+
+
+def test_servers_of_before_may_name_no_organization(connection: Connection, ada: UUID) -> None:
+    add_attempt(connection, ada, NOW)
+
+    assert connection.execute("SELECT organization_id FROM login_events").fetchall() == [(ada,)]

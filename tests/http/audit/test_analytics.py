@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from core.audit.analytics import RECENT_LOGINS_MAX
+from tests.ids import id_at
 from tests.statements import recorded_statements
-from tests.world.builder import new_id
 from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def sign_in(
     """Insert sign-ins of the member; return their ids."""
     ids: list[str] = []
     for _ in range(times):
-        event_id = new_id()
+        event_id = id_at(created_at) if created_at is not None else world.new_id()
         world.connection.execute(
             """
             INSERT INTO login_events (id, user_id, organization_id, service_id, provider, success, risk_score,
@@ -251,8 +251,11 @@ class TestRecent:
             },
         ]
 
-    async def test_ten_sign_ins_of_any_age_are_listed_by_default(self, world: World, ada: Tokens, acme: UUID) -> None:
-        sign_in(world, acme, at("2020-01-01T00:00"), times=12)
+    async def test_ten_sign_ins_of_the_last_400_days_are_listed_by_default(
+        self, world: World, ada: Tokens, acme: UUID
+    ) -> None:
+        sign_in(world, acme, world.clock() - timedelta(days=401), times=1)
+        sign_in(world, acme, world.clock() - timedelta(days=399), times=12)
 
         assert len(await read(world, ada, "recent-logins")) == 10
         assert len(await read(world, ada, "recent-logins", "?limit=11")) == 11
@@ -270,10 +273,11 @@ class TestRecent:
             """
             INSERT INTO login_events (id, user_id, organization_id, provider, success, risk_score, risk_factors,
                                       created_at)
-            SELECT gen_random_uuid(), users.id, %s, 'password', true, 0, '{}', now()
-            FROM   users, generate_series(1, %s)
+            SELECT overlay(gen_random_uuid()::text placing left(first_id_at(at)::text, 13) from 1)::uuid, users.id, %s,
+                   'password', true, 0, '{}', at
+            FROM   users, (SELECT %s::timestamptz) AS moment (at), generate_series(1, %s)
             """,
-            (acme, RECENT_LOGINS_MAX + 1),
+            (acme, world.clock(), RECENT_LOGINS_MAX + 1),
         )
 
         assert len(await read(world, ada, "recent-logins", f"?limit={'9' * 30}")) == RECENT_LOGINS_MAX

@@ -10,7 +10,7 @@ import pytest
 
 from core.credentials.mfa_events import MfaEvent
 from core.mail import mail
-from tests.world.builder import new_id
+from tests.ids import id_at
 from tests.world.second_factors import Person, insert_person
 from tests.world.world import World, assert_refused
 
@@ -283,5 +283,5 @@ def insert_login_event(world: World, user_id: UUID, *, risk: int, ago: timedelta
         INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, created_at)
         VALUES (%s, %s, 'password', %s, %s, '{}', %s)
         """,
-        (new_id(), user_id, is_success, risk, world.clock.now - ago),
+        (id_at(world.clock.now - ago), user_id, is_success, risk, world.clock.now - ago),
     )

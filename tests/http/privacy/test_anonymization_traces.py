@@ -219,7 +219,7 @@ async def test_no_table_identifies_an_anonymized_user(active_user: ActiveUser, c
     user_id = active_user.world.value("SELECT id FROM users WHERE email = %s", EMAIL)
     # A table without traces before would prove nothing afterwards.
     before = traces(connection)
-    assert {table for table, _ in before} >= {
+    assert {table.removesuffix("_before") for table, _ in before} >= {
         *("users", "sessions", "devices", "login_events", "mfa_events", "events", "mails", "one_time_tokens"),
         *("passkeys", "invitations", "audit_entries", "platform_audit_entries", "sign_in_failures", "service_users"),
         *("brandings", "branding_versions", "bulk_jobs", "bulk_job_rows", "trial_sign_ins"),
@@ -229,6 +229,39 @@ async def test_no_table_identifies_an_anonymized_user(active_user: ActiveUser, c
 
     assert answer.status == 200, answer.text
     assert traces(connection) == []
+
+
+async def test_no_month_of_the_log_of_sign_ins_identifies_an_anonymized_user(
+    active_user: ActiveUser, connection: Connection
+) -> None:
+    user_id = active_user.world.value("SELECT id FROM users WHERE email = %s", EMAIL)
+    connection.execute(
+        """
+        SELECT add_log_month('login_events', ('2027-01-01'::date + n * interval '1 month')::date)
+        FROM   generate_series(0, 23) AS n
+        """
+    )
+    # One in each month, one of before, and one of a month that was not made.
+    connection.execute(
+        """
+        INSERT INTO login_events (id, user_id, organization_id, provider, success, ip_address, user_agent, risk_score,
+                                  risk_factors, geo_country, geo_city, created_at)
+        SELECT first_id_at(at), %(user_id)s, %(user_id)s, 'password', true, %(network)s || '.7', %(user_agent)s, 0,
+               '{}', 'GB', 'London', at
+        FROM   generate_series(-1, 24) AS n
+        CROSS  JOIN LATERAL (SELECT '2027-01-05T00:00:00Z'::timestamptz + n * interval '1 month') AS moments (at)
+        """,
+        {"user_id": user_id, "network": NETWORK, "user_agent": USER_AGENT},
+    )
+    identified = {table for table, _ in traces(connection) if table.startswith("login_events_")}
+    assert len(identified) == 26
+
+    await active_user.platform.request("DELETE", f"/api/privacy/forget/{user_id}")
+
+    assert traces(connection) == []
+    assert connection.execute(
+        "SELECT DISTINCT geo_city FROM login_events WHERE user_id = %s", (user_id,)
+    ).fetchall() == [(None,)]
 
 
 async def test_an_anonymization_keeps_all_other_data(active_user: ActiveUser, connection: Connection) -> None:

@@ -56,7 +56,8 @@ async def test_a_sign_in_is_recorded_with_its_organization_and_service(world: Wo
     await world.sign_in(org_slug="acme", service_slug="shop")
 
     assert events(world, "organization_id", "service_id") == [
-        (None, None),
+        # The person is in the place of no organization.
+        (user_id, None),
         (organization_id, None),
         (organization_id, service_id),
     ]

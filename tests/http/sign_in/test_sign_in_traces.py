@@ -76,7 +76,8 @@ class TestBounds:
         team.world.connection.execute(
             """
             INSERT INTO login_events (id, user_id, provider, success, reason, risk_score, risk_factors, created_at)
-            SELECT gen_random_uuid(), user_id, provider, success, reason, risk_score, risk_factors, created_at
+            SELECT overlay(gen_random_uuid()::text placing left(first_id_at(created_at)::text, 13) from 1)::uuid,
+                   user_id, provider, success, reason, risk_score, risk_factors, created_at
             FROM   login_events, generate_series(2, %s)
             WHERE  user_id = %s AND reason = 'wrong_password'
             """,

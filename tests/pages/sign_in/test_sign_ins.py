@@ -35,12 +35,13 @@ def ids_in(text: str) -> list[str]:
 
 
 def add(world: World, email: str = EMAIL, *, number: int = 1) -> None:
-    """Store refused sign-ins of one moment."""
+    """Store refused sign-ins of one moment, after what happened at the present one."""
     world.connection.execute(
         """
         INSERT INTO login_events (id, user_id, provider, success, reason, risk_score, risk_factors, created_at)
-        SELECT gen_random_uuid(), u.id, 'password', false, 'wrong_password', 30, '{new_device,failed_attempt}', %s
-        FROM   users u, generate_series(1, %s)
+        SELECT overlay(gen_random_uuid()::text placing left(first_id_at(later)::text, 13) from 1)::uuid, u.id,
+               'password', false, 'wrong_password', 30, '{new_device,failed_attempt}', later - interval '1 second'
+        FROM   users u, (SELECT %s::timestamptz + interval '1 second') AS moment (later), generate_series(1, %s)
         WHERE  u.email = %s
         """,
         (world.clock(), number, email),

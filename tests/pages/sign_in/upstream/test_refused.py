@@ -44,7 +44,9 @@ async def test_a_sign_in_on_the_platform_by_the_connection_is_shown_to_its_organ
     await acme.sign_in()
 
     assert await reasons(acme, acme.world.user_id(ADA)) == [None]
-    assert acme.world.rows("SELECT organization_id FROM login_events WHERE connection_id IS NOT NULL") == [(None,)]
+    assert acme.world.rows("SELECT organization_id = user_id FROM login_events WHERE connection_id IS NOT NULL") == [
+        (True,)
+    ]
 
 
 async def test_an_address_that_an_account_has_already_has_to_be_linked_first(acme: Acme) -> None:

@@ -1,0 +1,26 @@
+"""The range of ids of what is shown of the logs of sign-ins and of second factors.
+
+A statement names it beside what it looks for, so that PostgreSQL reads the months of that range alone; and what is
+older is shown nowhere, so that no number changes when its month is dropped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.ids import end_id_until, first_id_at
+from core.limits import SIGN_INS_KEPT_FOR
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+
+def first_kept_id(now: datetime) -> UUID:
+    """Return the lowest id of what is shown."""
+    return first_id_at(now - SIGN_INS_KEPT_FOR)
+
+
+def kept_values(now: datetime) -> dict[str, UUID]:
+    """Return both ends of the range: `kept_id`, and `now_id`, which is above all of it."""
+    return {"kept_id": first_kept_id(now), "now_id": end_id_until(now)}
