@@ -6,37 +6,41 @@ CREATE FUNCTION add_log_month(log text, month date) RETURNS boolean
     SET lock_timeout TO '2s'
     AS $$
 DECLARE
-    first    uuid := first_id_at(date_trunc('month', month::timestamp) AT TIME ZONE 'UTC');
     ends     uuid := first_id_at((date_trunc('month', month::timestamp) + interval '1 month') AT TIME ZONE 'UTC');
     part     text := log || to_char(month, '_YYYY_MM');
+    first    uuid;
     leftover text;
     options  text;
 BEGIN
-    SELECT p.name, array_to_string(c.reloptions, ', ')
-    INTO   leftover, options
-    FROM   log_partitions p
-    JOIN   pg_class c ON c.relname = p.name AND c.relkind = 'r' AND c.relpersistence = 'p'
-    WHERE  p.log = add_log_month.log AND p.is_default;
-    IF leftover IS NULL THEN
-        RAISE EXCEPTION '% is no log that is partitioned by month', log;
-    END IF;
-    IF EXISTS (SELECT FROM log_partitions p
-               WHERE  p.log = add_log_month.log AND (p.first_id IS NULL OR p.first_id <= first) AND p.end_id > first) THEN
-        RETURN false;
-    END IF;
-    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)%s', part, log, ' WITH (' || options || ')');
+    -- Again behind the lock, because another process may have made the month meanwhile.
+    FOR attempt IN 1..2 LOOP
+        SELECT p.name, (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''([-0-9a-f]+)''\)'))[1]::uuid,
+               array_to_string(c.reloptions, ', ')
+        INTO   leftover, first, options
+        FROM   log_partitions p
+        JOIN   pg_class c ON c.relname = p.name AND c.relkind = 'r' AND c.relpersistence = 'p'
+        WHERE  p.log = add_log_month.log AND p.is_default;
+        IF leftover IS NULL THEN
+            RAISE EXCEPTION '% is no log that is partitioned by month', log;
+        END IF;
+        IF first >= ends THEN
+            RETURN false;
+        END IF;
+        EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', log);
+    END LOOP;
+    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)%s', part, leftover, ' WITH (' || options || ')');
     EXECUTE format('COMMENT ON TABLE %I IS %L', part, 'A month of ' || log || '.');
-    EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I CHECK (id >= %L AND id < %L)', part, part, first, ends);
-    EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', leftover);
-    EXECUTE format('WITH moved AS (DELETE FROM ONLY %I WHERE id >= %L AND id < %L RETURNING *)'
-                   ' INSERT INTO %I SELECT * FROM moved', leftover, first, ends, part);
+    EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', log, leftover);
+    EXECUTE format('WITH moved AS (DELETE FROM %I WHERE id < %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
+                   leftover, ends, part);
+    -- Months that were not made belong to this one.
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', log, part, first, ends);
-    EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', part, part);
+    EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (MAXVALUE)', log, leftover, ends);
     RETURN true;
 END
 $$;
 
-COMMENT ON FUNCTION add_log_month(log text, month date) IS 'Adds the partition of a month to a log, and moves what there is of it; false if it has one.';
+COMMENT ON FUNCTION add_log_month(log text, month date) IS 'Adds the partition of a month to a log, from the end of the last one, and moves what there is of it; false if it has one.';
 
 CREATE FUNCTION addresses_in(value jsonb) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -97,7 +101,10 @@ BEGIN
     END LOOP;
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (MINVALUE) TO (%L)', log, before, ends);
     EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', before, before);
-    EXECUTE format('CREATE TABLE %I PARTITION OF %I DEFAULT%s', log || '_default', log, ' WITH (' || options || ')');
+    -- Not a partition by default: with one, PostgreSQL does not know that the partitions are in the order of the ids, and would
+    -- begin to read all of them for a page of the newest rows.
+    EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (MAXVALUE)%s', log || '_default', log, ends,
+                   ' WITH (' || options || ')');
     EXECUTE format('COMMENT ON TABLE %I IS %L', log || '_default', 'Rows of ' || log || ' for which no month is there; normally none.');
 END
 $_$;
@@ -2683,9 +2690,9 @@ COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets (
 CREATE VIEW log_partitions AS
  SELECT parent.relname AS log,
     part.relname AS name,
-    ((regexp_match(pg_get_expr(part.relpartbound, part.oid), 'FROM \(''([-0-9a-f]+)''\)'::text))[1])::uuid AS first_id,
+    ((regexp_match(pg_get_expr(part.relpartbound, part.oid), 'FROM \(''([-0-9a-f]+)''\) TO \('''::text))[1])::uuid AS first_id,
     ((regexp_match(pg_get_expr(part.relpartbound, part.oid), 'TO \(''([-0-9a-f]+)''\)'::text))[1])::uuid AS end_id,
-    (pg_get_expr(part.relpartbound, part.oid) = 'DEFAULT'::text) AS is_default
+    (pg_get_expr(part.relpartbound, part.oid) ~~ '%TO (MAXVALUE)'::text) AS is_default
    FROM ((pg_class parent
      JOIN pg_inherits i ON ((i.inhparent = parent.oid)))
      JOIN pg_class part ON ((part.oid = i.inhrelid)))
@@ -2693,7 +2700,7 @@ CREATE VIEW log_partitions AS
            FROM pg_class
           WHERE ((pg_class.oid = ('schema_migrations'::regclass)::oid) AND (pg_class.relpersistence = 'p'::"char")))));
 
-COMMENT ON VIEW log_partitions IS 'The partitions of the logs: what was written before they were partitioned (no first id), the months, and one for ids of no partition.';
+COMMENT ON VIEW log_partitions IS 'The partitions of the logs: what was written before they were partitioned (no first id), the months, and what is after the last one.';
 
 CREATE VIEW relations AS
  SELECT ('organization:'::text || memberships.organization_id) AS object,
