@@ -1,14 +1,23 @@
-"""The times in the ids of rows: an id begins with the time when its row was written, so a time is a range of ids."""
+"""The times in the ids of rows: an id begins with the time when its row was written, so a time is a range of ids.
+
+A log that is partitioned by the ids is read in the range of ids that rows of the wanted times can have.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from uuid import UUID
 
 LAST_ID: Final = UUID(int=2**128 - 1)
 FIRST_ID: Final = UUID(int=0)
+# Of no organization: the logs have it for what belongs to the platform itself.
+PLATFORM: Final = FIRST_ID
 MILLISECOND: Final = timedelta(milliseconds=1)
+# An id is made before its row is committed, clocks differ, and what waits for a second factor gets a later time.
+SETTLES_AFTER: Final = timedelta(hours=1)
+# A row has a time that is this much before that of its id at most.
+CLOCKS_DIFFER_MAX: Final = timedelta(minutes=1)
 # RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
 _MILLISECONDS_SHIFT: Final = 80
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -20,6 +29,30 @@ def first_id_at(moment: datetime) -> UUID:
     return UUID(int=max(milliseconds, 0) << _MILLISECONDS_SHIFT)
 
 
+def first_id_since(moment: datetime) -> UUID:
+    """Return the lowest id that a row of this time or a later one can have."""
+    return UUID(int=max(first_id_at(moment).int - _in_ids(SETTLES_AFTER), 0))
+
+
+def end_id_until(moment: datetime) -> UUID:
+    """Return an id above all those that rows of this time or an earlier one can have."""
+    return UUID(int=first_id_at(moment).int + _in_ids(CLOCKS_DIFFER_MAX + MILLISECOND))
+
+
+def first_id_after(entry_id: UUID) -> UUID:
+    """Return the lowest id that a row can have which was written after the one with this id."""
+    return UUID(int=max(entry_id.int - _in_ids(CLOCKS_DIFFER_MAX), 0))
+
+
+def ids_of_days(start: date, end: date) -> tuple[UUID, UUID]:
+    """Return the lowest id that rows of some days can have, and one above all of theirs; days are in UTC."""
+    return first_id_since(datetime.combine(start, time(), UTC)), end_id_until(datetime.combine(end, time.max, UTC))
+
+
 def moment_of(entry_id: UUID) -> datetime:
     """Return the time of the id of an entry, to the millisecond."""
     return _EPOCH + (entry_id.int >> _MILLISECONDS_SHIFT) * MILLISECOND
+
+
+def _in_ids(duration: timedelta) -> int:
+    return duration // MILLISECOND << _MILLISECONDS_SHIFT

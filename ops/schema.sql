@@ -80,6 +80,8 @@ BEGIN
         FROM   pg_index i
         JOIN   pg_class x ON x.oid = i.indexrelid
         WHERE  i.indrelid = before::regclass
+        -- An index that was named for the first partition is one of it alone.
+        AND    NOT starts_with(x.relname, before)
         ORDER  BY x.relname
     LOOP
         EXECUTE format('ALTER INDEX %I RENAME TO %I', one.name, one.renamed);
@@ -186,6 +188,51 @@ END
 $$;
 
 COMMENT ON FUNCTION drop_log_month(log text, before uuid, only_empty boolean) IS 'Drops the oldest partition of a log if all its ids are before that one, and returns its name.';
+
+CREATE FUNCTION event_inserted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NEW.organization_id IS NULL THEN
+        -- Needed until no process of version 0.1.0 runs any more, which leaves it out for events of the platform.
+        NEW.organization_id := '00000000-0000-0000-0000-000000000000';
+    ELSIF NEW.organization_id <> '00000000-0000-0000-0000-000000000000' THEN
+        -- The lock that a foreign key takes: a deletion of the organization waits, or is waited for.
+        PERFORM FROM organizations WHERE id = NEW.organization_id FOR KEY SHARE;
+        IF NOT FOUND THEN
+            RAISE foreign_key_violation
+                USING MESSAGE = 'an event refers to an organization that does not exist', TABLE = 'events';
+        END IF;
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION event_inserted() IS 'Refuses events of organizations that do not exist, and gives the id of zeros to those of the platform.';
+
+CREATE FUNCTION events_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- An array, so that an index finds them whatever the planner estimates.
+    DELETE FROM webhook_deliveries WHERE event_id = ANY (ARRAY(SELECT id FROM deleted));
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION events_deleted() IS 'Deletes the deliveries of events with them.';
+
+CREATE FUNCTION events_of_organization_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM events WHERE organization_id = OLD.id;
+    DELETE FROM event_positions WHERE organization_id = OLD.id;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION events_of_organization_deleted() IS 'Deletes the events of an organization with it.';
 
 CREATE FUNCTION first_id_at(moment timestamp with time zone) RETURNS uuid
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -1109,13 +1156,21 @@ ALTER TABLE ONLY elliptic_signing_keys
     ADD CONSTRAINT elliptic_signing_keys_pkey PRIMARY KEY (kid);
 CREATE UNIQUE INDEX elliptic_signing_keys_one_of_each ON elliptic_signing_keys USING btree (state) WHERE (state <> 'retired'::text);
 
+CREATE TABLE event_positions (
+    organization_id uuid NOT NULL,
+    last_position bigint NOT NULL
+);
+COMMENT ON TABLE event_positions IS 'The last position given to an event of each organization; the transaction that locks a row gives the next ones. It has a row from the first event on that was given its position here.';
+ALTER TABLE ONLY event_positions
+    ADD CONSTRAINT event_positions_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE event_sequencing (
     is_the_only_row boolean DEFAULT true NOT NULL,
     last_position bigint NOT NULL,
     backlog_before timestamp with time zone NOT NULL,
     CONSTRAINT event_sequencing_is_the_only_row_check CHECK (is_the_only_row)
 );
-COMMENT ON TABLE event_sequencing IS 'The last position given; the transaction that locks the row gives the next ones.';
+COMMENT ON TABLE event_sequencing IS 'What was the last position for all organizations together, on which the positions of each go on.';
 COMMENT ON COLUMN event_sequencing.backlog_before IS 'Events that happened earlier were stored before this table existed; they get positions beside the new ones.';
 ALTER TABLE ONLY event_sequencing
     ADD CONSTRAINT event_sequencing_pkey PRIMARY KEY (is_the_only_row);
@@ -1123,24 +1178,28 @@ ALTER TABLE ONLY event_sequencing
 CREATE TABLE events (
     id uuid NOT NULL,
     type text NOT NULL,
-    organization_id uuid,
+    organization_id uuid NOT NULL,
     actor_user_id uuid,
     actor_email text,
     data jsonb NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
-    "position" bigint
-);
+    "position" bigint DEFAULT 0
+)
+PARTITION BY RANGE (id);
 COMMENT ON TABLE events IS 'Everything that happened, written in the transaction of the change.';
-COMMENT ON COLUMN events."position" IS 'The order of the feed; null until the sequencer has handed the event on.';
+COMMENT ON COLUMN events.organization_id IS 'Zeros for an event of the platform itself.';
+COMMENT ON COLUMN events."position" IS 'The order of the feed of an organization; 0 until the sequencer has handed the event on.';
 ALTER TABLE ONLY events
-    ADD CONSTRAINT events_pkey PRIMARY KEY (id);
-CREATE INDEX events_actor ON events USING btree (actor_user_id, actor_email) WHERE (actor_user_id IS NOT NULL);
-CREATE INDEX events_addresses ON events USING gin (addresses_in(data)) WHERE ((data)::text ~~ '%@%'::text);
-CREATE INDEX events_feed ON events USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
-CREATE INDEX events_of_organization ON events USING btree (organization_id, id);
-CREATE INDEX events_oldest ON events USING btree (occurred_at);
-CREATE INDEX events_queues ON events USING btree (COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), occurred_at, id) WHERE ("position" IS NULL);
-CREATE INDEX events_without_position ON events USING btree (occurred_at, id) WHERE ("position" IS NULL);
+    ADD CONSTRAINT events_pkey PRIMARY KEY (organization_id, id);
+CREATE INDEX events_actor ON ONLY events USING btree (actor_user_id, actor_email) WHERE (actor_user_id IS NOT NULL);
+CREATE INDEX events_addresses ON ONLY events USING gin (addresses_in(data)) WHERE ((data)::text ~~ '%@%'::text);
+CREATE INDEX events_feed ON ONLY events USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
+CREATE INDEX events_oldest ON ONLY events USING btree (occurred_at);
+CREATE INDEX events_waiting ON ONLY events USING btree (organization_id, occurred_at, id) WHERE ("position" = 0);
+CREATE INDEX events_waiting_longest ON ONLY events USING btree (occurred_at, id) WHERE ("position" = 0);
+CREATE INDEX events_without_position ON ONLY events USING btree (occurred_at, id) WHERE ("position" IS NULL);
+CREATE TRIGGER events_deleted AFTER DELETE ON events REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION events_deleted();
+CREATE TRIGGER events_inserted BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION event_inserted();
 
 CREATE TABLE identities (
     id uuid NOT NULL,
@@ -1535,6 +1594,7 @@ CREATE INDEX organizations_of_status ON organizations USING btree (status, creat
 CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id, created_at DESC, id DESC);
 CREATE INDEX organizations_with_address ON organizations USING btree (id) WHERE ((name ~~ '%@%'::text) OR (rejection_reason ~~ '%@%'::text) OR (suspension_reason ~~ '%@%'::text));
 CREATE TRIGGER organizations_deleted BEFORE DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION organization_deleted();
+CREATE TRIGGER organizations_events_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION events_of_organization_deleted();
 CREATE TRIGGER subscription_counts_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION subscription_counts_deleted();
 
 CREATE TABLE passkey_challenges (
@@ -2677,13 +2737,13 @@ ALTER TABLE ONLY webhooks
 
 CREATE FUNCTION delivery_payload(events, text) RETURNS json
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN json_build_object('id', ($1).id, 'event', $2, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', CASE WHEN (($1).type = $2) THEN ($1).data ELSE (($1).data -> 'sample'::text) END);
+    RETURN json_build_object('id', ($1).id, 'event', $2, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', NULLIF(($1).organization_id, '00000000-0000-0000-0000-000000000000'::uuid), 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', CASE WHEN (($1).type = $2) THEN ($1).data ELSE (($1).data -> 'sample'::text) END);
 
 COMMENT ON FUNCTION delivery_payload(events, text) IS 'What a receiver of a delivery of this type gets: the event, or the sample of a test that was sent as another type.';
 
 CREATE FUNCTION event_payload(events) RETURNS json
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN json_build_object('id', ($1).id, 'event', ($1).type, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', ($1).data);
+    RETURN json_build_object('id', ($1).id, 'event', ($1).type, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', NULLIF(($1).organization_id, '00000000-0000-0000-0000-000000000000'::uuid), 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', ($1).data);
 
 COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets (operations 2.7), always in this order.';
 
@@ -2849,9 +2909,6 @@ ALTER TABLE ONLY domain_routes
 
 ALTER TABLE ONLY domain_routes
     ADD CONSTRAINT domain_routes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY events
-    ADD CONSTRAINT events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY identities
     ADD CONSTRAINT identities_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
@@ -3122,9 +3179,6 @@ ALTER TABLE ONLY users
 
 ALTER TABLE ONLY webhook_attempts
     ADD CONSTRAINT webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY webhook_deliveries
-    ADD CONSTRAINT webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_organization_id_webhook_id_fkey FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks(organization_id, id) ON DELETE CASCADE;

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.ids import first_id_at
 from core.scim import log as scim_log
+from core.webhooks import events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,7 @@ class Log(Enum):
     """
 
     SCIM_LOG_ENTRIES = ("scim_log_entries", scim_log.RETENTION, False)
+    EVENTS = ("events", events.RETENTION, False)
 
     kept_for: timedelta | None
     """None for ever."""

@@ -167,7 +167,7 @@ def unfinished(builder: Builder) -> Any:
     """Return how many events and deliveries still wait."""
     return builder.value(
         """
-        SELECT (SELECT count(*) FROM events WHERE position IS NULL)
+        SELECT (SELECT count(*) FROM events WHERE position = 0)
                + (SELECT count(*) FROM webhook_deliveries WHERE next_retry_at IS NOT NULL)
         """
     )

@@ -101,7 +101,7 @@ def wait_until_handed_on(connection: Connection) -> None:
     """Wait until a sequencer has handed on every event."""
 
     def is_none_waiting() -> bool:
-        return connection.execute("SELECT FROM events WHERE position IS NULL").fetchone() is None
+        return connection.execute("SELECT FROM events WHERE position = 0").fetchone() is None
 
     wait_until(is_none_waiting, seconds_max=FOUND_SECONDS_MAX)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _HAS_STRAYS: Final[Mapping[Log, LiteralString]] = {
     Log.SCIM_LOG_ENTRIES: "SELECT EXISTS (SELECT FROM scim_log_entries_default)",
+    Log.EVENTS: "SELECT EXISTS (SELECT FROM events_default)",
 }
 
 

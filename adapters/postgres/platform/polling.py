@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.mail.mail import TEMPLATES
 from adapters.postgres.transaction import Aggregate
+from core.ids import first_id_since
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,8 @@ NEXT: Final = """
         ('events',
          (SELECT   e.occurred_at
           FROM     events e
-          WHERE    e.position IS NULL AND e.occurred_at > %(events_since)s
+          WHERE    e.position = 0 AND e.occurred_at > %(events_since)s
+          AND      e.id >= %(events_from)s
           ORDER BY e.occurred_at, e.id
           LIMIT    1)),
         ('deliveries',
@@ -117,7 +119,13 @@ NEXT: Final = """
 
 def parameters(*, now: datetime, events_since: datetime, mode: BillingMode) -> dict[str, object]:
     """Return the values of the statement."""
-    return {"now": now, "events_since": events_since, "mode": mode.value, "templates": TEMPLATES}
+    return {
+        "now": now,
+        "events_since": events_since,
+        "events_from": first_id_since(events_since),
+        "mode": mode.value,
+        "templates": TEMPLATES,
+    }
 
 
 class PostgresDueWork(Aggregate):

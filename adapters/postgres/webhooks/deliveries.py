@@ -6,7 +6,7 @@ A statement that makes a delivery due also makes its webhook due. Locks are take
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID
 
 import structlog
@@ -32,7 +32,36 @@ _OFFSET_MAX: Final = 10**9
 # Among so many that have waited longest, a lease chooses those of organizations that have few places.
 CANDIDATES_MAX: Final = 256
 
+MAKE: Final = """
+    WITH made AS (
+        INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at,
+                                        next_retry_at, created_at, updated_at)
+        SELECT wanted.id, webhooks.organization_id, webhooks.id, event.id, event.type, event.occurred_at,
+               %(now)s, %(now)s, %(now)s
+        FROM   unnest(%(ids)s::uuid[], %(organization_ids)s::uuid[], %(event_ids)s::uuid[], %(webhook_ids)s::uuid[])
+               AS wanted (id, organization_id, event_id, webhook_id)
+        JOIN   webhooks ON webhooks.organization_id = wanted.organization_id AND webhooks.id = wanted.webhook_id
+        JOIN   events event ON event.organization_id = wanted.organization_id AND event.id = wanted.event_id
+        -- For the planner: only the partitions of these ids.
+        AND    event.id >= %(first_id)s AND event.id <= %(last_id)s
+        FOR    KEY SHARE OF webhooks
+        RETURNING organization_id, webhook_id
+    )
+    UPDATE webhook_queues
+    SET    due_at = least(due_at, %(now)s)
+    WHERE  (organization_id, webhook_id) IN (SELECT organization_id, webhook_id FROM made)
+"""
+
 log = structlog.get_logger(__name__)
+
+
+class NewDelivery(NamedTuple):
+    """The ids of a delivery that is to be made: of itself, its organization, its event and its webhook."""
+
+    id: UUID
+    organization_id: UUID
+    event_id: UUID
+    webhook_id: UUID
 
 
 class PostgresWebhookDeliveries(Aggregate):
@@ -68,13 +97,14 @@ class PostgresWebhookDeliveries(Aggregate):
             Delivery,
             """
             SELECT   d.id, d.webhook_id, w.name AS webhook_name, d.event_type,
-                     delivery_payload(e, d.event_type) AS payload,
+                     (SELECT delivery_payload(e, d.event_type)
+                      FROM   events e
+                      WHERE  e.organization_id = d.organization_id AND e.id = d.event_id) AS payload,
                      d.response_status_code, d.response_body, d.attempt_count,
                      %(attempts_max)s::integer AS max_attempts, d.next_retry_at, d.delivered, d.delivery_error,
                      d.created_at, d.updated_at
             FROM     webhook_deliveries d
             JOIN     webhooks w ON w.organization_id = d.organization_id AND w.id = d.webhook_id
-            JOIN     events e ON e.id = d.event_id
             WHERE    d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
             AND      (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
             AND      (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s)
@@ -118,7 +148,7 @@ class PostgresWebhookDeliveries(Aggregate):
             ),
         )
         self._transaction.bells.add(Bell.EVENTS)
-        if not make_deliveries(self._transaction, [(delivery_id, event_id, webhook_id)]):
+        if not make_deliveries(self._transaction, [NewDelivery(delivery_id, organization_id, event_id, webhook_id)]):
             return None
         if event_type is not EventType.WEBHOOK_TEST:
             self._connection.execute_later(
@@ -257,8 +287,8 @@ class PostgresWebhookDeliveries(Aggregate):
                 SELECT json_agg(json_build_array(one.id,
                                                  (SELECT delivery_payload(e, one.event_type)
                                                   FROM   events e
-                                                  WHERE  e.id = one.event_id
-                                                  AND    e.organization_id = w.organization_id),
+                                                  WHERE  e.organization_id = w.organization_id
+                                                  AND    e.id = one.event_id),
                                                  one.attempt_count, one.queued_at)
                                 ORDER BY one.next_retry_at, one.id) AS deliveries
                 FROM   (SELECT   d.id, d.event_id, d.event_type, d.attempt_count, d.queued_at, d.next_retry_at
@@ -372,37 +402,22 @@ class PostgresWebhookDeliveries(Aggregate):
         )
 
 
-def make_deliveries(transaction: Transaction, made: Sequence[tuple[UUID, UUID, UUID]]) -> int:
-    """Store deliveries that are due now, each with the ids of itself, its event and its webhook.
-
-    Return to how many webhooks. One that is deleted meanwhile gets none.
-    """
+def make_deliveries(transaction: Transaction, made: Sequence[NewDelivery]) -> int:
+    """Store deliveries that are due now; return to how many webhooks. One that is deleted meanwhile gets none."""
     if not made:
         return 0
     transaction.bells.add(Bell.DELIVERIES)
+    event_ids = [one.event_id for one in made]
     return transaction.connection.execute(
-        """
-        WITH made AS (
-            INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at,
-                                            next_retry_at, created_at, updated_at)
-            SELECT wanted.id, webhooks.organization_id, webhooks.id, event.id, event.type, event.occurred_at,
-                   %(now)s, %(now)s, %(now)s
-            FROM   unnest(%(ids)s::uuid[], %(event_ids)s::uuid[], %(webhook_ids)s::uuid[])
-                   AS wanted (id, event_id, webhook_id)
-            JOIN   webhooks ON webhooks.id = wanted.webhook_id
-            JOIN   events event ON event.id = wanted.event_id AND event.organization_id = webhooks.organization_id
-            FOR    KEY SHARE OF webhooks
-            RETURNING organization_id, webhook_id
-        )
-        UPDATE webhook_queues
-        SET    due_at = least(due_at, %(now)s)
-        WHERE  (organization_id, webhook_id) IN (SELECT organization_id, webhook_id FROM made)
-        """,
+        MAKE,
         {
             "now": transaction.now,
-            "ids": [delivery_id for delivery_id, _, _ in made],
-            "event_ids": [event_id for _, event_id, _ in made],
-            "webhook_ids": [webhook_id for _, _, webhook_id in made],
+            "ids": [one.id for one in made],
+            "organization_ids": [one.organization_id for one in made],
+            "event_ids": event_ids,
+            "webhook_ids": [one.webhook_id for one in made],
+            "first_id": min(event_ids),
+            "last_id": max(event_ids),
         },
     ).rowcount
 

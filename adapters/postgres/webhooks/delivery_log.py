@@ -66,7 +66,7 @@ class PostgresWebhookDeliveryLog(Aggregate):
                    d.delivery_error, d.created_at, d.updated_at
             FROM   webhook_deliveries d
             JOIN   webhooks w ON w.organization_id = d.organization_id AND w.id = d.webhook_id
-            JOIN   events e ON e.id = d.event_id
+            JOIN   events e ON e.organization_id = d.organization_id AND e.id = d.event_id
             WHERE  d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s AND d.id = %(id)s
             """,
             {

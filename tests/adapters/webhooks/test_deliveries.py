@@ -318,13 +318,12 @@ class TestPlans:
             """,
             (organization_id, clock()),
         )
-        many.execute("UPDATE event_sequencing SET last_position = 20000")
+        many.execute("INSERT INTO event_positions VALUES (%s, 20000)", (organization_id,))
         sequencer = PostgresEventSequencing(transaction_on(many, now=clock()))
         feed = PostgresEventFeed(transaction_on(many, now=clock()))
         with explained_statements(many) as plans, many.transaction():
             waiting = sequencer.waiting(500, after=organization_id, kept_since=clock() - RETENTION)
-            assert waiting is not None
-            sequencer.hand_on([event.id for event in waiting.events])
-            feed.page(organization_id, after=10, types=None, limit=101)
+            sequencer.hand_on(waiting.events)
+            feed.page(organization_id, after=10, types=None, limit=101, kept_since=clock() - RETENTION)
 
         assert [tables_read_whole(plan) & BIG for plan in plans] == [set()] * len(plans)
