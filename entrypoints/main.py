@@ -77,6 +77,7 @@ from core.attempts import ORGANIZATION_TARGETS_MAX
 from core.billing import sandbox
 from core.errors import Refusal
 from core.platform.housekeeping import Leftover
+from core.platform.log_months import Log
 from core.secrets import Secret
 from core.sessions import server_secrets
 from entrypoints import equipment, master_keys, signing_key_pairs
@@ -276,7 +277,12 @@ async def connected(
                     "key_refresher": refresher,
                     "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics, turns=turns),
                     "housekeeper": housekeeper,
-                    "log_month_keeper": LogMonthKeeper(**in_turn),
+                    "log_month_keeper": LogMonthKeeper(
+                        kept_for=dict.fromkeys(
+                            (Log.WEBHOOK_DELIVERIES, Log.WEBHOOK_ATTEMPTS), settings.delivery_retention
+                        ),
+                        **in_turn,
+                    ),
                     "invitation_sweeper": InvitationSweeper(**in_turn),
                     "audit_counter": AuditCounter(**in_turn),
                     "certificate_watcher": CertificateWatcher(**in_turn),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.statements import Parameters, Text
 
 EXPLAIN = b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "
+_EMPTY = "_default"
+_PARTITION = re.compile(r"_(before|default|[0-9]{4}_[0-9]{2})$")
 # Other statements, such as BEGIN, have no plan.
 _PLANNED = (b"SELECT", b"(SELECT", b"WITH", b"INSERT", b"UPDATE", b"DELETE")
 
@@ -81,13 +84,19 @@ def nodes_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def tables_read_whole(plan: dict[str, Any]) -> set[str]:
-    """Return the tables that were scanned sequentially."""
-    return {node["Relation Name"] for node in nodes_of(plan) if node["Node Type"] == "Seq Scan"}
+    """Return the tables that were scanned sequentially; of a log without the partition that is normally empty."""
+    scanned = {node["Relation Name"] for node in nodes_of(plan) if node["Node Type"] == "Seq Scan"}
+    return {table_of(name) for name in scanned if not name.endswith(_EMPTY)}
 
 
 def indexes_used(plan: dict[str, Any]) -> set[str]:
-    """Return the indexes that were used."""
-    return {node["Index Name"] for node in nodes_of(plan) if "Index Name" in node}
+    """Return the indexes that were used; those of a log by the names that they have there."""
+    return {node["Index Name"].replace("_before_", "_") for node in nodes_of(plan) if "Index Name" in node}
+
+
+def table_of(relation: str) -> str:
+    """Return the table of a plan's relation: of a partition the log."""
+    return _PARTITION.sub("", relation)
 
 
 def rows_read(plan: dict[str, Any], table: str) -> int:
@@ -95,7 +104,7 @@ def rows_read(plan: dict[str, Any], table: str) -> int:
     return sum(
         (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
         for node in nodes_of(plan)
-        if node.get("Relation Name") == table
+        if table_of(node.get("Relation Name", "")) == table
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.ids import first_id_at
 from core.scim import log as scim_log
-from core.webhooks import events
+from core.webhooks import deliveries, events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,9 @@ class Log(Enum):
 
     SCIM_LOG_ENTRIES = ("scim_log_entries", scim_log.RETENTION, False)
     EVENTS = ("events", events.RETENTION, False)
+    WEBHOOK_DELIVERIES = ("webhook_deliveries", deliveries.RETENTION_DEFAULT, False)
+    # Attempts are deleted with their deliveries.
+    WEBHOOK_ATTEMPTS = ("webhook_attempts", deliveries.RETENTION_DEFAULT, False)
 
     kept_for: timedelta | None
     """None for ever."""

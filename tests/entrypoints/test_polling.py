@@ -93,7 +93,11 @@ def connections(connection: Connection) -> int:
 def add_event(connection: Connection) -> None:
     """Store an event as a process does that dies before it rings."""
     connection.execute(
-        "INSERT INTO events (id, type, data, occurred_at) VALUES (gen_random_uuid(), 'user.logout', '{}', now())"
+        """
+        INSERT INTO events (id, type, data, occurred_at)
+        VALUES ((left(first_id_at(now())::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
+               'user.logout', '{}', now())
+        """
     )
 
 

@@ -255,16 +255,6 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.WEBHOOK_DELIVERIES: """
-        DELETE FROM webhook_deliveries
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     webhook_deliveries
-            WHERE    created_at <= %s
-            ORDER BY created_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
     # Their rows go with them, up to 10,000 of each.
     Leftover.BULK_JOBS: """
         DELETE FROM bulk_jobs
@@ -309,6 +299,20 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
 }
 # The logs that are partitioned by month. The bounds of ids are for the planner: only the oldest partitions.
 _DELETE_FROM_LOG: Final[Mapping[Leftover, LiteralString]] = {
+    # Their attempts go with them.
+    Leftover.WEBHOOK_DELIVERIES: """
+        WITH due AS MATERIALIZED (
+            SELECT   organization_id, id
+            FROM     webhook_deliveries
+            WHERE    created_at <= %(until)s AND id < %(end_id)s
+            ORDER BY created_at
+            LIMIT    %(limit)s
+            FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM webhook_deliveries d
+        USING  due
+        WHERE  d.organization_id = due.organization_id AND d.id = due.id AND d.id < %(end_id)s
+        """,
     # The addresses of an account are found by its events. Those of old events are kept, or the account could not be
     # anonymized completely.
     Leftover.EVENTS: """

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _HAS_STRAYS: Final[Mapping[Log, LiteralString]] = {
     Log.SCIM_LOG_ENTRIES: "SELECT EXISTS (SELECT FROM scim_log_entries_default)",
     Log.EVENTS: "SELECT EXISTS (SELECT FROM events_default)",
+    Log.WEBHOOK_DELIVERIES: "SELECT EXISTS (SELECT FROM webhook_deliveries_default)",
+    Log.WEBHOOK_ATTEMPTS: "SELECT EXISTS (SELECT FROM webhook_attempts_default)",
 }
 
 

@@ -6,7 +6,7 @@ A statement that makes a delivery due also makes its webhook due. Locks are take
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import structlog
@@ -14,54 +14,26 @@ from psycopg.types.json import Jsonb
 
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.transaction import Aggregate
+from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries
 from adapters.postgres.webhooks.webhooks import opened_secrets
 from core.attempts import ATTEMPTS_MAX
 from core.events.events import EventType
-from core.webhooks.deliveries import Delivery, DueDelivery, LeasedWebhook
+from core.ids import first_id_after, first_id_since
+from core.webhooks.deliveries import RETENTION_DEFAULT, Delivery, DueDelivery, LeasedWebhook
 from core.webhooks.delivery_log import ATTEMPTS_SHOWN_MAX
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from adapters.postgres.transaction import Transaction
     from core.webhooks.deliveries import DeliveryFilter, DeliveryOutcome
 
-# Beyond this a page is empty anyway, and PostgreSQL would still read everything before it.
+# Beyond this a page is empty anyway, but PostgreSQL would still read all of it.
 _OFFSET_MAX: Final = 10**9
 # Among so many that have waited longest, a lease chooses those of organizations that have few places.
 CANDIDATES_MAX: Final = 256
 
-MAKE: Final = """
-    WITH made AS (
-        INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at,
-                                        next_retry_at, created_at, updated_at)
-        SELECT wanted.id, webhooks.organization_id, webhooks.id, event.id, event.type, event.occurred_at,
-               %(now)s, %(now)s, %(now)s
-        FROM   unnest(%(ids)s::uuid[], %(organization_ids)s::uuid[], %(event_ids)s::uuid[], %(webhook_ids)s::uuid[])
-               AS wanted (id, organization_id, event_id, webhook_id)
-        JOIN   webhooks ON webhooks.organization_id = wanted.organization_id AND webhooks.id = wanted.webhook_id
-        JOIN   events event ON event.organization_id = wanted.organization_id AND event.id = wanted.event_id
-        -- For the planner: only the partitions of these ids.
-        AND    event.id >= %(first_id)s AND event.id <= %(last_id)s
-        FOR    KEY SHARE OF webhooks
-        RETURNING organization_id, webhook_id
-    )
-    UPDATE webhook_queues
-    SET    due_at = least(due_at, %(now)s)
-    WHERE  (organization_id, webhook_id) IN (SELECT organization_id, webhook_id FROM made)
-"""
-
 log = structlog.get_logger(__name__)
-
-
-class NewDelivery(NamedTuple):
-    """The ids of a delivery that is to be made: of itself, its organization, its event and its webhook."""
-
-    id: UUID
-    organization_id: UUID
-    event_id: UUID
-    webhook_id: UUID
 
 
 class PostgresWebhookDeliveries(Aggregate):
@@ -78,12 +50,13 @@ class PostgresWebhookDeliveries(Aggregate):
             "attempts_max": ATTEMPTS_MAX,
             "limit": limit,
             "offset": min(offset, _OFFSET_MAX),
+            "first_id": self._first_kept_id(),
         }
         totals = self._values(
             """
             SELECT (SELECT count(*)
                     FROM   webhook_deliveries d
-                    WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id
+                    WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id AND d.id >= %(first_id)s
                     AND    (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
                     AND    (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s))
             FROM   webhooks w
@@ -106,6 +79,7 @@ class PostgresWebhookDeliveries(Aggregate):
             FROM     webhook_deliveries d
             JOIN     webhooks w ON w.organization_id = d.organization_id AND w.id = d.webhook_id
             WHERE    d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
+            AND      d.id >= %(first_id)s
             AND      (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
             AND      (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s)
             ORDER BY d.created_at DESC, d.id DESC
@@ -184,10 +158,10 @@ class PostgresWebhookDeliveries(Aggregate):
             """
             UPDATE webhook_deliveries
             SET    attempt_count = 0, next_retry_at = %(now)s, queued_at = %(now)s, updated_at = %(now)s
-            WHERE  organization_id = %(organization_id)s AND id IN (
+            WHERE  organization_id = %(organization_id)s AND id >= %(first_id)s AND id IN (
                 SELECT   id
                 FROM     webhook_deliveries
-                WHERE    organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+                WHERE    organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id >= %(first_id)s
                 AND      NOT delivered AND next_retry_at IS NULL AND created_at >= %(since)s
                 ORDER BY created_at, id
                 LIMIT    %(limit)s
@@ -198,6 +172,7 @@ class PostgresWebhookDeliveries(Aggregate):
                 "organization_id": organization_id,
                 "webhook_id": webhook_id,
                 "since": since,
+                "first_id": max(first_id_since(since), self._first_kept_id()),
                 "limit": limit,
             },
         ).rowcount
@@ -295,7 +270,7 @@ class PostgresWebhookDeliveries(Aggregate):
                         FROM     webhook_deliveries d
                         -- The organization is compared above: here it would offer indexes to the planner that lead to
                         -- all deliveries of the webhook.
-                        WHERE    d.webhook_id = w.id AND d.next_retry_at <= %(now)s
+                        WHERE    d.webhook_id = w.id AND d.next_retry_at <= %(now)s AND d.id >= %(first_id)s
                         ORDER BY d.next_retry_at, d.id
                         LIMIT    %(deliveries_max)s) AS one) AS next
             """,
@@ -305,6 +280,7 @@ class PostgresWebhookDeliveries(Aggregate):
                 "webhooks_max": webhooks_max,
                 "candidates_max": CANDIDATES_MAX,
                 "of_organization_max": of_organization_max,
+                "first_id": self._first_kept_id(),
                 "deliveries_max": deliveries_max,
             },
             # A prepared statement would be planned without the limits, for a tenth of all rows.
@@ -328,9 +304,12 @@ class PostgresWebhookDeliveries(Aggregate):
             ), forgotten AS (
                 -- Queueing again must not make answers pile up.
                 DELETE FROM webhook_attempts
-                WHERE  id = ANY (ARRAY(SELECT   id
+                WHERE  organization_id = %(organization_id)s AND id >= %(first_id)s AND id < %(attempt_id)s
+                AND    id = ANY (ARRAY(SELECT   id
                                        FROM     webhook_attempts
-                                       WHERE    delivery_id = (SELECT id FROM recorded)
+                                       WHERE    organization_id = %(organization_id)s
+                                       AND      delivery_id = (SELECT id FROM recorded)
+                                       AND      id >= %(first_id)s AND id < %(attempt_id)s
                                        ORDER BY id DESC
                                        OFFSET   %(attempts_max)s - 1)))
             INSERT INTO webhook_attempts (id, organization_id, webhook_id, delivery_id, attempted_at, duration_ms,
@@ -355,6 +334,7 @@ class PostgresWebhookDeliveries(Aggregate):
                 "organization_id": organization_id,
                 "webhook_id": webhook_id,
                 "id": outcome.delivery_id,
+                "first_id": first_id_after(outcome.delivery_id),
             },
         )
 
@@ -378,12 +358,22 @@ class PostgresWebhookDeliveries(Aggregate):
                    due_at = (SELECT   greatest(next_retry_at, %(now)s)
                              FROM     webhook_deliveries d
                              WHERE    d.webhook_id = webhook_queues.webhook_id AND d.next_retry_at IS NOT NULL
+                             AND      d.id >= %(first_id)s
                              ORDER BY next_retry_at
                              LIMIT    1)
             WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
             """,
-            {"now": self._transaction.now, "organization_id": organization_id, "webhook_id": webhook_id},
+            {
+                "now": self._transaction.now,
+                "organization_id": organization_id,
+                "webhook_id": webhook_id,
+                "first_id": self._first_kept_id(),
+            },
         )
+
+    def _first_kept_id(self) -> UUID:
+        """Return the lowest id that a delivery can have which is kept; older months need not be read."""
+        return first_id_since(self._transaction.now - RETENTION_DEFAULT)
 
     def _leased(self, row: dict[str, Any], leased_until: datetime) -> LeasedWebhook | None:
         try:
@@ -400,26 +390,6 @@ class PostgresWebhookDeliveries(Aggregate):
             leased_until=leased_until,
             deliveries=[_due(*values) for values in row["deliveries"]],
         )
-
-
-def make_deliveries(transaction: Transaction, made: Sequence[NewDelivery]) -> int:
-    """Store deliveries that are due now; return to how many webhooks. One that is deleted meanwhile gets none."""
-    if not made:
-        return 0
-    transaction.bells.add(Bell.DELIVERIES)
-    event_ids = [one.event_id for one in made]
-    return transaction.connection.execute(
-        MAKE,
-        {
-            "now": transaction.now,
-            "ids": [one.id for one in made],
-            "organization_ids": [one.organization_id for one in made],
-            "event_ids": event_ids,
-            "webhook_ids": [one.webhook_id for one in made],
-            "first_id": min(event_ids),
-            "last_id": max(event_ids),
-        },
-    ).rowcount
 
 
 def _due(delivery_id: str, payload: dict[str, Any], attempt_count: int, queued_at: str) -> DueDelivery:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from adapters.postgres.announcing import ANNOUNCE_FEED
 from adapters.postgres.transaction import Aggregate
-from adapters.postgres.webhooks.deliveries import NewDelivery, make_deliveries
+from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries
 from core.events.events import EventType
 from core.ids import FIRST_ID, first_id_since
 from core.webhooks.sequencing import WaitingEvent, WaitingEvents

@@ -15,7 +15,8 @@ ALTER TABLE events DROP CONSTRAINT IF EXISTS events_organization;
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS events_key ON events (organization_id, id);
 CREATE INDEX CONCURRENTLY IF NOT EXISTS events_waiting ON events (organization_id, occurred_at, id) WHERE position = 0;
 CREATE INDEX CONCURRENTLY IF NOT EXISTS events_waiting_longest ON events (occurred_at, id) WHERE position = 0;
--- Processes of version 0.1.0 look for events by their ids alone. The index ends with the first partition.
+-- These are of the first partition alone, and end with it. Processes of version 0.1.0 look for events by their ids.
+CREATE INDEX CONCURRENTLY IF NOT EXISTS events_before_without_position ON events (id) WHERE position IS NULL;
 CREATE INDEX CONCURRENTLY IF NOT EXISTS events_before_by_id ON events (id);
 SELECT bound_log('events');
 ALTER TABLE events VALIDATE CONSTRAINT events_before;

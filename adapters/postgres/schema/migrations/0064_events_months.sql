@@ -8,9 +8,10 @@ ALTER TABLE webhook_deliveries DROP CONSTRAINT webhook_deliveries_event_id_fkey;
 DROP FUNCTION event_payload(events);
 DROP FUNCTION delivery_payload(events, text);
 DROP TRIGGER events_inserted ON events;
--- The key and `events_waiting` do what they did.
+-- The key and the indexes of what waits do what they did.
 DROP INDEX events_of_organization;
 DROP INDEX events_queues;
+DROP INDEX events_without_position;
 SELECT begin_log_months('events');
 ALTER TABLE events ALTER COLUMN position SET DEFAULT 0;
 COMMENT ON COLUMN events.organization_id IS 'Zeros for an event of the platform itself.';
