@@ -2,6 +2,16 @@
 -- The events are partitioned by month. What was written until now is the first partition; no row is read. No foreign key leads
 -- to them any more: what depends on an event is deleted with it by a trigger.
 
+CREATE FUNCTION events_deleted() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    -- An array, so that an index finds them whatever the planner estimates.
+    DELETE FROM webhook_deliveries WHERE event_id = ANY (ARRAY(SELECT id FROM deleted));
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION events_deleted() IS 'Deletes the deliveries of events with them.';
+
 LOCK TABLE events IN ACCESS EXCLUSIVE MODE;
 LOCK TABLE webhook_deliveries IN ACCESS EXCLUSIVE MODE;
 ALTER TABLE webhook_deliveries DROP CONSTRAINT webhook_deliveries_event_id_fkey;
@@ -21,15 +31,6 @@ COMMENT ON TABLE event_sequencing IS 'What was the last position for all organiz
 CREATE TRIGGER events_inserted BEFORE INSERT ON events
     FOR EACH ROW EXECUTE FUNCTION event_inserted();
 
-CREATE FUNCTION events_deleted() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-    -- An array, so that an index finds them whatever the planner estimates.
-    DELETE FROM webhook_deliveries WHERE event_id = ANY (ARRAY(SELECT id FROM deleted));
-    RETURN NULL;
-END
-$$;
-COMMENT ON FUNCTION events_deleted() IS 'Deletes the deliveries of events with them.';
 CREATE TRIGGER events_deleted AFTER DELETE ON events
     REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION events_deleted();
 

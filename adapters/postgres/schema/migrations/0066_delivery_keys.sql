@@ -1,6 +1,6 @@
 -- gatehouse: no transaction
 -- gatehouse: compatible from 0025
--- The next migration makes the deliveries of webhooks and their attempts logs with months. Here is what takes long.
+-- The next migrations make the deliveries of webhooks and their attempts logs with months. Here is what takes long.
 
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS webhook_deliveries_key ON webhook_deliveries (organization_id, id);
 SELECT bound_log('webhook_deliveries');
