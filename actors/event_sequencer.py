@@ -1,7 +1,7 @@
 """Hands committed events on: gives them their positions in the feed, and makes the deliveries to webhooks.
 
-Every replica has a sequencer, and one of them works at a time. It is woken by the bell of events, and by its period for
-events of other replicas.
+Every replica has a sequencer; at a time one of them hands on the events of an organization. It is woken by the bell of
+events, and by its period for events of other replicas.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ports.webhooks.events import FeedWaiters
 
 PERIOD_SECONDS: Final = 1.0
-# While another replica hands events on, those of this one may have come too late for it.
+# While another replica hands the events of an organization on, those of this one may have come too late for it.
 BUSY_PAUSE_SECONDS: Final = 0.02
 # What comes shortly after a batch is handed on together with the next one: a transaction for each event would take a
 # twentieth of what a sign-in costs.
@@ -61,12 +61,11 @@ class EventSequencer(PeriodicActor):
     async def work(self) -> None:
         while True:
             handed_on = await self._in_size(self._batch, sequencing.hand_on, self._batch.rows, self._after)
-            if handed_on is None:
-                await trio.sleep(BUSY_PAUSE_SECONDS)
-                continue
             self._after = handed_on.continue_after
             if handed_on.events:
                 self._waiters.wake()
+            elif handed_on.has_more:
+                await trio.sleep(BUSY_PAUSE_SECONDS)
             if not handed_on.has_more:
                 self._rests_until = trio.current_time() + REST_SECONDS
                 return

@@ -39,6 +39,11 @@ def end_id_until(moment: datetime) -> UUID:
     return UUID(int=first_id_at(moment).int + _in_ids(CLOCKS_DIFFER_MAX + MILLISECOND))
 
 
+def first_id_after(entry_id: UUID) -> UUID:
+    """Return the lowest id that a row can have which was written after the one with this id."""
+    return UUID(int=max(entry_id.int - _in_ids(CLOCKS_DIFFER_MAX), 0))
+
+
 def ids_of_days(start: date, end: date) -> tuple[UUID, UUID]:
     """Return the lowest id that rows of some days can have, and one above all of theirs; days are in UTC."""
     return first_id_since(datetime.combine(start, time(), UTC)), end_id_until(datetime.combine(end, time.max, UTC))

@@ -80,6 +80,8 @@ BEGIN
         FROM   pg_index i
         JOIN   pg_class x ON x.oid = i.indexrelid
         WHERE  i.indrelid = before::regclass
+        -- An index that was named for the first partition is one of it alone.
+        AND    NOT starts_with(x.relname, before)
         ORDER  BY x.relname
     LOOP
         EXECUTE format('ALTER INDEX %I RENAME TO %I', one.name, one.renamed);
@@ -186,6 +188,51 @@ END
 $$;
 
 COMMENT ON FUNCTION drop_log_month(log text, before uuid, only_empty boolean) IS 'Drops the oldest partition of a log if all its ids are before that one, and returns its name.';
+
+CREATE FUNCTION event_inserted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NEW.organization_id IS NULL THEN
+        -- Needed until no process of version 0.1.0 runs any more, which leaves it out for events of the platform.
+        NEW.organization_id := '00000000-0000-0000-0000-000000000000';
+    ELSIF NEW.organization_id <> '00000000-0000-0000-0000-000000000000' THEN
+        -- The lock that a foreign key takes: a deletion of the organization waits, or is waited for.
+        PERFORM FROM organizations WHERE id = NEW.organization_id FOR KEY SHARE;
+        IF NOT FOUND THEN
+            RAISE foreign_key_violation
+                USING MESSAGE = 'an event refers to an organization that does not exist', TABLE = 'events';
+        END IF;
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION event_inserted() IS 'Refuses events of organizations that do not exist, and gives the id of zeros to those of the platform.';
+
+CREATE FUNCTION events_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- An array, so that an index finds them whatever the planner estimates.
+    DELETE FROM webhook_deliveries WHERE event_id = ANY (ARRAY(SELECT id FROM deleted));
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION events_deleted() IS 'Deletes the deliveries of events with them.';
+
+CREATE FUNCTION events_of_organization_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM events WHERE organization_id = OLD.id;
+    DELETE FROM event_positions WHERE organization_id = OLD.id;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION events_of_organization_deleted() IS 'Deletes the events of an organization with it.';
 
 CREATE FUNCTION first_id_at(moment timestamp with time zone) RETURNS uuid
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -534,6 +581,18 @@ END
 $$;
 
 COMMENT ON FUNCTION users_counted() IS 'Records how many accounts in use a statement made or deleted.';
+
+CREATE FUNCTION webhook_deliveries_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- An array, so that an index finds them whatever the planner estimates.
+    DELETE FROM webhook_attempts WHERE delivery_id = ANY (ARRAY(SELECT id FROM deleted));
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION webhook_deliveries_deleted() IS 'Deletes the attempts of deliveries with them.';
 
 CREATE SEQUENCE passkey_challenge_numbers
     START WITH 1
@@ -1185,13 +1244,21 @@ ALTER TABLE ONLY elliptic_signing_keys
     ADD CONSTRAINT elliptic_signing_keys_pkey PRIMARY KEY (kid);
 CREATE UNIQUE INDEX elliptic_signing_keys_one_of_each ON elliptic_signing_keys USING btree (state) WHERE (state <> 'retired'::text);
 
+CREATE TABLE event_positions (
+    organization_id uuid NOT NULL,
+    last_position bigint NOT NULL
+);
+COMMENT ON TABLE event_positions IS 'The last position given to an event of each organization; the transaction that locks a row gives the next ones. It has a row from the first event on that was given its position here.';
+ALTER TABLE ONLY event_positions
+    ADD CONSTRAINT event_positions_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE event_sequencing (
     is_the_only_row boolean DEFAULT true NOT NULL,
     last_position bigint NOT NULL,
     backlog_before timestamp with time zone NOT NULL,
     CONSTRAINT event_sequencing_is_the_only_row_check CHECK (is_the_only_row)
 );
-COMMENT ON TABLE event_sequencing IS 'The last position given; the transaction that locks the row gives the next ones.';
+COMMENT ON TABLE event_sequencing IS 'What was the last position for all organizations together, on which the positions of each go on.';
 COMMENT ON COLUMN event_sequencing.backlog_before IS 'Events that happened earlier were stored before this table existed; they get positions beside the new ones.';
 ALTER TABLE ONLY event_sequencing
     ADD CONSTRAINT event_sequencing_pkey PRIMARY KEY (is_the_only_row);
@@ -1199,24 +1266,27 @@ ALTER TABLE ONLY event_sequencing
 CREATE TABLE events (
     id uuid NOT NULL,
     type text NOT NULL,
-    organization_id uuid,
+    organization_id uuid NOT NULL,
     actor_user_id uuid,
     actor_email text,
     data jsonb NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
-    "position" bigint
-);
+    "position" bigint DEFAULT 0
+)
+PARTITION BY RANGE (id);
 COMMENT ON TABLE events IS 'Everything that happened, written in the transaction of the change.';
-COMMENT ON COLUMN events."position" IS 'The order of the feed; null until the sequencer has handed the event on.';
+COMMENT ON COLUMN events.organization_id IS 'Zeros for an event of the platform itself.';
+COMMENT ON COLUMN events."position" IS 'The order of the feed of an organization; 0 until the sequencer has handed the event on.';
 ALTER TABLE ONLY events
-    ADD CONSTRAINT events_pkey PRIMARY KEY (id);
-CREATE INDEX events_actor ON events USING btree (actor_user_id, actor_email) WHERE (actor_user_id IS NOT NULL);
-CREATE INDEX events_addresses ON events USING gin (addresses_in(data)) WHERE ((data)::text ~~ '%@%'::text);
-CREATE INDEX events_feed ON events USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
-CREATE INDEX events_of_organization ON events USING btree (organization_id, id);
-CREATE INDEX events_oldest ON events USING btree (occurred_at);
-CREATE INDEX events_queues ON events USING btree (COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), occurred_at, id) WHERE ("position" IS NULL);
-CREATE INDEX events_without_position ON events USING btree (occurred_at, id) WHERE ("position" IS NULL);
+    ADD CONSTRAINT events_pkey PRIMARY KEY (organization_id, id);
+CREATE INDEX events_actor ON ONLY events USING btree (actor_user_id, actor_email) WHERE (actor_user_id IS NOT NULL);
+CREATE INDEX events_addresses ON ONLY events USING gin (addresses_in(data)) WHERE ((data)::text ~~ '%@%'::text);
+CREATE INDEX events_feed ON ONLY events USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
+CREATE INDEX events_oldest ON ONLY events USING btree (occurred_at);
+CREATE INDEX events_waiting ON ONLY events USING btree (organization_id, occurred_at, id) WHERE ("position" = 0);
+CREATE INDEX events_waiting_longest ON ONLY events USING btree (occurred_at, id) WHERE ("position" = 0);
+CREATE TRIGGER events_deleted AFTER DELETE ON events REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION events_deleted();
+CREATE TRIGGER events_inserted BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION event_inserted();
 
 CREATE TABLE identities (
     id uuid NOT NULL,
@@ -1620,6 +1690,7 @@ CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id, create
 CREATE INDEX organizations_with_address ON organizations USING btree (id) WHERE ((name ~~ '%@%'::text) OR (rejection_reason ~~ '%@%'::text) OR (suspension_reason ~~ '%@%'::text));
 CREATE TRIGGER login_events_of_organization_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION login_events_of_organization_deleted();
 CREATE TRIGGER organizations_deleted BEFORE DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION organization_deleted();
+CREATE TRIGGER organizations_events_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION events_of_organization_deleted();
 CREATE TRIGGER organizations_mails_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION mails_of_organization_deleted();
 CREATE TRIGGER subscription_counts_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION subscription_counts_deleted();
 
@@ -2691,13 +2762,14 @@ CREATE TABLE webhook_attempts (
     status_code integer,
     response_body text,
     error text
-);
+)
+PARTITION BY RANGE (id);
 COMMENT ON TABLE webhook_attempts IS 'An attempt to send a delivery; error is null where the receiver took it.';
 ALTER TABLE ONLY webhook_attempts
-    ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (id);
-CREATE INDEX webhook_attempts_failed ON webhook_attempts USING btree (organization_id, webhook_id, attempted_at DESC) WHERE (error IS NOT NULL);
-CREATE INDEX webhook_attempts_newest ON webhook_attempts USING btree (organization_id, webhook_id, attempted_at DESC) INCLUDE (duration_ms);
-CREATE INDEX webhook_attempts_of_delivery ON webhook_attempts USING btree (delivery_id, id);
+    ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (organization_id, id);
+CREATE INDEX webhook_attempts_failed ON ONLY webhook_attempts USING btree (organization_id, webhook_id, attempted_at DESC) WHERE (error IS NOT NULL);
+CREATE INDEX webhook_attempts_newest ON ONLY webhook_attempts USING btree (organization_id, webhook_id, attempted_at DESC) INCLUDE (duration_ms);
+CREATE INDEX webhook_attempts_of_delivery ON ONLY webhook_attempts USING btree (delivery_id, id);
 
 CREATE TABLE webhook_deliveries (
     id uuid NOT NULL,
@@ -2714,20 +2786,22 @@ CREATE TABLE webhook_deliveries (
     delivery_error text,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL
-);
+)
+PARTITION BY RANGE (id);
 COMMENT ON TABLE webhook_deliveries IS 'One event for one webhook, with what the last attempt got; next_retry_at is null once it is over.';
 COMMENT ON COLUMN webhook_deliveries.queued_at IS 'When the event happened, or when the delivery was last queued again.';
 ALTER TABLE ONLY webhook_deliveries
-    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
-CREATE INDEX webhook_deliveries_delivered ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC) WHERE delivered;
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (webhook_id, next_retry_at, id) WHERE (next_retry_at IS NOT NULL);
-CREATE INDEX webhook_deliveries_failed ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC) WHERE (NOT delivered);
-CREATE INDEX webhook_deliveries_failed_of_type ON webhook_deliveries USING btree (organization_id, webhook_id, event_type, created_at DESC, id DESC) WHERE (NOT delivered);
-CREATE INDEX webhook_deliveries_lost ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC) WHERE ((NOT delivered) AND (next_retry_at IS NULL));
-CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC);
-CREATE INDEX webhook_deliveries_of_event ON webhook_deliveries USING btree (event_id);
-CREATE INDEX webhook_deliveries_of_type ON webhook_deliveries USING btree (organization_id, webhook_id, event_type, created_at DESC, id DESC);
-CREATE INDEX webhook_deliveries_old ON webhook_deliveries USING btree (created_at);
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (organization_id, id);
+CREATE INDEX webhook_deliveries_delivered ON ONLY webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC) WHERE delivered;
+CREATE INDEX webhook_deliveries_due ON ONLY webhook_deliveries USING btree (webhook_id, next_retry_at, id) WHERE (next_retry_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_failed ON ONLY webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC) WHERE (NOT delivered);
+CREATE INDEX webhook_deliveries_failed_of_type ON ONLY webhook_deliveries USING btree (organization_id, webhook_id, event_type, created_at DESC, id DESC) WHERE (NOT delivered);
+CREATE INDEX webhook_deliveries_lost ON ONLY webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC) WHERE ((NOT delivered) AND (next_retry_at IS NULL));
+CREATE INDEX webhook_deliveries_newest ON ONLY webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_event ON ONLY webhook_deliveries USING btree (event_id);
+CREATE INDEX webhook_deliveries_of_type ON ONLY webhook_deliveries USING btree (organization_id, webhook_id, event_type, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_old ON ONLY webhook_deliveries USING btree (created_at);
+CREATE TRIGGER webhook_deliveries_deleted AFTER DELETE ON webhook_deliveries REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION webhook_deliveries_deleted();
 
 CREATE TABLE webhook_queues (
     webhook_id uuid NOT NULL,
@@ -2768,13 +2842,13 @@ ALTER TABLE ONLY webhooks
 
 CREATE FUNCTION delivery_payload(events, text) RETURNS json
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN json_build_object('id', ($1).id, 'event', $2, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', CASE WHEN (($1).type = $2) THEN ($1).data ELSE (($1).data -> 'sample'::text) END);
+    RETURN json_build_object('id', ($1).id, 'event', $2, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', NULLIF(($1).organization_id, '00000000-0000-0000-0000-000000000000'::uuid), 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', CASE WHEN (($1).type = $2) THEN ($1).data ELSE (($1).data -> 'sample'::text) END);
 
 COMMENT ON FUNCTION delivery_payload(events, text) IS 'What a receiver of a delivery of this type gets: the event, or the sample of a test that was sent as another type.';
 
 CREATE FUNCTION event_payload(events) RETURNS json
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN json_build_object('id', ($1).id, 'event', ($1).type, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', ($1).data);
+    RETURN json_build_object('id', ($1).id, 'event', ($1).type, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', NULLIF(($1).organization_id, '00000000-0000-0000-0000-000000000000'::uuid), 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', ($1).data);
 
 COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets (operations 2.7), always in this order.';
 
@@ -2940,9 +3014,6 @@ ALTER TABLE ONLY domain_routes
 
 ALTER TABLE ONLY domain_routes
     ADD CONSTRAINT domain_routes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY events
-    ADD CONSTRAINT events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY identities
     ADD CONSTRAINT identities_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
@@ -3205,13 +3276,7 @@ ALTER TABLE ONLY users
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_disowned_by_organization_id_fkey FOREIGN KEY (disowned_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;
 
-ALTER TABLE ONLY webhook_attempts
-    ADD CONSTRAINT webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY webhook_deliveries
-    ADD CONSTRAINT webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY webhook_deliveries
+ALTER TABLE webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_organization_id_webhook_id_fkey FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY webhook_queues

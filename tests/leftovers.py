@@ -201,14 +201,16 @@ KINDS = {
         90 * DAY,
         "INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at, created_at,"
         " updated_at)"
-        " SELECT gen_random_uuid(), %(organization)s, %(webhook)s, %(event)s, 'webhook.test', ended, ended, ended"
+        " SELECT (left(first_id_at(ended)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,"
+        " %(organization)s, %(webhook)s, %(event)s, 'webhook.test', ended, ended, ended"
         " FROM ends",
     ),
     Leftover.EVENTS: Kind(
         "occurred_at",
         90 * DAY,
         "INSERT INTO events (id, type, actor_user_id, actor_email, data, occurred_at)"
-        " SELECT gen_random_uuid(), 'webhook.test', %(user)s, 'ada@' || ended::date || '.example', '{}', ended"
+        " SELECT (left(first_id_at(ended)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid, 'webhook.test',"
+        " %(user)s, 'ada@' || ended::date || '.example', '{}', ended"
         " FROM ends",
     ),
     Leftover.UPSTREAM_FAILURES: Kind(

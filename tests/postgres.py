@@ -226,7 +226,6 @@ class _Spare:
                         DELETE FROM tiers;
                         INSERT INTO tiers TABLE first_tiers;
                     END IF;
-                    UPDATE event_sequencing SET last_position = 0 WHERE last_position <> 0;
                 END $$
                 """
             ).format(deletions=SQL("; ").join(SQL("DELETE FROM {}").format(Identifier(table)) for table in names))

@@ -1,8 +1,8 @@
 """What is deleted automatically after it has expired, and how long each kind is kept after that.
 
 Expired rows have no effect, so deleting them late or twice does no harm. Mails are deleted by the mail actor, signing
-keys where new ones are created, the logs of sign-ins month by month (`log_months.py`). `lifetimes.py` says of every table what
-bounds it.
+keys where new ones are created, the log of sign-ins month by month (`log_months.py`). `lifetimes.py` says what bounds
+each table.
 """
 
 from __future__ import annotations

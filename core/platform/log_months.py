@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from core.ids import FIRST_ID, first_id_at
 from core.mail import mail
 from core.platform.retention import Retention
+from core.webhooks import events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,10 @@ class Log(Enum):
     SCIM_LOG_ENTRIES = ("scim_log_entries", Retention.PROVISIONING_LOG, False)
     # Its months go only when they are counted.
     LOGIN_EVENTS = ("login_events", Retention.LOGIN_EVENTS, True)
+    EVENTS = ("events", events.RETENTION, False)
+    WEBHOOK_DELIVERIES = ("webhook_deliveries", Retention.DELIVERIES, False)
+    # Attempts are deleted with their deliveries.
+    WEBHOOK_ATTEMPTS = ("webhook_attempts", Retention.DELIVERIES, False)
 
     kept_for: timedelta | None
     """None for ever."""

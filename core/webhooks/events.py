@@ -1,8 +1,9 @@
 """The feed: the events of an organization to be pulled, in the order of their positions, from a cursor on.
 
-A position is given to committed events only (`deliveries.hand_on`), so a cursor never passes an event that is committed
-later. A cursor holds a position, masked because positions count the events of all organizations, and the time when it
-was made: it is good for as long as events are kept.
+A position is given to committed events only (`sequencing.hand_on`), so a cursor never passes an event that is committed
+later. A cursor holds a position, masked because positions count events, and the time when it was made: it is good for
+as long as events are kept. A database that was restored to an earlier moment gives positions again that a cursor has
+passed. The events that get them happened after the cursor was made, which shows it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, ErrorCode, Refusal
+from core.ids import CLOCKS_DIFFER_MAX
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
@@ -74,7 +76,9 @@ def read(uow: UnitOfWork, slug: str, *, after: str | None, types: Sequence[Event
     organization = authorize(uow, slug, Operation.EVENTS_READ).organization
     position = _position_of(uow, after, organization.id) if after is not None else 0
     # One more than wanted shows whether there are more.
-    found, last_position = uow.event_feed.page(organization.id, after=position, types=types, limit=limit + 1)
+    found, last_position = uow.event_feed.page(
+        organization.id, after=position, types=types, limit=limit + 1, kept_since=uow.now - RETENTION
+    )
     shown = found[:limit]
     has_more = len(found) > limit
     # Without more, the cursor moves past everything that the filter left out.
@@ -94,16 +98,24 @@ def _cursor(uow: UnitOfWork, position: int, organization_id: UUID) -> str:
 
 
 def _position_of(uow: UnitOfWork, cursor: str, organization_id: UUID) -> int:
-    """Return the position of a cursor; raise `BadRequest` when it was not made for this organization."""
+    """Return up to which position a cursor has read; raise `BadRequest` when it was not made for this organization."""
     if not _SHAPE.fullmatch(cursor):
         raise CursorMalformed.of_field("after", CursorMalformed.default_message)
     raw = base64.urlsafe_b64decode(cursor)
     made_at, masked, mac = raw[:4], raw[4:12], raw[12:]
     if not hmac.compare_digest(mac, uow.pepper.mark("feed cursor", organization_id.bytes, raw[:12])[:_MAC_BYTES]):
         raise CursorMalformed.of_field("after", CursorMalformed.default_message)
-    if datetime.fromtimestamp(_SECONDS.unpack(made_at)[0], UTC) < uow.now - RETENTION:
+    read_at = datetime.fromtimestamp(_SECONDS.unpack(made_at)[0], UTC)
+    kept_since = uow.now - RETENTION
+    if read_at < kept_since:
         raise CursorExpired
-    return _POSITION.unpack(masked)[0] ^ _mask(uow, organization_id, made_at)
+    return uow.event_feed.last_read(
+        organization_id,
+        position=_POSITION.unpack(masked)[0] ^ _mask(uow, organization_id, made_at),
+        # An event of a process whose clock is ahead may have been read.
+        read_at=read_at + CLOCKS_DIFFER_MAX,
+        kept_since=kept_since,
+    )
 
 
 def _mask(uow: UnitOfWork, organization_id: UUID, made_at: bytes) -> int:

@@ -1,9 +1,10 @@
 """Handing events on: each committed event gets its position in the feed, and a delivery to each webhook that wants it.
 
-Positions are given by one transaction at a time, so a reader who has seen one never misses a lower one. The events of
-an organization keep their order; those of different organizations take turns. A batch is bounded by the rows that it
-writes, because an event of an organization with fifty webhooks is fifty deliveries. Events that were stored before
-there were positions get theirs beside the new ones, so that they delay none.
+The positions of an organization are given by one transaction at a time, so a reader who has seen one never misses a
+lower one, and the events of an organization keep their order. Organizations take turns in a transaction, and several
+transactions hand on the events of different ones at the same time. A batch is bounded by the rows that it writes,
+because an event of an organization with fifty webhooks is fifty deliveries. Events that were stored before there were
+positions get theirs beside the new ones, so that they delay none.
 """
 
 from __future__ import annotations
@@ -42,10 +43,21 @@ class WaitingEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingEvents:
-    """The first waiting events of some organizations, those of each in their order; `has_more` if there are others."""
+    """The first waiting events of some organizations, those of each in their order; `has_more` if there are others.
+
+    `busy` organizations were left out, because other transactions hand their events on. `seen_until` is the last one
+    that was looked at.
+    """
 
     events: Sequence[WaitingEvent]
     has_more: bool
+    busy: int = 0
+    seen_until: UUID | None = None
+
+    @classmethod
+    def none(cls) -> WaitingEvents:
+        """Return no events."""
+        return cls(events=[], has_more=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,20 +69,19 @@ class HandedOn:
     continue_after: UUID | None
 
 
-def hand_on(uow: UnitOfWork, rows_max: int, after: UUID | None = None) -> HandedOn | None:
+def hand_on(uow: UnitOfWork, rows_max: int, after: UUID | None = None) -> HandedOn:
     """Hand on events that are about `rows_max` rows, of the organizations after that one first.
 
-    None means that another transaction is doing it at this moment. Events that are older than the feed keeps them need
-    no position.
+    No events, but more of them, means that other transactions are doing it at this moment. Events that are older than
+    the feed keeps them need no position.
     """
     waiting = uow.event_sequencing.waiting(rows_max, after=after, kept_since=uow.now - RETENTION)
-    if waiting is None:
-        return None
     batch = batch_of(waiting.events, rows_max)
     if not batch:
-        return HandedOn(events=0, has_more=False, continue_after=None)
-    uow.event_sequencing.hand_on([event.id for event in batch])
-    has_more = waiting.has_more or len(batch) < len(waiting.events)
+        has_more = waiting.busy > 0
+        return HandedOn(events=0, has_more=has_more, continue_after=waiting.seen_until if has_more else None)
+    uow.event_sequencing.hand_on(batch)
+    has_more = waiting.has_more or waiting.busy > 0 or len(batch) < len(waiting.events)
     return HandedOn(
         events=len(batch),
         has_more=has_more,

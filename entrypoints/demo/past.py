@@ -111,8 +111,6 @@ class Past:
         database = self.installation.database
         while True:
             handed_on = await database.transact(sequencing.hand_on, ROWS_MAX, self._turn)
-            if handed_on is None:
-                continue
             self._turn = handed_on.continue_after
             if not handed_on.has_more:
                 break

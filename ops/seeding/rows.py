@@ -42,6 +42,10 @@ def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
     encoded = password_hash()
     until_ms = int(plan.until.timestamp() * 1000)
 
+    def event_ms(number: int) -> int:
+        # Within the time for which the feed keeps events, so that the sequencer hands them on.
+        return until_ms - EVENTS_WITHIN_MS * (plan.events - number) // plan.events
+
     def user_since(user: int) -> str:
         return moment(plan.user_since_ms(user))
 
@@ -158,14 +162,11 @@ def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
             "events",
             plan.events,
             {
-                "id": lambda number: identifier("events", number, plan.moment_ms(number, plan.events)),
+                "id": lambda number: identifier("events", number, event_ms(number)),
                 "type": lambda _number: EventType.USER_LOGIN_SUCCESS.value,
                 "organization_id": lambda number: plan.organization_id(number % plan.organizations),
                 "data": lambda _number: "{}",
-                # Within the time for which the feed keeps events, so that the sequencer hands them on.
-                "occurred_at": lambda number: moment(
-                    until_ms - EVENTS_WITHIN_MS * (plan.events - number) // plan.events
-                ),
+                "occurred_at": lambda number: moment(event_ms(number)),
             },
         ),
     ]

@@ -1,6 +1,7 @@
 """Reading the feed of events."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -12,12 +13,22 @@ class EventFeed(Protocol):
     """Events in the order of their positions."""
 
     def page(
-        self, organization_id: UUID, *, after: int, types: Sequence[EventType] | None, limit: int
+        self,
+        organization_id: UUID,
+        *,
+        after: int,
+        types: Sequence[EventType] | None,
+        limit: int,
+        kept_since: datetime,
     ) -> tuple[Sequence[FeedItem], int]:
-        """Return events of an organization after a position, and the last position that was given to any event.
+        """Return events of an organization after a position, and the last position that was given to any of its events.
 
-        Both are read at the same moment.
+        Both are read at the same moment. Older events than those that are kept may be missing.
         """
+        ...
+
+    def last_read(self, organization_id: UUID, *, position: int, read_at: datetime, kept_since: datetime) -> int:
+        """Return the last position up to this one of an event that had happened by then; 0 when there is none."""
         ...
 
 

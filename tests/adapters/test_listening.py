@@ -19,6 +19,7 @@ from core.mail.mail import MailTemplate
 from core.secrets import Secret
 from core.webhooks import sequencing
 from ports.listening import ListeningFailed, Word
+from tests.ids import new_id
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
@@ -178,8 +179,8 @@ async def test_handing_on_events_is_announced_with_its_commit(
     async with listening.open() as waiting:
         transact(sequencing.hand_on, 10)
         connection.execute(
-            "INSERT INTO events (id, type, data, occurred_at) VALUES (gen_random_uuid(), 'user.logout', '{}', %s)",
-            (clock(),),
+            "INSERT INTO events (id, type, data, occurred_at) VALUES (%s, 'user.logout', '{}', %s)",
+            (new_id(), clock()),
         )
         nothing = await words(waiting, SHORT_SECONDS)
 

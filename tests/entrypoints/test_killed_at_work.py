@@ -77,7 +77,7 @@ async def settle(server: KilledServer, builder: Builder) -> None:
     async def is_delivered() -> bool:
         waiting = """
             SELECT (SELECT count(*) FROM mails WHERE state IN ('queued', 'routed'))
-                   + (SELECT count(*) FROM events WHERE position IS NULL)
+                   + (SELECT count(*) FROM events WHERE position = 0)
                    + (SELECT count(*) FROM webhook_deliveries WHERE next_retry_at IS NOT NULL)
             """
         return builder.value(waiting) == 0

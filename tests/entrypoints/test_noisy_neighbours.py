@@ -66,7 +66,8 @@ def publish(builder: Builder, organization_id: UUID, events: int) -> None:
     builder.connection.execute(
         """
         INSERT INTO events (id, type, organization_id, data, occurred_at)
-        SELECT gen_random_uuid(), 'user.invited', %s, '{}', now() + n * interval '1 microsecond'
+        SELECT (left(first_id_at(now())::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
+               'user.invited', %s, '{}', now() + n * interval '1 microsecond'
         FROM   generate_series(1, %s) AS n
         """,
         (organization_id, events),
@@ -167,7 +168,7 @@ def unfinished(builder: Builder) -> Any:
     """Return how many events and deliveries still wait."""
     return builder.value(
         """
-        SELECT (SELECT count(*) FROM events WHERE position IS NULL)
+        SELECT (SELECT count(*) FROM events WHERE position = 0)
                + (SELECT count(*) FROM webhook_deliveries WHERE next_retry_at IS NOT NULL)
         """
     )

@@ -93,7 +93,11 @@ def connections(connection: Connection) -> int:
 def add_event(connection: Connection) -> None:
     """Store an event as a process does that dies before it rings."""
     connection.execute(
-        "INSERT INTO events (id, type, data, occurred_at) VALUES (gen_random_uuid(), 'user.logout', '{}', now())"
+        """
+        INSERT INTO events (id, type, data, occurred_at)
+        VALUES ((left(first_id_at(now())::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
+               'user.logout', '{}', now())
+        """
     )
 
 
@@ -101,7 +105,7 @@ def wait_until_handed_on(connection: Connection) -> None:
     """Wait until a sequencer has handed on every event."""
 
     def is_none_waiting() -> bool:
-        return connection.execute("SELECT FROM events WHERE position IS NULL").fetchone() is None
+        return connection.execute("SELECT FROM events WHERE position = 0").fetchone() is None
 
     wait_until(is_none_waiting, seconds_max=FOUND_SECONDS_MAX)
 

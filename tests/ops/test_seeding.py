@@ -87,7 +87,7 @@ def test_every_table_gets_as_many_rows_as_planned(connection: RawConnection) -> 
                (SELECT count(*) FROM memberships), (SELECT count(*) FROM audit_entries),
                (SELECT count(*) FROM services), (SELECT count(*) FROM service_users),
                (SELECT count(*) FROM invitations), (SELECT count(*) FROM sessions),
-               (SELECT count(*) FROM events WHERE position IS NULL)
+               (SELECT count(*) FROM events WHERE position = 0)
         """
     ).fetchone()
     assert counts == (60, 400, 31, 372, 80, 40, 200, 48, 90, 70)

@@ -70,12 +70,12 @@ class Hooks:
         events, has_more = 0, True
         while has_more:
             handed_on = await self.hand_on_once(EVENTS_MAX)
-            events += handed_on.events if handed_on is not None else 0
-            has_more = handed_on is None or handed_on.has_more
+            events += handed_on.events
+            has_more = handed_on.has_more
         return events
 
-    async def hand_on_once(self, rows_max: int) -> HandedOn | None:
-        """Hand on one batch; None when another transaction is doing it."""
+    async def hand_on_once(self, rows_max: int) -> HandedOn:
+        """Hand on one batch."""
         return await self.team.world.installation.database.transact(sequencing.hand_on, rows_max)
 
     async def lease(self, *, webhooks_max: int = WEBHOOKS_MAX) -> Sequence[LeasedWebhook]:

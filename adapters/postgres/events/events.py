@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.transaction import Aggregate
+from core.ids import PLATFORM
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class PostgresEvents(Aggregate):
                 Jsonb(data),
                 self._transaction.now,
                 [self._transaction.randomness.new_id() for _ in organization_ids],
-                list(organization_ids),
+                [organization_id or PLATFORM for organization_id in organization_ids],
             ),
         )
         self._transaction.bells.add(Bell.EVENTS)

@@ -53,8 +53,26 @@ _PLENTIFUL: Final[tuple[LiteralString, ...]] = (
                            LIMIT    1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     """,
     """
+    WITH given AS MATERIALIZED (SELECT %s::uuid AS organization_id, %s::bigint AS rows_max)
+    DELETE FROM webhook_deliveries
+    WHERE  organization_id = (SELECT organization_id FROM given)
+    AND    id <= coalesce((SELECT   id
+                           FROM     webhook_deliveries
+                           WHERE    organization_id = (SELECT organization_id FROM given)
+                           ORDER BY id
+                           OFFSET   (SELECT rows_max - 1 FROM given)
+                           LIMIT    1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    """,
+    """
+    WITH given AS MATERIALIZED (SELECT %s::uuid AS organization_id, %s::bigint AS rows_max)
     DELETE FROM events
-    WHERE  id = ANY (ARRAY(SELECT id FROM events WHERE organization_id = %s LIMIT %s))
+    WHERE  organization_id = (SELECT organization_id FROM given)
+    AND    id <= coalesce((SELECT   id
+                           FROM     events
+                           WHERE    organization_id = (SELECT organization_id FROM given)
+                           ORDER BY id
+                           OFFSET   (SELECT rows_max - 1 FROM given)
+                           LIMIT    1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     """,
     """
     WITH batch AS MATERIALIZED (

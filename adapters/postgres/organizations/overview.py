@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.transaction import Aggregate
+from core.ids import first_id_since
 from core.organizations.overview import Attention, SetupSteps
+from core.webhooks.events import RETENTION
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,7 +39,8 @@ ATTENTION: Final = """
             WHERE  w.organization_id = %(organization_id)s AND w.is_active
               AND  EXISTS (SELECT FROM webhook_deliveries d
                            WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id
-                             AND  NOT d.delivered AND d.next_retry_at IS NULL AND d.created_at >= %(since)s))
+                             AND  NOT d.delivered AND d.next_retry_at IS NULL AND d.created_at >= %(since)s
+                             AND  d.id >= %(first_id)s))
                AS failing_webhooks,
            (SELECT count(*)
             FROM   webhooks w
@@ -47,9 +50,12 @@ ATTENTION: Final = """
                                    FROM     webhook_attempts a
                                    WHERE    a.organization_id = w.organization_id AND a.webhook_id = w.id
                                      AND    a.error IS NOT NULL AND a.attempted_at >= %(since)s
+                                     AND    a.id >= %(first_id)s
                                    ORDER BY a.attempted_at DESC
                                    LIMIT    100) AS newest
-                           JOIN   webhook_deliveries d ON d.id = newest.delivery_id
+                           JOIN   webhook_deliveries d
+                                  ON d.organization_id = w.organization_id AND d.id = newest.delivery_id
+                                     AND d.id >= %(first_kept_id)s
                            WHERE  NOT d.delivered AND d.next_retry_at IS NOT NULL))
                AS retrying_webhooks
 """
@@ -62,4 +68,13 @@ class PostgresOverviews(Aggregate):
         return self._only(SetupSteps, STEPS, {"organization_id": organization_id, "user_id": user_id})
 
     def attention(self, organization_id: UUID, *, since: datetime) -> Attention:
-        return self._only(Attention, ATTENTION, {"organization_id": organization_id, "since": since})
+        return self._only(
+            Attention,
+            ATTENTION,
+            {
+                "organization_id": organization_id,
+                "since": since,
+                "first_id": first_id_since(since),
+                "first_kept_id": first_id_since(self._transaction.now - RETENTION),
+            },
+        )

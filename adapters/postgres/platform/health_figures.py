@@ -46,9 +46,9 @@ COUNT: Final = f"""
                                       WHERE  inhparent = 'mails_due'::regclass)
                                  END),
            greatest(delivery.queued, CASE WHEN delivery.queued >= %(counted_max)s THEN
-                                         (SELECT reltuples::bigint
-                                          FROM   pg_class
-                                          WHERE  oid = 'webhook_deliveries_due'::regclass)
+                                         (SELECT sum(greatest(c.reltuples, 0))::bigint
+                                          FROM   pg_partition_tree('webhook_deliveries_due') part
+                                          JOIN   pg_class c ON c.oid = part.relid AND part.isleaf)
                                      END),
            ({COUNT_ENDING}),
            %(now)s

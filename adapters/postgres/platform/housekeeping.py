@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, LiteralString
 from adapters.postgres.platform.ended_invitations import EndedInvitations
 from adapters.postgres.platform.unproved_accounts import UnprovedAccounts
 from adapters.postgres.transaction import Aggregate
+from core.ids import end_id_until
 from core.platform.housekeeping import Leftover
 
 if TYPE_CHECKING:
@@ -259,16 +260,6 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.WEBHOOK_DELIVERIES: """
-        DELETE FROM webhook_deliveries
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     webhook_deliveries
-            WHERE    created_at <= %s
-            ORDER BY created_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
     Leftover.BULK_JOBS: """
         DELETE FROM bulk_jobs
         WHERE  id = ANY (ARRAY(
@@ -341,18 +332,37 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+}
+# The logs that are partitioned by month. The bounds of ids are for the planner: only the oldest partitions.
+_DELETE_FROM_LOG: Final[Mapping[Leftover, LiteralString]] = {
+    # Their attempts go with them.
+    Leftover.WEBHOOK_DELIVERIES: """
+        WITH due AS MATERIALIZED (
+            SELECT   organization_id, id
+            FROM     webhook_deliveries
+            WHERE    created_at <= %(until)s AND id < %(end_id)s
+            ORDER BY created_at
+            LIMIT    %(limit)s
+            FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM webhook_deliveries d
+        USING  due
+        WHERE  d.organization_id = due.organization_id AND d.id = due.id AND d.id < %(end_id)s
+        """,
     # The addresses of an account are found by its events. Those of old events are kept, or the account could not be
     # anonymized completely.
     Leftover.EVENTS: """
-        WITH old AS (
+        WITH due AS MATERIALIZED (
+            SELECT   organization_id, id
+            FROM     events
+            WHERE    occurred_at <= %(until)s AND id < %(end_id)s
+            ORDER BY occurred_at
+            LIMIT    %(limit)s
+            FOR UPDATE SKIP LOCKED
+        ), old AS (
             DELETE FROM events
-            WHERE  id = ANY (ARRAY(
-                SELECT   id
-                FROM     events
-                WHERE    occurred_at <= %s
-                ORDER BY occurred_at
-                LIMIT    %s
-                FOR UPDATE SKIP LOCKED))
+            USING  due
+            WHERE  events.organization_id = due.organization_id AND events.id = due.id AND events.id < %(end_id)s
             RETURNING actor_user_id, actor_email
         ), kept AS (
             INSERT INTO known_addresses (user_id, email)
@@ -382,4 +392,7 @@ class PostgresHousekeeping(Aggregate):
                 return self._delete(leftover, ended_until, limit)
 
     def _delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
+        if leftover in _DELETE_FROM_LOG:
+            values = {"until": ended_until, "end_id": end_id_until(ended_until), "limit": limit}
+            return self._connection.execute(_DELETE_FROM_LOG[leftover], values).rowcount
         return self._connection.execute(_DELETE[leftover], (ended_until, limit)).rowcount

@@ -17,6 +17,9 @@ _HAS_STRAYS: Final[Mapping[Log, LiteralString]] = {
     Log.MAILS: "SELECT EXISTS (SELECT FROM mails_default)",
     Log.SCIM_LOG_ENTRIES: "SELECT EXISTS (SELECT FROM scim_log_entries_default)",
     Log.LOGIN_EVENTS: "SELECT EXISTS (SELECT FROM login_events_default)",
+    Log.EVENTS: "SELECT EXISTS (SELECT FROM events_default)",
+    Log.WEBHOOK_DELIVERIES: "SELECT EXISTS (SELECT FROM webhook_deliveries_default)",
+    Log.WEBHOOK_ATTEMPTS: "SELECT EXISTS (SELECT FROM webhook_attempts_default)",
 }
 
 

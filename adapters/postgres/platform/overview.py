@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from adapters.postgres.transaction import Aggregate
+from core.ids import first_id_since
 from core.organizations.organizations import OrganizationStatus
 from core.platform.overview import FailingStream, FailingWebhook
 
@@ -20,7 +21,7 @@ FAILING_WEBHOOKS: Final = """
     WITH RECURSIVE losing AS (
         (SELECT   organization_id, webhook_id, created_at, 1 AS step
          FROM     webhook_deliveries
-         WHERE    NOT delivered AND next_retry_at IS NULL
+         WHERE    NOT delivered AND next_retry_at IS NULL AND id >= %(first_id)s
          ORDER BY organization_id, webhook_id, created_at DESC
          LIMIT    1)
         UNION ALL
@@ -28,7 +29,7 @@ FAILING_WEBHOOKS: Final = """
         FROM   losing l
         CROSS  JOIN LATERAL (SELECT   organization_id, webhook_id, created_at
                              FROM     webhook_deliveries
-                             WHERE    NOT delivered AND next_retry_at IS NULL
+                             WHERE    NOT delivered AND next_retry_at IS NULL AND id >= %(first_id)s
                                AND    (organization_id, webhook_id) > (l.organization_id, l.webhook_id)
                              ORDER BY organization_id, webhook_id, created_at DESC
                              LIMIT    1) AS following
@@ -47,7 +48,7 @@ FAILING_WEBHOOKS: Final = """
              (SELECT count(*)
               FROM   (SELECT FROM webhook_deliveries d
                       WHERE  d.organization_id = f.organization_id AND d.webhook_id = f.id AND d.created_at >= %(since)s
-                        AND  NOT d.delivered AND d.next_retry_at IS NULL
+                        AND  d.id >= %(first_id)s AND NOT d.delivered AND d.next_retry_at IS NULL
                       LIMIT  %(counted_max)s) AS counted) AS lost
     FROM     failing f
     ORDER BY f.last_at DESC, f.id
@@ -79,7 +80,13 @@ class PostgresPlatformOverviews(Aggregate):
         return self._page_of(
             FailingWebhook,
             FAILING_WEBHOOKS,
-            {"since": since, "webhooks_max": webhooks_max, "limit": limit, "counted_max": counted_max},
+            {
+                "since": since,
+                "first_id": first_id_since(since),
+                "webhooks_max": webhooks_max,
+                "limit": limit,
+                "counted_max": counted_max,
+            },
         )
 
     def failing_streams(self, *, limit: int) -> tuple[Sequence[FailingStream], int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from adapters.postgres.mail.mail import TEMPLATES
 from adapters.postgres.transaction import Aggregate
 from core.audit.chain import SEALED_WITHIN
-from core.ids import first_id_at
+from core.ids import first_id_at, first_id_since
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +54,8 @@ NEXT: Final = """
         ('events',
          (SELECT   e.occurred_at
           FROM     events e
-          WHERE    e.position IS NULL AND e.occurred_at > %(events_since)s
+          WHERE    e.position = 0 AND e.occurred_at > %(events_since)s
+          AND      e.id >= %(events_from)s
           ORDER BY e.occurred_at, e.id
           LIMIT    1)),
         ('deliveries',
@@ -123,6 +124,7 @@ def parameters(*, now: datetime, events_since: datetime, mode: BillingMode) -> d
         "now": now,
         "events_since": events_since,
         "sealed_since": first_id_at(now - SEALED_WITHIN),
+        "events_from": first_id_since(events_since),
         "mode": mode.value,
         "templates": TEMPLATES,
     }

@@ -149,7 +149,7 @@ class PostgresAnonymization(Aggregate):
         for find, change in personal_data.WORDS:
             found = self._connection.execute(find, values).fetchall()
             self._connection.execute_each(
-                change, [(Jsonb(without_addresses(texts, addresses, anonymous.email)), row) for row, texts in found]
+                change, [(Jsonb(without_addresses(texts, addresses, anonymous.email)), *key) for texts, *key in found]
             )
 
         self._replace_names(addresses, anonymous)

@@ -124,24 +124,25 @@ FORGET_DETAILS: Final = """
     FROM   audit_entries e
     WHERE  e.id = %s AND s.organization_id = e.organization_id AND s.position = e.position
 """
-# Texts in other logs; each row is found by the addresses in it or by its user.
+# Texts in other logs; each row is found by the addresses in it or by its user. The columns are the text and the key of
+# the row.
 WORDS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
     (
         """
-        SELECT id, data FROM events
+        SELECT data, organization_id, id FROM events
         WHERE  data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]
         """,
-        "UPDATE events SET data = %s WHERE id = %s",
+        "UPDATE events SET data = %s WHERE organization_id = %s AND id = %s",
     ),
     (
         """
-        SELECT id, details FROM platform_audit_entries
+        SELECT details, id FROM platform_audit_entries
         WHERE  details::text LIKE '%%@%%' AND addresses_in(details) && %(addresses)s::text[]
         """,
         "UPDATE platform_audit_entries SET details = %s WHERE id = %s",
     ),
     (
-        "SELECT id, details FROM mfa_events WHERE user_id = %(user_id)s AND details::text LIKE '%%@%%'",
+        "SELECT details, id FROM mfa_events WHERE user_id = %(user_id)s AND details::text LIKE '%%@%%'",
         "UPDATE mfa_events SET details = %s WHERE id = %s",
     ),
 )
@@ -214,6 +215,10 @@ ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
     ),
     (
         "SELECT id FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL",
-        "UPDATE events SET actor_email = %(placeholder)s WHERE id = ANY (%(ids)s)",
+        """
+        UPDATE events
+        SET    actor_email = %(placeholder)s
+        WHERE  actor_user_id = %(user_id)s AND actor_email IS NOT NULL AND id = ANY (%(ids)s)
+        """,
     ),
 )

@@ -14,20 +14,22 @@ from psycopg.types.json import Jsonb
 
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.transaction import Aggregate
+from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries
 from adapters.postgres.webhooks.webhooks import opened_secrets
 from core.attempts import ATTEMPTS_MAX
 from core.events.events import EventType
+from core.ids import first_id_after, first_id_since
 from core.webhooks.deliveries import Delivery, DueDelivery, LeasedWebhook
 from core.webhooks.delivery_log import ATTEMPTS_SHOWN_MAX
+from core.webhooks.events import RETENTION
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from adapters.postgres.transaction import Transaction
     from core.webhooks.deliveries import DeliveryFilter, DeliveryOutcome
 
-# Beyond this a page is empty anyway, and PostgreSQL would still read everything before it.
+# Beyond this a page is empty anyway, but PostgreSQL would still read all of it.
 _OFFSET_MAX: Final = 10**9
 # Among so many that have waited longest, a lease chooses those of organizations that have few places.
 CANDIDATES_MAX: Final = 256
@@ -49,12 +51,13 @@ class PostgresWebhookDeliveries(Aggregate):
             "attempts_max": ATTEMPTS_MAX,
             "limit": limit,
             "offset": min(offset, _OFFSET_MAX),
+            "first_id": self._first_kept_id(),
         }
         totals = self._values(
             """
             SELECT (SELECT count(*)
                     FROM   webhook_deliveries d
-                    WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id
+                    WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id AND d.id >= %(first_id)s
                     AND    (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
                     AND    (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s))
             FROM   webhooks w
@@ -68,14 +71,16 @@ class PostgresWebhookDeliveries(Aggregate):
             Delivery,
             """
             SELECT   d.id, d.webhook_id, w.name AS webhook_name, d.event_type,
-                     delivery_payload(e, d.event_type) AS payload,
+                     (SELECT delivery_payload(e, d.event_type)
+                      FROM   events e
+                      WHERE  e.organization_id = d.organization_id AND e.id = d.event_id) AS payload,
                      d.response_status_code, d.response_body, d.attempt_count,
                      %(attempts_max)s::integer AS max_attempts, d.next_retry_at, d.delivered, d.delivery_error,
                      d.created_at, d.updated_at
             FROM     webhook_deliveries d
             JOIN     webhooks w ON w.organization_id = d.organization_id AND w.id = d.webhook_id
-            JOIN     events e ON e.id = d.event_id
             WHERE    d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
+            AND      d.id >= %(first_id)s
             AND      (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
             AND      (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s)
             ORDER BY d.created_at DESC, d.id DESC
@@ -118,7 +123,7 @@ class PostgresWebhookDeliveries(Aggregate):
             ),
         )
         self._transaction.bells.add(Bell.EVENTS)
-        if not make_deliveries(self._transaction, [(delivery_id, event_id, webhook_id)]):
+        if not make_deliveries(self._transaction, [NewDelivery(delivery_id, organization_id, event_id, webhook_id)]):
             return None
         if event_type is not EventType.WEBHOOK_TEST:
             self._connection.execute_later(
@@ -154,10 +159,10 @@ class PostgresWebhookDeliveries(Aggregate):
             """
             UPDATE webhook_deliveries
             SET    attempt_count = 0, next_retry_at = %(now)s, queued_at = %(now)s, updated_at = %(now)s
-            WHERE  organization_id = %(organization_id)s AND id IN (
+            WHERE  organization_id = %(organization_id)s AND id >= %(first_id)s AND id IN (
                 SELECT   id
                 FROM     webhook_deliveries
-                WHERE    organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+                WHERE    organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id >= %(first_id)s
                 AND      NOT delivered AND next_retry_at IS NULL AND created_at >= %(since)s
                 ORDER BY created_at, id
                 LIMIT    %(limit)s
@@ -168,6 +173,7 @@ class PostgresWebhookDeliveries(Aggregate):
                 "organization_id": organization_id,
                 "webhook_id": webhook_id,
                 "since": since,
+                "first_id": max(first_id_since(since), self._first_kept_id()),
                 "limit": limit,
             },
         ).rowcount
@@ -257,15 +263,15 @@ class PostgresWebhookDeliveries(Aggregate):
                 SELECT json_agg(json_build_array(one.id,
                                                  (SELECT delivery_payload(e, one.event_type)
                                                   FROM   events e
-                                                  WHERE  e.id = one.event_id
-                                                  AND    e.organization_id = w.organization_id),
+                                                  WHERE  e.organization_id = w.organization_id
+                                                  AND    e.id = one.event_id),
                                                  one.attempt_count, one.queued_at)
                                 ORDER BY one.next_retry_at, one.id) AS deliveries
                 FROM   (SELECT   d.id, d.event_id, d.event_type, d.attempt_count, d.queued_at, d.next_retry_at
                         FROM     webhook_deliveries d
                         -- The organization is compared above: here it would offer indexes to the planner that lead to
                         -- all deliveries of the webhook.
-                        WHERE    d.webhook_id = w.id AND d.next_retry_at <= %(now)s
+                        WHERE    d.webhook_id = w.id AND d.next_retry_at <= %(now)s AND d.id >= %(first_id)s
                         ORDER BY d.next_retry_at, d.id
                         LIMIT    %(deliveries_max)s) AS one) AS next
             """,
@@ -275,6 +281,7 @@ class PostgresWebhookDeliveries(Aggregate):
                 "webhooks_max": webhooks_max,
                 "candidates_max": CANDIDATES_MAX,
                 "of_organization_max": of_organization_max,
+                "first_id": self._first_kept_id(),
                 "deliveries_max": deliveries_max,
             },
             # A prepared statement would be planned without the limits, for a tenth of all rows.
@@ -298,9 +305,12 @@ class PostgresWebhookDeliveries(Aggregate):
             ), forgotten AS (
                 -- Queueing again must not make answers pile up.
                 DELETE FROM webhook_attempts
-                WHERE  id = ANY (ARRAY(SELECT   id
+                WHERE  organization_id = %(organization_id)s AND id >= %(first_id)s AND id < %(attempt_id)s
+                AND    id = ANY (ARRAY(SELECT   id
                                        FROM     webhook_attempts
-                                       WHERE    delivery_id = (SELECT id FROM recorded)
+                                       WHERE    organization_id = %(organization_id)s
+                                       AND      delivery_id = (SELECT id FROM recorded)
+                                       AND      id >= %(first_id)s AND id < %(attempt_id)s
                                        ORDER BY id DESC
                                        OFFSET   %(attempts_max)s - 1)))
             INSERT INTO webhook_attempts (id, organization_id, webhook_id, delivery_id, attempted_at, duration_ms,
@@ -325,6 +335,7 @@ class PostgresWebhookDeliveries(Aggregate):
                 "organization_id": organization_id,
                 "webhook_id": webhook_id,
                 "id": outcome.delivery_id,
+                "first_id": first_id_after(outcome.delivery_id),
             },
         )
 
@@ -348,12 +359,22 @@ class PostgresWebhookDeliveries(Aggregate):
                    due_at = (SELECT   greatest(next_retry_at, %(now)s)
                              FROM     webhook_deliveries d
                              WHERE    d.webhook_id = webhook_queues.webhook_id AND d.next_retry_at IS NOT NULL
+                             AND      d.id >= %(first_id)s
                              ORDER BY next_retry_at
                              LIMIT    1)
             WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
             """,
-            {"now": self._transaction.now, "organization_id": organization_id, "webhook_id": webhook_id},
+            {
+                "now": self._transaction.now,
+                "organization_id": organization_id,
+                "webhook_id": webhook_id,
+                "first_id": self._first_kept_id(),
+            },
         )
+
+    def _first_kept_id(self) -> UUID:
+        """Return the lowest id that a delivery can have which is kept; older months need not be read."""
+        return first_id_since(self._transaction.now - RETENTION)
 
     def _leased(self, row: dict[str, Any], leased_until: datetime) -> LeasedWebhook | None:
         try:
@@ -370,41 +391,6 @@ class PostgresWebhookDeliveries(Aggregate):
             leased_until=leased_until,
             deliveries=[_due(*values) for values in row["deliveries"]],
         )
-
-
-def make_deliveries(transaction: Transaction, made: Sequence[tuple[UUID, UUID, UUID]]) -> int:
-    """Store deliveries that are due now, each with the ids of itself, its event and its webhook.
-
-    Return to how many webhooks. One that is deleted meanwhile gets none.
-    """
-    if not made:
-        return 0
-    transaction.bells.add(Bell.DELIVERIES)
-    return transaction.connection.execute(
-        """
-        WITH made AS (
-            INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at,
-                                            next_retry_at, created_at, updated_at)
-            SELECT wanted.id, webhooks.organization_id, webhooks.id, event.id, event.type, event.occurred_at,
-                   %(now)s, %(now)s, %(now)s
-            FROM   unnest(%(ids)s::uuid[], %(event_ids)s::uuid[], %(webhook_ids)s::uuid[])
-                   AS wanted (id, event_id, webhook_id)
-            JOIN   webhooks ON webhooks.id = wanted.webhook_id
-            JOIN   events event ON event.id = wanted.event_id AND event.organization_id = webhooks.organization_id
-            FOR    KEY SHARE OF webhooks
-            RETURNING organization_id, webhook_id
-        )
-        UPDATE webhook_queues
-        SET    due_at = least(due_at, %(now)s)
-        WHERE  (organization_id, webhook_id) IN (SELECT organization_id, webhook_id FROM made)
-        """,
-        {
-            "now": transaction.now,
-            "ids": [delivery_id for delivery_id, _, _ in made],
-            "event_ids": [event_id for _, event_id, _ in made],
-            "webhook_ids": [webhook_id for _, _, webhook_id in made],
-        },
-    ).rowcount
 
 
 def _due(delivery_id: str, payload: dict[str, Any], attempt_count: int, queued_at: str) -> DueDelivery:

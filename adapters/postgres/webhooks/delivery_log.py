@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.transaction import Aggregate
 from core.attempts import ATTEMPTS_MAX
+from core.ids import first_id_after, first_id_since
 from core.webhooks.deliveries import Delivery
 from core.webhooks.delivery_log import DeliveryAttempt, ListedDelivery
+from core.webhooks.events import RETENTION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 # Planned with its values each time, so that what is not asked for costs nothing and each state has its index.
 FOUND: Final = """
     FROM   webhook_deliveries
-    WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+    WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id >= %(first_id)s
     AND    (%(event_type)s::text IS NULL OR event_type = %(event_type)s)
     AND    (%(since)s::timestamptz IS NULL OR created_at >= %(since)s)
     AND    (%(until)s::timestamptz IS NULL OR created_at < %(until)s)
@@ -46,14 +48,14 @@ class PostgresWebhookDeliveryLog(Aggregate):
     def page(
         self, organization_id: UUID, webhook_id: UUID, wanted: DeliverySearch, *, after: Position | None, limit: int
     ) -> Sequence[ListedDelivery]:
-        values = _values(organization_id, webhook_id, wanted, limit) | {
+        values = self._values_of(organization_id, webhook_id, wanted, limit) | {
             "after_at": after.at if after is not None else None,
             "after_id": after.id if after is not None else None,
         }
         return self._all(ListedDelivery, PAGE, values, prepare=False)
 
     def count(self, organization_id: UUID, webhook_id: UUID, wanted: DeliverySearch, *, counted_max: int) -> int:
-        [count] = self._values(COUNT, _values(organization_id, webhook_id, wanted, counted_max), prepare=False)
+        [count] = self._values(COUNT, self._values_of(organization_id, webhook_id, wanted, counted_max), prepare=False)
         return count
 
     def find(self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> Delivery | None:
@@ -66,7 +68,7 @@ class PostgresWebhookDeliveryLog(Aggregate):
                    d.delivery_error, d.created_at, d.updated_at
             FROM   webhook_deliveries d
             JOIN   webhooks w ON w.organization_id = d.organization_id AND w.id = d.webhook_id
-            JOIN   events e ON e.id = d.event_id
+            JOIN   events e ON e.organization_id = d.organization_id AND e.id = d.event_id
             WHERE  d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s AND d.id = %(id)s
             """,
             {
@@ -83,21 +85,22 @@ class PostgresWebhookDeliveryLog(Aggregate):
             f"""
             SELECT   {columns(DeliveryAttempt)}
             FROM     webhook_attempts
-            WHERE    organization_id = %s AND delivery_id = %s
+            WHERE    organization_id = %s AND delivery_id = %s AND id >= %s
             ORDER BY id DESC
             LIMIT    %s
             """,  # noqa: S608 - made of the names of fields
-            (organization_id, delivery_id, limit),
+            (organization_id, delivery_id, first_id_after(delivery_id), limit),
         )
 
-
-def _values(organization_id: UUID, webhook_id: UUID, wanted: DeliverySearch, limit: int) -> dict[str, Any]:
-    return {
-        "organization_id": organization_id,
-        "webhook_id": webhook_id,
-        "event_type": wanted.event_type,
-        "since": wanted.since,
-        "until": wanted.until,
-        "state": wanted.state.value if wanted.state is not None else None,
-        "limit": limit,
-    }
+    def _values_of(self, organization_id: UUID, webhook_id: UUID, wanted: DeliverySearch, limit: int) -> dict[str, Any]:
+        kept_since = self._transaction.now - RETENTION
+        return {
+            "organization_id": organization_id,
+            "webhook_id": webhook_id,
+            "first_id": first_id_since(max(kept_since, wanted.since or kept_since)),
+            "event_type": wanted.event_type,
+            "since": wanted.since,
+            "until": wanted.until,
+            "state": wanted.state.value if wanted.state is not None else None,
+            "limit": limit,
+        }

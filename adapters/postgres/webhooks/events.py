@@ -2,39 +2,65 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.transaction import Aggregate
+from core.ids import first_id_since
 from core.webhooks.events import FeedItem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from core.events.events import EventType
+
+
+LAST_POSITION: Final = """
+    SELECT coalesce((SELECT last_position FROM event_positions WHERE organization_id = %s),
+                    -- Before the first one of its own.
+                    (SELECT last_position FROM event_sequencing))
+"""
+PAGE: Final = """
+    SELECT   position, event_payload(events) AS payload
+    FROM     events
+    WHERE    organization_id = %(organization_id)s AND id >= %(first_id)s
+    AND      position > %(after)s
+    AND      position <= %(last_position)s
+    AND      (%(types)s::text[] IS NULL OR type = ANY (%(types)s))
+    ORDER BY position
+    LIMIT    %(limit)s
+"""
+LAST_READ: Final = """
+    SELECT   position
+    FROM     events
+    WHERE    organization_id = %(organization_id)s AND id >= %(first_id)s
+    AND      position > 0 AND position <= %(position)s
+    AND      occurred_at <= %(read_at)s
+    ORDER BY position DESC
+    LIMIT    1
+"""
 
 
 class PostgresEventFeed(Aggregate):
     """The port `EventFeed`."""
 
     def page(
-        self, organization_id: UUID, *, after: int, types: Sequence[EventType] | None, limit: int
+        self,
+        organization_id: UUID,
+        *,
+        after: int,
+        types: Sequence[EventType] | None,
+        limit: int,
+        kept_since: datetime,
     ) -> tuple[Sequence[FeedItem], int]:
         # The last position first: what is handed on between the two statements is read again with the next cursor.
-        last_position = self._value("SELECT last_position FROM event_sequencing")
+        last_position = self._value(LAST_POSITION, (organization_id,))
         rows = self._rows(
-            """
-            SELECT   position, event_payload(events) AS payload
-            FROM     events
-            WHERE    organization_id = %(organization_id)s
-            AND      position > %(after)s
-            AND      position <= %(last_position)s
-            AND      (%(types)s::text[] IS NULL OR type = ANY (%(types)s))
-            ORDER BY position
-            LIMIT    %(limit)s
-            """,
+            PAGE,
             {
                 "organization_id": organization_id,
+                "first_id": first_id_since(kept_since),
                 "after": after,
                 "last_position": last_position,
                 "types": [event.value for event in types] if types is not None else None,
@@ -44,3 +70,16 @@ class PostgresEventFeed(Aggregate):
             prepare=False,
         )
         return [FeedItem(**row) for row in rows], last_position
+
+    def last_read(self, organization_id: UUID, *, position: int, read_at: datetime, kept_since: datetime) -> int:
+        found = self._values(
+            LAST_READ,
+            {
+                "organization_id": organization_id,
+                "first_id": first_id_since(kept_since),
+                "position": position,
+                "read_at": read_at,
+            },
+            prepare=False,
+        )
+        return found[0] if found else 0

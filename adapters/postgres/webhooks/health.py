@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.driver.columns import prefixed, taken
 from adapters.postgres.transaction import Aggregate
+from core.ids import first_id_since
+from core.webhooks.events import RETENTION
 from core.webhooks.health import HealthFigures, HourOfDeliveries, ListedWebhook
 from core.webhooks.webhooks import Webhook
 
@@ -32,12 +34,14 @@ LISTED: Final = f"""
         FROM   (SELECT   delivered, next_retry_at
                 FROM     webhook_deliveries d
                 WHERE    d.organization_id = w.organization_id AND d.webhook_id = w.id AND d.created_at >= %(since)s
+                AND      d.id >= %(first_id)s
                 ORDER BY d.created_at DESC, d.id DESC
                 LIMIT    %(counted_max)s) AS newest) AS counts
     LEFT JOIN LATERAL (
         SELECT   attempted_at, error
         FROM     webhook_attempts a
         WHERE    a.organization_id = w.organization_id AND a.webhook_id = w.id AND a.error IS NOT NULL
+        AND      a.id >= %(first_kept_id)s
         ORDER BY attempted_at DESC
         LIMIT    1) AS failure ON true
     WHERE    w.organization_id = %(organization_id)s
@@ -51,6 +55,7 @@ HOURS: Final = f"""
         FROM   (SELECT delivered, next_retry_at
                 FROM   webhook_deliveries d
                 WHERE  d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
+                AND    d.id >= %(first_id)s
                 AND    d.created_at >= hour.since AND d.created_at < hour.since + interval '1 hour'
                 LIMIT  %(counted_max)s) AS made) AS counts
     ORDER BY hour.since
@@ -60,6 +65,7 @@ FIGURES: Final = """
             FROM   (SELECT   duration_ms
                     FROM     webhook_attempts
                     WHERE    organization_id = w.organization_id AND webhook_id = w.id AND attempted_at >= %(since)s
+                    AND      id >= %(first_id)s
                     ORDER BY attempted_at DESC
                     LIMIT    %(attempts_max)s) AS newest) AS p95_ms,
            CASE WHEN w.previous_secret_until > %(now)s THEN w.previous_secret_until END AS previous_until,
@@ -69,6 +75,7 @@ FIGURES: Final = """
         SELECT   attempted_at, error
         FROM     webhook_attempts a
         WHERE    a.organization_id = w.organization_id AND a.webhook_id = w.id AND a.error IS NOT NULL
+        AND      a.id >= %(first_kept_id)s
         ORDER BY attempted_at DESC
         LIMIT    1) AS failure ON true
     WHERE  w.organization_id = %(organization_id)s AND w.id = %(webhook_id)s
@@ -80,7 +87,15 @@ class PostgresWebhookHealths(Aggregate):
 
     def of_organization(self, organization_id: UUID, *, since: datetime, counted_max: int) -> Sequence[ListedWebhook]:
         rows = self._rows(
-            LISTED, {"organization_id": organization_id, "since": since, "counted_max": counted_max}, prepare=False
+            LISTED,
+            {
+                "organization_id": organization_id,
+                "since": since,
+                "first_id": first_id_since(since),
+                "first_kept_id": self._first_kept_id(),
+                "counted_max": counted_max,
+            },
+            prepare=False,
         )
         return [ListedWebhook(webhook=Webhook(**taken(row, "webhook_")), **row) for row in rows]
 
@@ -94,6 +109,7 @@ class PostgresWebhookHealths(Aggregate):
                 "organization_id": organization_id,
                 "webhook_id": webhook_id,
                 "first": first,
+                "first_id": first_id_since(first),
                 "last": first + timedelta(hours=hours - 1),
                 "counted_max": counted_max,
             },
@@ -108,9 +124,15 @@ class PostgresWebhookHealths(Aggregate):
                 "organization_id": organization_id,
                 "webhook_id": webhook_id,
                 "since": since,
+                "first_id": first_id_since(since),
+                "first_kept_id": self._first_kept_id(),
                 "attempts_max": attempts_max,
                 "now": self._transaction.now,
             },
             prepare=False,
         )
         return figures
+
+    def _first_kept_id(self) -> UUID:
+        """Return the lowest id that an attempt can have which is kept; older months need not be read."""
+        return first_id_since(self._transaction.now - RETENTION)

@@ -233,7 +233,7 @@ class Simulation:
         """Return how many events and deliveries wait that an active webhook is to get."""
         [[count]] = self.connection.execute(
             """
-            SELECT (SELECT count(*) FROM events WHERE position IS NULL)
+            SELECT (SELECT count(*) FROM events WHERE position = 0)
                  + (SELECT count(*)
                     FROM   webhook_deliveries d
                     JOIN   webhooks w ON w.id = d.webhook_id

@@ -18,6 +18,7 @@ from actors.webhook_dispatcher import WebhookDispatcher
 from adapters.gateways.attempts import ATTEMPT_SECONDS_MAX
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX
 from core.errors import ServiceUnavailable
+from core.webhooks import sequencing
 from ports.doorbells import Bell
 from tests.actors.webhooks.simulation import EPOCH, PERIOD_SECONDS, Simulation
 from tests.postgres import connected
@@ -327,14 +328,17 @@ async def test_a_sequencer_beside_a_busy_one_hands_on_what_came_too_late_for_it(
     simulation.organization("acme")
     process = Process(simulation)
     await simulation.publish("acme", "a")
+    async with simulation.standing_still:
+        await simulation.database.transact(sequencing.hand_on, 10)
+    await simulation.publish("acme", "b")
     with connected(database_url) as other, other.transaction():
-        other.execute("SELECT FROM event_sequencing FOR UPDATE")
+        other.execute("SELECT FROM event_positions FOR UPDATE")
         nursery.start_soon(process.sequencer.run)
         await trio.sleep(1)
         assert process.database.calls.count("hand_on") > 1
     await trio.sleep(1)
 
-    assert simulation.connection.execute("SELECT position FROM events").fetchall() == [(1,)]
+    assert simulation.connection.execute("SELECT position FROM events ORDER BY 1").fetchall() == [(1,), (2,)]
 
 
 async def test_a_reader_who_waits_too_long_gives_up(autojump_clock: MockClock) -> None:

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.platform import organization_records, overview, search
+from core.ids import FIRST_ID
 from core.platform.organization_records import Matches, OrganizationFilter
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def test_what_is_read_of_the_largest_tables_is_a_range_of_an_index(fleet: Connec
         (
             overview.FAILING_WEBHOOKS,
             "webhook_deliveries_lost",
-            {"since": datetime.now(UTC), "webhooks_max": 9, "limit": 5, "counted_max": 10},
+            {"since": datetime.now(UTC), "first_id": FIRST_ID, "webhooks_max": 9, "limit": 5, "counted_max": 10},
         ),
         (overview.FAILING_STREAMS, "siem_streams_failing", {"limit": 5}),
     ):

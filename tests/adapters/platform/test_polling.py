@@ -37,7 +37,8 @@ ROUTED = """
 """
 EVENT = """
     INSERT INTO events (id, type, organization_id, data, occurred_at)
-    VALUES (gen_random_uuid(), 'user.login.success', %(organization)s, '{}', %(at)s)
+    VALUES ((left(first_id_at(%(at)s)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
+            'user.login.success', %(organization)s, '{}', %(at)s)
 """
 WEBHOOK = """
     WITH webhook AS (
@@ -222,8 +223,8 @@ def test_however_much_waits_or_is_done_the_first_rows_of_indexes_are_read(
     connection.execute(
         """
         INSERT INTO events (id, type, organization_id, data, occurred_at, position)
-        SELECT gen_random_uuid(), 'user.login.success', %(organization)s, '{}', %(at)s,
-               CASE WHEN n <= 45000 THEN n END
+        SELECT (left(first_id_at(%(at)s)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
+               'user.login.success', %(organization)s, '{}', %(at)s, CASE WHEN n <= 45000 THEN n ELSE 0 END
         FROM   generate_series(1, 50000) AS n
         """,
         values,

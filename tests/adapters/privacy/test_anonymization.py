@@ -111,7 +111,7 @@ def crowded(connection: Connection) -> tuple[Connection, UUID]:
         connection.execute(
             f"""
             INSERT INTO {table} (id, {columns})
-            SELECT ('019b0000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, {values}
+            SELECT (left(first_id_at(now())::text, 14) || substr(gen_random_uuid()::text, 15))::uuid, {values}
             FROM   generate_series(1, {ENTRIES}) AS n
             JOIN   (SELECT id, email, row_number() OVER () AS number FROM users) AS u ON u.number = 1 + n %% 200
             """.encode(),
@@ -139,5 +139,5 @@ def test_no_statement_scans_a_whole_log(crowded: tuple[Connection, UUID]) -> Non
     for statement in STATEMENTS:
         rows = connection.execute(b"EXPLAIN " + statement.encode(), values).fetchall()
         plan = "\n".join(line for (line,) in rows)
-        # The partition for what has no month is empty.
-        assert not [table for table in BIG if re.search(rf"Seq Scan on {table}(?!_default)", plan)], plan
+        # The rows of a log with months are in its first partition; the others are empty.
+        assert not [table for table in BIG if re.search(rf"Seq Scan on {table}(_before)?\b(?!_)", plan)], plan

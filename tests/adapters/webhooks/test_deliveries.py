@@ -56,11 +56,13 @@ MANY = b"""
     SELECT gen_random_uuid(), id, 'hook ' || n, 'https://example.com', '{user.invited}', '', '2026-01-01', '2026-01-01'
     FROM   organizations, generate_series(1, 5) AS n;
     INSERT INTO events (id, type, organization_id, data, occurred_at, position)
-    SELECT gen_random_uuid(), 'user.invited', id, '{}', '2026-02-01', row_number() OVER ()
+    SELECT (left(first_id_at('2026-02-01')::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
+           'user.invited', id, '{}', '2026-02-01', row_number() OVER ()
     FROM   organizations, generate_series(1, 10) AS n;
     INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at, next_retry_at,
                                     created_at, updated_at)
-    SELECT gen_random_uuid(), w.organization_id, w.id, e.id, e.type, e.occurred_at, '2026-02-01', '2026-02-01', now()
+    SELECT (left(first_id_at(now())::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
+           w.organization_id, w.id, e.id, e.type, e.occurred_at, '2026-02-01', '2026-02-01', now()
     FROM   webhooks w JOIN events e ON e.organization_id = w.organization_id;
     INSERT INTO webhook_queues (webhook_id, organization_id, due_at)
     SELECT id, organization_id, '2026-02-01' FROM webhooks
@@ -314,17 +316,18 @@ class TestPlans:
         many.execute(
             """
             INSERT INTO events (id, type, organization_id, data, occurred_at)
-            SELECT gen_random_uuid(), 'user.joined', %s, '{}', %s FROM generate_series(1, 20)
+            SELECT (left(first_id_at(at)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
+                   'user.joined', %s, '{}', at
+            FROM   generate_series(1, 20), CAST(%s AS timestamptz) AS at
             """,
             (organization_id, clock()),
         )
-        many.execute("UPDATE event_sequencing SET last_position = 20000")
+        many.execute("INSERT INTO event_positions VALUES (%s, 20000)", (organization_id,))
         sequencer = PostgresEventSequencing(transaction_on(many, now=clock()))
         feed = PostgresEventFeed(transaction_on(many, now=clock()))
         with explained_statements(many) as plans, many.transaction():
             waiting = sequencer.waiting(500, after=organization_id, kept_since=clock() - RETENTION)
-            assert waiting is not None
-            sequencer.hand_on([event.id for event in waiting.events])
-            feed.page(organization_id, after=10, types=None, limit=101)
+            sequencer.hand_on(waiting.events)
+            feed.page(organization_id, after=10, types=None, limit=101, kept_since=clock() - RETENTION)
 
         assert [tables_read_whole(plan) & BIG for plan in plans] == [set()] * len(plans)

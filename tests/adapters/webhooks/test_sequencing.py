@@ -1,4 +1,4 @@
-"""Sequencing in PostgreSQL: one transaction at a time, bounded by deliveries, in turns among organizations."""
+"""Sequencing in PostgreSQL: an organization by one transaction at a time, bounded by deliveries, in turns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from core.events.events import EventType
 from core.webhooks import sequencing
 from core.webhooks.events import RETENTION
-from core.webhooks.sequencing import HandedOn, WaitingEvents
+from core.webhooks.sequencing import HandedOn
 from tests.adapters.webhooks.queues import Sender, names, publish_all
 from tests.postgres import connected
 from tests.transactions import transaction_on
@@ -26,25 +26,86 @@ if TYPE_CHECKING:
     Transact = Callable[..., Any]
 
 
-def test_while_one_transaction_hands_on_another_does_not_wait(
-    acme: UUID, connection: Connection, database_url: str, clock: SettableClock
+def test_two_transactions_hand_on_different_organizations_at_the_same_time(
+    acme: UUID, builder: Builder, transact: Transact, connection: Connection, database_url: str, clock: SettableClock
 ) -> None:
+    globex = builder.organization("globex")
+    for organization_id in (acme, globex):
+        transact(publish_all, organization_id, "first")
+    transact(sequencing.hand_on, 10)
+    transact(publish_all, acme, "a")
     with connected(database_url) as other, other.transaction(), connection.transaction():
-        handed_on = [
+        other.execute("SET lock_timeout = '1ms'")
+        first = PostgresEventSequencing(transaction_on(other, now=clock()))
+        first.hand_on(first.waiting(10, after=None, kept_since=clock() - RETENTION).events)
+        # It is committed while the other transaction has the lock of the first organization alone.
+        transact(publish_all, globex, "b")
+
+        second = PostgresEventSequencing(transaction_on(connection, now=clock()))
+        waiting = second.waiting(10, after=None, kept_since=clock() - RETENTION)
+        second.hand_on(waiting.events)
+
+    assert ([event.organization_id for event in waiting.events], waiting.busy) == ([globex], 1)
+    rows = builder.rows("SELECT data ->> 'name', position FROM events WHERE data ->> 'name' <> 'first' ORDER BY 1")
+    assert rows == [("a", 2), ("b", 2)]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_events_of_an_organization_are_left_to_the_transaction_that_hands_them_on_already(
+    acme: UUID, transact: Transact, connection: Connection, database_url: str, clock: SettableClock, is_first: bool
+) -> None:
+    if not is_first:
+        transact(publish_all, acme, "before")
+        transact(sequencing.hand_on, 10)
+    transact(publish_all, acme, "a")
+    with connected(database_url) as other, other.transaction(), connection.transaction():
+        connection.execute("SET LOCAL lock_timeout = '1ms'")
+        found = [
             PostgresEventSequencing(transaction_on(one, now=clock())).waiting(
                 10, after=None, kept_since=clock() - RETENTION
             )
-            for one in (connection, other)
+            for one in (other, connection)
         ]
 
-    assert handed_on == [WaitingEvents(events=[], has_more=False), None]
+    assert [(len(waiting.events), waiting.busy) for waiting in found] == [(1, 0), (0, 1)]
 
 
-def test_a_batch_is_left_to_the_transaction_that_hands_on_already(transact: Transact, database_url: str) -> None:
+def test_nothing_handed_on_but_more_to_come_says_that_others_do_it(
+    acme: UUID, transact: Transact, database_url: str
+) -> None:
+    transact(publish_all, acme, "before")
+    transact(sequencing.hand_on, 10)
+    transact(publish_all, acme, "a")
     with connected(database_url) as other, other.transaction():
-        other.execute("SELECT FROM event_sequencing FOR UPDATE")
+        other.execute("SELECT FROM event_positions FOR UPDATE")
 
-        assert transact(sequencing.hand_on, 10) is None
+        handed_on = transact(sequencing.hand_on, 10)
+
+    assert handed_on == HandedOn(events=0, has_more=True, continue_after=acme)
+    assert transact(sequencing.hand_on, 10, handed_on.continue_after).events == 1
+
+
+def test_positions_go_on_from_those_that_were_given_for_all_organizations_together(
+    acme: UUID, builder: Builder, transact: Transact
+) -> None:
+    builder.connection.execute("UPDATE event_sequencing SET last_position = 41")
+    try:
+        transact(publish_all, acme, "a")
+        transact(sequencing.hand_on, 10)
+    finally:
+        builder.connection.execute("UPDATE event_sequencing SET last_position = 0")
+
+    assert builder.rows("SELECT position FROM events") == [(42,)]
+
+
+def test_each_organization_has_positions_of_its_own(acme: UUID, builder: Builder, transact: Transact) -> None:
+    globex = builder.organization("globex")
+    transact(publish_all, acme, *"ab")
+    transact(publish_all, globex, *"cde")
+    transact(sequencing.hand_on, 10)
+
+    rows = builder.rows("SELECT data ->> 'name', position FROM events ORDER BY 1")
+    assert rows == [("a", 1), ("b", 2), ("c", 1), ("d", 2), ("e", 3)]
 
 
 def test_positions_have_no_gaps_and_follow_the_transactions(sender: Sender, acme: UUID, builder: Builder) -> None:
@@ -54,7 +115,7 @@ def test_positions_have_no_gaps_and_follow_the_transactions(sender: Sender, acme
     rows = builder.rows("SELECT position, data ->> 'name' FROM events ORDER BY position")
 
     assert rows == [(number + 1, str(number)) for number in range(30)]
-    assert builder.value("SELECT last_position FROM event_sequencing") == 30
+    assert builder.rows("SELECT organization_id, last_position FROM event_positions") == [(acme, 30)]
 
 
 def test_a_batch_that_is_rolled_back_is_handed_on_again(
@@ -89,7 +150,7 @@ def test_a_flood_of_one_organization_delays_no_event_of_another(
     handed_on = transact(sequencing.hand_on, 100)
 
     assert (handed_on.events, handed_on.has_more) == (10, True)
-    assert builder.value("SELECT position FROM events WHERE organization_id = %s", globex) is not None
+    assert builder.value("SELECT position FROM events WHERE organization_id = %s", globex) == 1
     assert builder.value("SELECT count(*) FROM webhook_deliveries") == 90
 
 
@@ -101,12 +162,15 @@ def test_more_organizations_than_one_batch_has_take_turns(
     for organization_id in ids:
         transact(publish_all, organization_id, *"abc")
     turns: list[UUID] = []
+    before: set[tuple[UUID, UUID]] = set()
     after = None
     for _ in range(4):
         handed_on = transact(sequencing.hand_on, 2, after)
         after = handed_on.continue_after
-        last = builder.rows("SELECT organization_id FROM events ORDER BY position DESC NULLS LAST LIMIT 2")
-        turns += [organization_id for (organization_id,) in reversed(last)]
+        given = set(builder.rows("SELECT organization_id, id FROM events WHERE position > 0"))
+        turn = sorted(organization_id for organization_id, _ in given - before)
+        turns += turn if turn != [ids[0], ids[4]] else reversed(turn)
+        before = given
 
     assert turns == [*ids, *ids[:3]]
 

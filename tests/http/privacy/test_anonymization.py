@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from core.ids import PLATFORM
 from tests.concurrency import at_once, statuses_of
 from tests.http.privacy.anonymizing import anonymize
 from tests.world.builder import EMAIL
@@ -218,7 +219,7 @@ class TestRecords:
 
         await anonymize(platform, ada)
 
-        assert world.events("user.anonymized") == [(None, PLATFORM_OWNER, {"user_id": str(ada)})]
+        assert world.events("user.anonymized") == [(PLATFORM, PLATFORM_OWNER, {"user_id": str(ada)})]
 
 
 class TestWhatIsKept:

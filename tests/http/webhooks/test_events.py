@@ -157,6 +157,74 @@ class TestOrder:
         assert names(await hooks.feed(TYPES)) == ["ours"]
 
 
+class TestRestoredDatabase:
+    """After the restore of a backup, cursors are good that were made after it."""
+
+    async def go_back(self, hooks: Hooks, world: World, before: str) -> None:
+        """Delete the events after one, as a restore does, and let some time pass."""
+        world.connection.execute("DELETE FROM events WHERE data ->> 'name' > %s", (before,))
+        world.connection.execute(
+            """
+            UPDATE event_positions p
+            SET    last_position = (SELECT max(position) FROM events WHERE organization_id = p.organization_id)
+            """
+        )
+        world.clock.advance(timedelta(minutes=5))
+
+    async def read_until(self, hooks: Hooks, *published: str) -> str:
+        """Publish events and read them; return the cursor."""
+        hooks.publish(*published)
+        await hooks.hand_on()
+        answer = await hooks.feed(TYPES)
+        assert names(answer) == list(published)
+        return cursor(answer)
+
+    async def test_a_reader_who_is_ahead_gets_the_new_events(self, hooks: Hooks, world: World) -> None:
+        after = await self.read_until(hooks, "a", "b", "c", "d")
+        await self.go_back(hooks, world, "b")
+
+        hooks.publish("e")
+        await hooks.hand_on()
+        answer = await hooks.feed(f"{TYPES}&after={after}")
+        assert names(answer) == ["e"]
+
+        hooks.publish("f", "g")
+        await hooks.hand_on()
+        assert names(await hooks.feed(f"{TYPES}&after={cursor(answer)}")) == ["f", "g"]
+
+    async def test_new_events_beyond_the_position_of_a_reader_hide_none(self, hooks: Hooks, world: World) -> None:
+        after = await self.read_until(hooks, "a", "b", "c", "d")
+        await self.go_back(hooks, world, "b")
+
+        hooks.publish("e", "f", "g", "h")
+        await hooks.hand_on()
+
+        assert names(await hooks.feed(f"{TYPES}&after={after}")) == ["e", "f", "g", "h"]
+
+    async def test_a_reader_who_asks_before_there_are_new_events_gets_them_later(
+        self, hooks: Hooks, world: World
+    ) -> None:
+        after = await self.read_until(hooks, "a", "b", "c", "d")
+        await self.go_back(hooks, world, "b")
+        answer = await hooks.feed(f"{TYPES}&after={after}")
+        assert names(answer) == []
+
+        world.clock.advance(SECOND)
+        hooks.publish("e", "f", "g")
+        await hooks.hand_on()
+
+        assert names(await hooks.feed(f"{TYPES}&after={cursor(answer)}")) == ["e", "f", "g"]
+
+    async def test_a_reader_whose_clock_differs_a_little_reads_nothing_twice(self, hooks: Hooks, world: World) -> None:
+        world.clock.advance(timedelta(seconds=30))
+        hooks.publish("of a process that is ahead")
+        world.clock.advance(-timedelta(seconds=30))
+        await hooks.hand_on()
+        first = await hooks.feed(TYPES)
+
+        assert names(await hooks.feed(f"{TYPES}&after={cursor(first)}")) == []
+
+
 class TestBacklog:
     """Events that were stored before there were positions."""
 
@@ -182,7 +250,6 @@ class TestBacklog:
         first = await hooks.feed(TYPES)
         await hooks.hand_on()
 
-        assert handed_on is not None
         assert (handed_on.events, handed_on.has_more) == (2, True)
         assert sorted(names(first)) == ["1", "new"]
         assert names(await hooks.feed(f"{TYPES}&after={cursor(first)}")) == ["2", "3"]

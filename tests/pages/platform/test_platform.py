@@ -189,8 +189,9 @@ async def test_a_webhook_that_loses_very_much_hides_no_other(
         """
         INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at, delivered,
                                         created_at, updated_at)
-        SELECT gen_random_uuid(), organization_id, webhook_id, event_id, event_type, queued_at, false,
-               created_at + interval '1 second', updated_at
+        SELECT (left(first_id_at(created_at)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
+               organization_id, webhook_id,
+               event_id, event_type, queued_at, false, created_at + interval '1 second', updated_at
         FROM   (SELECT d.* FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
                 WHERE  w.name = 'broken' LIMIT 1) AS one
         CROSS  JOIN generate_series(1, 1100)

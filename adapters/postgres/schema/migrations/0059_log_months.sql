@@ -81,6 +81,8 @@ BEGIN
         FROM   pg_index i
         JOIN   pg_class x ON x.oid = i.indexrelid
         WHERE  i.indrelid = before::regclass
+        -- An index that was named for the first partition is one of it alone.
+        AND    NOT starts_with(x.relname, before)
         ORDER  BY x.relname
     LOOP
         EXECUTE format('ALTER INDEX %I RENAME TO %I', one.name, one.renamed);

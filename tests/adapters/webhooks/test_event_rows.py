@@ -1,0 +1,108 @@
+"""What depends on events, deliveries and webhooks is deleted with them, and what processes of version 0.1.0 find."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from psycopg.errors import ForeignKeyViolation
+
+from core.attempts import Attempt
+from core.events.events import EventType
+from core.ids import PLATFORM
+from core.webhooks import deliveries, sequencing
+from tests.adapters.webhooks.queues import publish_all
+from tests.world.builder import new_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
+    from tests.adapters.webhooks.queues import Sender
+    from tests.world.builder import Builder
+
+    Transact = Callable[..., Any]
+
+FAILED = Attempt(status_code=500, body="no", error="The receiver answered 500.")
+COUNTS = """
+    SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM webhook_deliveries),
+           (SELECT count(*) FROM webhook_attempts), (SELECT count(*) FROM event_positions)
+"""
+INSERT = """
+    INSERT INTO events (id, type, organization_id, data, occurred_at) VALUES (%s, 'user.invited', %s, '{}', now())
+"""
+
+
+@pytest.fixture
+def attempted(sender: Sender, acme: UUID) -> UUID:
+    """A webhook with two deliveries that were attempted, beside those of another organization; return its id."""
+    globex = sender.builder.organization("globex")
+    hooks = [sender.webhook(organization_id) for organization_id in (acme, globex)]
+    sender.publish(acme, "a", "b")
+    sender.publish(globex, "c")
+    for leased in sender.lease():
+        for delivery in leased.deliveries:
+            sender.transact(deliveries.record, leased, delivery, FAILED)
+    assert sender.builder.rows(COUNTS) == [(3, 3, 3, 2)]
+    return hooks[0]
+
+
+def test_a_webhook_takes_its_deliveries_and_their_attempts_along(attempted: UUID, acme: UUID, sender: Sender) -> None:
+    assert sender.transact(lambda uow: uow.webhooks.remove(acme, attempted))
+
+    assert sender.builder.rows(COUNTS) == [(3, 1, 1, 2)]
+
+
+def test_an_event_takes_its_deliveries_and_their_attempts_along(attempted: UUID, acme: UUID, builder: Builder) -> None:
+    builder.connection.execute("DELETE FROM events WHERE data ->> 'name' = 'a'")
+
+    assert builder.rows(COUNTS) == [(2, 2, 2, 2)]
+
+
+@pytest.mark.parametrize("at_once", [50_000, 1])
+def test_an_organization_takes_everything_of_its_webhooks_along(
+    attempted: UUID, acme: UUID, sender: Sender, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr("adapters.postgres.organizations.organizations.DELETED_AT_ONCE_MAX", at_once)
+
+    sender.transact(lambda uow: uow.organizations.delete(acme))
+
+    assert sender.builder.rows(COUNTS) == [(1, 1, 1, 1)]
+
+
+def test_a_process_that_deletes_an_organization_alone_leaves_nothing_of_it(
+    attempted: UUID, acme: UUID, builder: Builder
+) -> None:
+    builder.connection.execute("DELETE FROM organizations WHERE id = %s", (acme,))
+
+    assert builder.rows(COUNTS) == [(1, 1, 1, 1)]
+
+
+def test_an_event_of_an_organization_that_does_not_exist_is_refused(builder: Builder) -> None:
+    with pytest.raises(ForeignKeyViolation):
+        builder.connection.execute(INSERT, (new_id(), new_id()))
+
+
+@pytest.mark.parametrize("by_version_0_1_0", [False, True])
+def test_events_of_the_platform_have_its_id_and_show_no_organization(
+    builder: Builder, transact: Transact, by_version_0_1_0: bool
+) -> None:
+    if by_version_0_1_0:
+        builder.connection.execute(INSERT, (new_id(), None))
+    else:
+        transact(lambda uow: uow.publish(EventType.USER_INVITED))
+
+    rows = builder.rows("SELECT organization_id, event_payload(events) ->> 'organization_id' FROM events")
+    assert rows == [(PLATFORM, None)]
+
+
+def test_a_sequencer_of_version_0_1_0_finds_nothing_that_waits_and_its_feed_loses_nothing(
+    acme: UUID, builder: Builder, transact: Transact
+) -> None:
+    transact(publish_all, acme, "a")
+    transact(sequencing.hand_on, 10)
+    transact(publish_all, acme, "b")
+
+    assert builder.rows("SELECT id FROM events WHERE position IS NULL") == []
+    # The feed of that version shows positions up to this one, and its cursors are not beyond it.
+    assert builder.rows("SELECT last_position FROM event_sequencing") == [(0,)]
