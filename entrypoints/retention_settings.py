@@ -32,11 +32,13 @@ class RetentionSettings(UpstreamSettings):
     """How long records are kept."""
 
     login_event_retention: timedelta = _days(
-        "LOGIN_EVENT", "sign-ins and refused attempts are kept; whole months are deleted", Retention.LOGIN_EVENTS
+        "LOGIN_EVENT",
+        "sign-ins and refused attempts are kept, of which pages show the last 400; whole months are deleted",
+        Retention.LOGIN_EVENTS,
     )
     mfa_event_retention: timedelta = _days(
         "MFA_EVENT",
-        "the log of second factors and security events is kept; whole months are deleted",
+        "the log of second factors and security events is kept, of which pages show the last 400",
         Retention.MFA_EVENTS,
     )
     invitation_retention: timedelta = _days(

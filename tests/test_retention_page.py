@@ -48,8 +48,8 @@ def sentence_of(lifetime: Lifetime) -> str:
             return f"with its row of `{owner}`{f'; {bound}' if bound else ''}"
         case Expiring(leftover, exempt):
             return f"{time_of(leftover)}{f'; {exempt}' if exempt else ''}"
-        case Logged(retention):
-            return f"{retention.default.days} days, then its month is deleted (`{SETTING_OF[retention]}`)"
+        case Logged(leftover):
+            return f"{time_of(leftover)}, with all of its month"
         case Drained(until):
             return f"until {until}"
         case Counted(row_for_each):

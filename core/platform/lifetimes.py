@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from core.platform.housekeeping import Leftover
-from core.platform.retention import Retention
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,9 +37,9 @@ class Expiring:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """Rows of a log whose old months are dropped."""
+    """Rows of a log whose old months are dropped; housekeeping deletes those that are in no month."""
 
-    retention: Retention
+    leftover: Leftover
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +97,9 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "devices": Expiring(Leftover.DEVICES),
     "identities": _OF_USER,
     "known_addresses": Owned("users", "one for each address that the person had"),
-    "login_events": Logged(Retention.LOGIN_EVENTS),
+    "login_events": Logged(Leftover.LOGIN_EVENTS),
     "mfa_challenges": Expiring(Leftover.MFA_CHALLENGES),
-    "mfa_events": Logged(Retention.MFA_EVENTS),
+    "mfa_events": Expiring(Leftover.MFA_EVENTS),
     "one_time_tokens": Expiring(Leftover.ONE_TIME_TOKENS),
     "open_registrations": Expiring(
         Leftover.OPEN_REGISTRATIONS, "those of an import until the address is proved, one for each account"
@@ -200,7 +199,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "bulk_job_rows": Owned("bulk_jobs", "at most 10,000"),
     "events": Expiring(Leftover.EVENTS),
     "webhooks": _OF_ORGANIZATION,
-    "webhook_attempts": Owned("webhook_deliveries"),
+    "webhook_attempts": Owned("webhook_deliveries", has_trigger=True),
     "webhook_deliveries": Expiring(Leftover.WEBHOOK_DELIVERIES),
     "webhook_queues": Owned("webhooks", "one"),
     "mail_counts": Expiring(Leftover.MAIL_COUNTS),
@@ -214,6 +213,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     # The installation.
     "audit_counting": OneRow(),
     "audit_sealing": OneRow(),
+    "event_positions": Few("one for each organization that had an event, and one of the platform"),
     "event_sequencing": OneRow(),
     "platform_figures": OneRow(),
     "sign_in_counting": OneRow(),

@@ -16,10 +16,10 @@ _DAYS_MAX: Final = YEARS_MAX * 365
 class Retention(Enum):
     """A kind of records with its default, and the fewest and the most days for which they may be kept."""
 
-    # Analytics look back for a year, and whole months are deleted.
+    # Pages and endpoints show 400 days, so that no number changes when a month is deleted.
     LOGIN_EVENTS = ("login_events", 400, 400)
-    # The metrics of second factors and the alerts look back for a week.
-    MFA_EVENTS = ("mfa_events", 400, 30)
+    # What a user record shows of it is that of 400 days.
+    MFA_EVENTS = ("mfa_events", 400, 400)
     INVITATIONS = ("invitations", 400, 30)
     # The links of a registration are valid for a day, and mails are kept for seven.
     UNPROVED_ACCOUNTS = ("unproved_accounts", 30, 8)

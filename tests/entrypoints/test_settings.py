@@ -214,7 +214,7 @@ REFUSED = [
     ("DELIVERY_RETENTION_DAYS", "0", "days from 1 to 90"),
     ("DELIVERY_RETENTION_DAYS", "91", "days from 1 to 90"),
     ("LOGIN_EVENT_RETENTION_DAYS", "399", "days from 400 to 3650"),
-    ("MFA_EVENT_RETENTION_DAYS", "29", "days from 30 to 3650"),
+    ("MFA_EVENT_RETENTION_DAYS", "399", "days from 400 to 3650"),
     ("INVITATION_RETENTION_DAYS", "29", "days from 30 to 3650"),
     ("UNPROVED_ACCOUNT_RETENTION_DAYS", "7", "days from 8 to 3650"),
     ("SESSION_RETENTION_DAYS", "3651", "days from 1 to 3650"),
