@@ -19,7 +19,7 @@ BEGIN
         INTO   leftover, first, options
         FROM   log_partitions p
         JOIN   pg_class c ON c.relname = p.name AND c.relkind = 'r' AND c.relpersistence = 'p'
-        WHERE  p.log = add_log_month.log AND p.is_default;
+        WHERE  p.log = add_log_month.log AND p.is_last;
         IF leftover IS NULL THEN
             RAISE EXCEPTION '% is no log that is partitioned by month', log;
         END IF;
@@ -105,9 +105,9 @@ BEGIN
     EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', before, before);
     -- Not a partition by default: with one, PostgreSQL does not know that the partitions are in the order of the ids, and would
     -- begin to read all of them for a page of the newest rows.
-    EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (MAXVALUE)%s', log || '_default', log, ends,
+    EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (MAXVALUE)%s', log || '_after', log, ends,
                    ' WITH (' || options || ')');
-    EXECUTE format('COMMENT ON TABLE %I IS %L', log || '_default', 'Rows of ' || log || ' for which no month is there; normally none.');
+    EXECUTE format('COMMENT ON TABLE %I IS %L', log || '_after', 'Rows of ' || log || ' for which no month is there; normally none.');
 END
 $_$;
 
@@ -170,7 +170,7 @@ BEGIN
     SELECT   p.name
     INTO     part
     FROM     log_partitions p
-    WHERE    p.log = drop_log_month.log AND NOT p.is_default AND p.end_id <= drop_log_month.before
+    WHERE    p.log = drop_log_month.log AND NOT p.is_last AND p.end_id <= drop_log_month.before
     ORDER BY p.end_id
     LIMIT    1;
     IF part IS NULL THEN
@@ -2857,7 +2857,7 @@ CREATE VIEW log_partitions AS
     part.relname AS name,
     ((regexp_match(pg_get_expr(part.relpartbound, part.oid), 'FROM \(''([-0-9a-f]+)''\) TO \('''::text))[1])::uuid AS first_id,
     ((regexp_match(pg_get_expr(part.relpartbound, part.oid), 'TO \(''([-0-9a-f]+)''\)'::text))[1])::uuid AS end_id,
-    (pg_get_expr(part.relpartbound, part.oid) ~~ '%TO (MAXVALUE)'::text) AS is_default
+    (pg_get_expr(part.relpartbound, part.oid) ~~ '%TO (MAXVALUE)'::text) AS is_last
    FROM ((pg_class parent
      JOIN pg_inherits i ON ((i.inhparent = parent.oid)))
      JOIN pg_class part ON ((part.oid = i.inhrelid)))

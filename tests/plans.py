@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.statements import Parameters, Text
 
 EXPLAIN = b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "
-_PARTITION = re.compile(r"_(before|default|\d{4}_\d{2})$")
+_PARTITION = re.compile(r"_(before|after|\d{4}_\d{2})$")
 # Other statements, such as BEGIN, have no plan.
 _PLANNED = (b"SELECT", b"(SELECT", b"WITH", b"INSERT", b"UPDATE", b"DELETE")
 

@@ -23,6 +23,7 @@ from ops.benchmarks.flood import flood
 from ops.benchmarks.governance import FULL, Governed, governance
 from ops.benchmarks.large_database import FULL as LARGE_DATABASE
 from ops.benchmarks.load import LOADERS, LoaderFailed, best_loader
+from ops.benchmarks.log_months import log_months
 from ops.benchmarks.migrating import check_migrations
 from ops.benchmarks.openid import openid
 from ops.benchmarks.operation import BARE
@@ -54,6 +55,7 @@ STANDING: Final = {
     "evenness": evenness,
     "billing": billing,
     "webhooks": deliveries,
+    "months": log_months,
     "openid": openid,
     "saml": saml,
 }

@@ -33,7 +33,7 @@ async def test_the_months_ahead_are_made_and_those_that_are_over_dropped(
 
     def months() -> list[str]:
         found = connection.execute(
-            "SELECT right(name, 7) FROM log_partitions WHERE log = %s AND NOT is_default ORDER BY name", (LOG.value,)
+            "SELECT right(name, 7) FROM log_partitions WHERE log = %s AND NOT is_last ORDER BY name", (LOG.value,)
         ).fetchall()
         return [name for (name,) in found]
 

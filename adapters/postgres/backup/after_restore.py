@@ -1,4 +1,4 @@
-"""What follows a restore, in its transaction: positions go on behind those that readers have, and what was asked for.
+"""What follows a restore, in its transaction: what was asked for.
 
 The schema may be an older one, which is migrated afterwards, so a statement runs only where its columns exist.
 """
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import RawConnection
 
-# More events than were handed on between a backup and its restore; bigint has room for two thousand million restores.
-POSITIONS_SKIPPED: Final = 2**32
 # A secret that no other party knows takes the place of one that is lost, until the organization sets another.
 PLACEHOLDER_BYTES: Final = 32
 
@@ -40,7 +38,6 @@ ENDED_TABLES: Final = (
     "saml_requests",
     "upstream_sign_ins",
 )
-_ADVANCE: Final = "UPDATE event_sequencing SET last_position = last_position + %s"
 # Tells the services that have a URI for it, by a trigger.
 _END_SESSIONS: Final = "UPDATE sessions SET revoked_at = %(now)s WHERE revoked_at IS NULL AND expires_at > %(now)s"
 
@@ -106,9 +103,6 @@ class AfterRestore:
 
     def run(self, connection: RawConnection) -> Done:
         """Do it in the transaction that the connection is in."""
-        if holds(connection, "event_sequencing", "last_position"):
-            # Readers of the feed have positions of events after the backup, and would skip new events with these.
-            connection.execute(_ADVANCE, (POSITIONS_SKIPPED,))
         dropped = self._drop_unreadable(connection)
         # Tokens are derived from the installation's key, and none is accepted without it.
         ended = _end_sessions(connection, self.now) if self.ends_sessions or dropped.get(_PEPPER) else None

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 _HAS_STRAYS: Final[Mapping[Log, LiteralString]] = {
-    Log.AUDIT_ENTRIES: "SELECT EXISTS (SELECT FROM audit_entries_default)",
-    Log.MAILS: "SELECT EXISTS (SELECT FROM mails_default)",
-    Log.SCIM_LOG_ENTRIES: "SELECT EXISTS (SELECT FROM scim_log_entries_default)",
-    Log.LOGIN_EVENTS: "SELECT EXISTS (SELECT FROM login_events_default)",
-    Log.EVENTS: "SELECT EXISTS (SELECT FROM events_default)",
-    Log.WEBHOOK_DELIVERIES: "SELECT EXISTS (SELECT FROM webhook_deliveries_default)",
-    Log.WEBHOOK_ATTEMPTS: "SELECT EXISTS (SELECT FROM webhook_attempts_default)",
+    Log.AUDIT_ENTRIES: "SELECT EXISTS (SELECT FROM audit_entries_after)",
+    Log.MAILS: "SELECT EXISTS (SELECT FROM mails_after)",
+    Log.SCIM_LOG_ENTRIES: "SELECT EXISTS (SELECT FROM scim_log_entries_after)",
+    Log.LOGIN_EVENTS: "SELECT EXISTS (SELECT FROM login_events_after)",
+    Log.EVENTS: "SELECT EXISTS (SELECT FROM events_after)",
+    Log.WEBHOOK_DELIVERIES: "SELECT EXISTS (SELECT FROM webhook_deliveries_after)",
+    Log.WEBHOOK_ATTEMPTS: "SELECT EXISTS (SELECT FROM webhook_attempts_after)",
 }
 
 

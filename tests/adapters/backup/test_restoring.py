@@ -10,7 +10,6 @@ import psycopg
 import pytest
 
 from adapters.postgres.backup import restoring
-from adapters.postgres.backup.after_restore import POSITIONS_SKIPPED
 from adapters.postgres.backup.files import new_backup
 from adapters.postgres.backup.programs import dump_program, environment_and_address, restore_program
 from adapters.postgres.schema import migrations
@@ -49,7 +48,6 @@ def filled(database_url: str, connection: Connection, clock: SettableClock) -> s
         "UPDATE users SET name = %s WHERE email = %s",
         [(text, f"person-{number}@example.com") for number, text in enumerate(TEXTS)],
     )
-    connection.execute("UPDATE event_sequencing SET last_position = 41")
     return database_url
 
 
@@ -58,13 +56,6 @@ def another_database_url(databases: Databases) -> Iterator[str]:
     """A second database without a schema."""
     with databases.empty() as url:
         yield url
-
-
-def position_of(url: str) -> int:
-    with psycopg.connect(url) as connection:
-        row = connection.execute("SELECT last_position FROM event_sequencing").fetchone()
-    assert row is not None
-    return row[0]
 
 
 def migrate(url: str) -> None:
@@ -101,15 +92,6 @@ def test_a_restored_database_has_every_row_and_the_whole_schema(
     assert contents(empty_database_url) == contents(filled)
     assert contents(filled)["users"][0] == 50
     assert dump(empty_database_url) == dump(filled)
-
-
-def test_positions_of_the_feed_go_on_behind_those_that_readers_have(
-    filled: str, empty_database_url: str, path: Path
-) -> None:
-    backed_up(filled, path)
-    restored(empty_database_url, path)
-
-    assert position_of(empty_database_url) == 41 + POSITIONS_SKIPPED
 
 
 def test_a_backup_has_what_was_confirmed_before_it_began_and_nothing_that_was_not(
@@ -178,7 +160,7 @@ def test_a_database_of_another_program_is_never_replaced(filled: str, another_da
 
 def test_a_damaged_dump_leaves_the_database_as_it_was(filled: str, another_database_url: str, path: Path) -> None:
     migrate(another_database_url)
-    execute(another_database_url, b"UPDATE event_sequencing SET last_position = 7; DELETE FROM tiers")
+    execute(another_database_url, b"DELETE FROM tiers")
     before = contents(another_database_url)
     backed_up(filled, path)
     with path.open("rb") as file:

@@ -79,20 +79,20 @@ def test_this_month_and_those_ahead_are_made_once(
     assert MONTHS_AHEAD == 3
 
 
-def test_a_row_goes_to_its_month_and_until_it_is_made_to_the_default_partition(
+def test_a_row_goes_to_its_month_and_until_it_is_made_to_the_last_partition(
     transact: Callable[..., Any], connection: Connection, clock: SettableClock, builder: Builder
 ) -> None:
     clock.now = LATER
     organization_id = builder.organization("acme")
     early = write(connection, organization_id, LATER)
     beyond = write(connection, organization_id, LATER + timedelta(days=200))
-    assert partition_of(connection, early) == "scim_log_entries_default"
+    assert partition_of(connection, early) == "scim_log_entries_after"
     assert transact(log_months.with_strays) == [LOG]
 
     make_all(transact)
 
     assert partition_of(connection, early) == "scim_log_entries_2031_11"
-    assert partition_of(connection, beyond) == "scim_log_entries_default"
+    assert partition_of(connection, beyond) == "scim_log_entries_after"
     assert partition_of(connection, write(connection, organization_id, datetime(2031, 12, 1, tzinfo=UTC))) == (
         "scim_log_entries_2031_12"
     )
@@ -121,7 +121,7 @@ def test_a_month_has_what_the_log_has(
 
     assert described("scim_log_entries_2031_11") == described("scim_log_entries")
     assert described("scim_log_entries_before") == described("scim_log_entries")
-    assert described("scim_log_entries_default") == described("scim_log_entries")
+    assert described("scim_log_entries_after") == described("scim_log_entries")
 
 
 def test_a_month_is_dropped_when_it_is_over_for_that_long_and_empty(

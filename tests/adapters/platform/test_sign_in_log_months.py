@@ -79,7 +79,7 @@ class SignInLog:
 
     def partitions(self) -> list[str]:
         rows = self.connection.execute(
-            "SELECT name FROM log_partitions WHERE log = 'login_events' AND NOT is_default ORDER BY end_id"
+            "SELECT name FROM log_partitions WHERE log = 'login_events' AND NOT is_last ORDER BY end_id"
         )
         return [name for (name,) in rows.fetchall()]
 
@@ -184,7 +184,7 @@ def test_statements_read_the_months_that_they_need(log: SignInLog, subtests: pyt
     period["end_id"] = end_id
     newer = {"newer_since": NOW - timedelta(hours=2), "newer_id": first_id_since(NOW - timedelta(hours=2))}
     newest = {"from_id": kept["kept_id"], "end_id": kept["now_id"], "since": datetime(2027, 1, 1, tzinfo=UTC)}
-    # Those of 400 days; the present one with the two that are made ahead and the default one, which are empty.
+    # Those of 400 days; the present one with the two that are made ahead and the last one, which are empty.
     everything, with_those_ahead = 15, 4
     statements: tuple[tuple[str, LiteralString, dict[str, Any], int], ...] = (
         ("recent", analytics_sql.RECENT, {"limit": 10}, 1),
