@@ -96,7 +96,7 @@ def register_many(service: Service, name: str) -> Counter[int]:
         return Counter(callers.map(lambda number: register(service, f"{name}-{number}"), range(2 * CALLERS)))
 
 
-def test_a_server_works_through_transaction_mode_while_the_pooler_reconnects_pauses_and_restarts(
+def test_a_server_works_through_transaction_mode_while_the_pooler_reconnects_and_pauses(
     postgres: str, tmp_path: Path
 ) -> None:
     with ExitStack() as stack:
