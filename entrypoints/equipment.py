@@ -332,7 +332,7 @@ async def close_clients(
     await http.close()
     await billing.close()
     if tracing is not None:
-        await trio.to_thread.run_sync(tracing.close)
+        await trio.to_thread.run_sync(tracing.close, limiter=trio.CapacityLimiter(1))
 
 
 def connection_of(tracing: Tracing | None) -> Callable[[RawConnection, WriteFailures], Connection]:

@@ -40,6 +40,7 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/openid/dpop.py": "clients read it, as an error of OAuth",
     "core/openid/refusals.py": "clients read it, as an error of OAuth",
     "core/organizations/key_callers.py": "programs with a key of an organization read it",
+    "core/platform/backups.py": "operators read it in a terminal",
     "core/platform/health_figures.py": "operators read it as JSON",
     "core/platform/help_by_command.py": "operators read it in a terminal",
     "core/platform/housekeeping.py": "the log names it",

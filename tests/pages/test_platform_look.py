@@ -37,7 +37,7 @@ SVG = Picture(
 BRAND = PlatformBrand(name="Zebra & Co", color="#c00000", logo=PNG)
 CORE = Path(core.__file__ or "").parent
 # Where the product itself is meant: by its default name, and for operators, who know it by that.
-OF_THE_PRODUCT = {"platform_brand.py", "platform/health_figures.py"}
+OF_THE_PRODUCT = {"platform_brand.py", "platform/backups.py", "platform/health_figures.py"}
 # It describes the settings of the product, which have its name.
 FOR_OPERATORS = {"platform_system.html"}
 

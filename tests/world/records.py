@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from core.ids import PLATFORM
+
 if TYPE_CHECKING:
     from uuid import UUID
 
@@ -62,12 +64,12 @@ class Records:
         found = self.rows(
             "SELECT organization_id, actor_email, data FROM events WHERE type = %s ORDER BY id", event_type
         )
-        return [(organization_id, email, data) for organization_id, email, data in found]
+        return [(_organization(organization_id), email, data) for organization_id, email, data in found]
 
     def mfa_notifications(self) -> list[tuple[str, UUID | None]]:
         """List the events about second factors with their organizations, the oldest first."""
         found = self.rows("SELECT type, organization_id FROM events WHERE type LIKE %s ORDER BY id", "%mfa%")
-        return [(event_type, organization_id) for event_type, organization_id in found]
+        return [(event_type, _organization(organization_id)) for event_type, organization_id in found]
 
     def mfa_log(self, user_id: UUID) -> list[str]:
         """List the types of a user's entries in the log of second factors, the oldest first."""
@@ -100,3 +102,8 @@ class Records:
             """,
             action,
         )
+
+
+def _organization(organization_id: UUID) -> UUID | None:
+    """Return the organization of an event; None for the platform, whose id stands for none."""
+    return organization_id if organization_id != PLATFORM else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -216,4 +217,5 @@ def test_what_waits_is_found_by_indexes_alone(connection: Connection) -> None:
 
     assert "Index" in plan
     assert "Seq Scan" not in plan
-    assert "Sort" not in plan
+    # The months of a log are merged by a sort key, and not sorted.
+    assert not re.search(r"Sort  \(", plan)
