@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from adapters.postgres.backup.after_restore import AfterRestore
-from adapters.postgres.backup.dumping import back_up
-from adapters.postgres.backup.files import opened_backup
-from adapters.postgres.backup.restoring import RestoreOptions, restore
 from adapters.postgres.driver import server_facts, servers, timed_connection
 from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SECONDS
@@ -26,7 +22,7 @@ from adapters.postgres.sign_in.upstream import connections as upstream_connectio
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 
-__all__ = ["AfterRestore", "RestoreOptions", "back_up", "newest_schema", "opened_backup", "restore"]
+__all__ = ["newest_schema"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

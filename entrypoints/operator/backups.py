@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from adapters.postgres.backup import dumping, restoring
+from adapters.postgres.backup.after_restore import AfterRestore
+from adapters.postgres.backup.files import opened_backup
+from adapters.postgres.backup.restoring import RestoreOptions
 from core.platform.backups import Manifest, missing_keys, require_known_schema
 from entrypoints import database, main, master_keys
-from entrypoints.database import AfterRestore, RestoreOptions
 from entrypoints.progress import Progress
 from entrypoints.refusals import CannotStart
 
@@ -41,7 +44,7 @@ def back_up(settings: Settings, file: str, *, report: Report) -> None:
         def show(table: str, done: int, share: float) -> None:
             progress.show(done // MEGABYTE, "MB", share=share, context=f"{table}: " if table else "")
 
-        written = database.back_up(
+        written = dumping.back_up(
             database.session_address(settings, address).reveal(),
             Path(file),
             programs=settings.postgres_programs,
@@ -65,7 +68,7 @@ def restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) ->
         def show_check(done: int, total: int) -> None:
             progress.show(done // MEGABYTE, "MB", total=total // MEGABYTE, context="Checking: ")
 
-        with database.opened_backup(Path(file), show_check) as backup:
+        with opened_backup(Path(file), show_check) as backup:
             manifest = backup.manifest
             require_known_schema(manifest, newest=database.newest_schema())
             after = _after(settings, manifest, wishes)
@@ -79,7 +82,7 @@ def restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) ->
 
             options = RestoreOptions(replace=wishes.replace, programs=settings.postgres_programs, after=after)
             with _database_without_server(settings) as address:
-                done = database.restore(address.reveal(), backup, options, progress.around(report), show)
+                done = restoring.restore(address.reveal(), backup, options, progress.around(report), show)
                 applied = database.migrate(address, progress.around(report))
     _report_dropped(done.dropped, report)
     if done.sessions_ended is not None:

@@ -9,6 +9,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
+from actors import audit_sealer
 from actors.audit_sealer import (
     BACKLOG_SECONDS,
     BATCH_ENTRIES_MAX,
@@ -116,12 +117,16 @@ async def test_a_backlog_is_reported_and_the_largest_logs_get_a_share_of_each_ba
 
 
 async def test_entries_of_all_months_are_looked_for_at_the_start_and_every_hour(
-    nursery: trio.Nursery, autojump_clock: MockClock
+    nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
 ) -> None:
+    assert THOROUGH_SECONDS == 3600
+    # An hour has a thousand periods.
+    thorough_seconds = 20 * PERIOD_SECONDS
+    monkeypatch.setattr(audit_sealer, "THOROUGH_SECONDS", thorough_seconds)
     database, began_at = FakeDatabase(BATCH_ENTRIES_MAX + 7), trio.current_time()
     nursery.start_soon(sealer(database).run)
 
-    await trio.sleep(THOROUGH_SECONDS + 3 * PERIOD_SECONDS)
+    await trio.sleep(thorough_seconds + 3 * PERIOD_SECONDS)
 
     thorough = [
         moment - began_at for moment, within in zip(database.sealed_at, database.spans, strict=True) if within is None
@@ -129,7 +134,7 @@ async def test_entries_of_all_months_are_looked_for_at_the_start_and_every_hour(
     # Until nothing is left; and later only as often as there may be something.
     assert database.spans[:4] == [None, None, None, chain.SEALED_WITHIN]
     assert len(thorough) == 4
-    assert THOROUGH_SECONDS <= thorough[-1] <= THOROUGH_SECONDS + 2 * PERIOD_SECONDS
+    assert thorough_seconds <= thorough[-1] <= thorough_seconds + 2 * PERIOD_SECONDS
 
 
 async def test_a_batch_that_fails_is_halved(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
