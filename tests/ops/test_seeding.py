@@ -42,7 +42,8 @@ BURDENS = """
            (SELECT array_agg((conrelid::regclass, conname, pg_get_constraintdef(oid), convalidated)::text
                              ORDER BY conrelid::regclass::text, conname)
             FROM pg_constraint WHERE conrelid > 16384),
-           (SELECT array_agg((tgrelid::regclass, tgname, tgenabled)::text ORDER BY tgname) FROM pg_trigger
+           (SELECT array_agg((tgrelid::regclass, tgname, tgenabled)::text ORDER BY tgname, tgrelid::regclass::text)
+            FROM pg_trigger
             WHERE NOT tgisinternal)
 """
 TIERS = ["00000000-0000-7000-8000-000000000001"]
@@ -313,7 +314,7 @@ def test_sign_ins_resemble_those_of_many_users(connection: RawConnection) -> Non
         """
         SELECT count(DISTINCT user_id), count(DISTINCT provider), array_agg(DISTINCT risk_score),
                count(DISTINCT extract(hour FROM created_at)), count(*) FILTER (WHERE NOT success),
-               count(*) FILTER (WHERE organization_id IS NOT NULL)
+               count(*) FILTER (WHERE organization_id <> user_id)
         FROM   login_events
         """,
     )

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from adapters.postgres.log_ids import kept_values
 from adapters.postgres.platform import organization_records, overview, search
 from core.ids import FIRST_ID
 from core.platform.organization_records import Matches, OrganizationFilter
@@ -50,7 +51,8 @@ def test_a_rare_text_is_found_by_its_groups_of_characters(fleet: Connection) -> 
 def test_a_page_is_read_in_the_order_of_its_index(fleet: Connection) -> None:
     statement = organization_records.page_of(OrganizationFilter(), Matches())
     for status in (None, "active"):
-        plan = plan_of(fleet, statement, status=status, tier_id=None, at=None, id=None, limit=26)
+        kept = kept_values(datetime.now(UTC))
+        plan = plan_of(fleet, statement, status=status, tier_id=None, at=None, id=None, limit=26, **kept)
 
         assert "Seq Scan on organizations" not in plan
         assert "organizations_newest" in plan or "organizations_of_status" in plan
@@ -60,10 +62,14 @@ def test_what_is_read_of_the_largest_tables_is_a_range_of_an_index(fleet: Connec
     # On empty tables as on large ones, where no other way is left.
     fleet.execute("SET enable_seqscan = off")
     for statement, index, values in (
-        (search.BY_REQUEST, "login_events_of_request", {"request_id": "a", "hides_owners": True, "limit": 10}),
+        (
+            search.BY_REQUEST,
+            "login_events_before_of_request",
+            {"request_id": "a", "hides_owners": True, "limit": 10, "kept_id": FIRST_ID},
+        ),
         (
             overview.FAILING_WEBHOOKS,
-            "webhook_deliveries_lost",
+            "webhook_deliveries_before_lost",
             {"since": datetime.now(UTC), "first_id": FIRST_ID, "webhooks_max": 9, "limit": 5, "counted_max": 10},
         ),
         (overview.FAILING_STREAMS, "siem_streams_failing", {"limit": 5}),

@@ -246,4 +246,5 @@ def test_however_much_waits_or_is_done_the_first_rows_of_indexes_are_read(
 
     [plan] = [plan for plan in plans if tables_read_whole(plan) or rows_read(plan, "mails")]
     assert tables_read_whole(plan).isdisjoint({"mails", "events", "audit_entries"})
-    assert [rows_read(plan, table) for table in ("mails", "events", "audit_entries")] == [1, 1, 1]
+    # The first row of an index, or of that of each partition.
+    assert all(1 <= rows_read(plan, table) <= 2 for table in ("mails", "events", "audit_entries"))

@@ -30,6 +30,11 @@ ENTRY = """
     CROSS  JOIN users u
 """
 SEAL = """
+    WITH seals AS (
+        INSERT INTO audit_seals (organization_id, position, entry_id, hash, digests, salts)
+        SELECT organization_id, position, id, repeat('0', 64), '{}', '{}' FROM audit_entries
+        ON CONFLICT DO NOTHING
+    )
     INSERT INTO audit_chains (organization_id, sealed_through, head, sealed_at)
     SELECT id, %s, repeat('0', 64), now() FROM organizations
     ON CONFLICT (organization_id) DO UPDATE SET sealed_through = excluded.sealed_through
