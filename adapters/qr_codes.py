@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from typing import Final, final
 
-import segno
 import trio
 
 # Pixels for one module: large enough for a phone at arm's length, small enough for the screen of a phone.
@@ -27,6 +26,8 @@ class SegnoQrCodes:
 
 
 def _draw(content: str, title: str) -> str:
+    import segno  # noqa: PLC0415 - takes 1.6 MiB, and most processes draw no code
+
     # A code on a screen is not damaged, so the lowest level of error correction suffices, and the modules are larger.
     code = segno.make_qr(content, error="l")
     drawn = io.BytesIO()

@@ -1,38 +1,23 @@
-"""The domain name system, asked with dnspython on Trio: one name server of a setting, or those of the system."""
+"""The domain name system behind the hosts file: one name server of a setting, or those of the system."""
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Final
 
-import structlog
 import trio
-from dns import asyncresolver, exception, name, rdatatype, resolver
 
 from adapters.hosts_file import HostsFile
-from core.outbound import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from adapters.dns_questions import DnsQuestions, Family
     from core.outbound import Address
 
-# For one question, all name servers and attempts together.
-QUESTION_SECONDS_MAX: Final = 10.0
-ATTEMPT_SECONDS_MAX: Final = 3.0
-# The same for the addresses of a host, for which a delivery or a sign-in waits.
-ADDRESS_SECONDS_MAX: Final = 4.5
-ADDRESS_ATTEMPT_SECONDS_MAX: Final = 1.5
 # When one family of addresses is known, how long the answer about the other one is awaited.
 OTHER_FAMILY_SECONDS_MAX: Final = 0.5
-# A name with more records is not asked for a proof.
-RECORDS_MAX: Final = 100
-# Of each family; name servers of an organization may answer with thousands.
-ADDRESSES_MAX: Final = 16
-_FAMILIES: Final = (rdatatype.A, rdatatype.AAAA)
-
-log = structlog.get_logger(__name__)
 
 
 class DnsResolver:
@@ -44,19 +29,7 @@ class DnsResolver:
 
     async def txt_records(self, name: str) -> Sequence[str] | None:
         """Return the TXT records of a name; empty when it has none, None when no name server answered in time."""
-        try:
-            with trio.fail_after(QUESTION_SECONDS_MAX):
-                # The question ends with a dot, so that no search list of the system is tried.
-                answer = await self._asking(QUESTION_SECONDS_MAX, ATTEMPT_SECONDS_MAX).resolve(
-                    f"{name}.", rdatatype.TXT, raise_on_no_answer=False
-                )
-        except resolver.NXDOMAIN:
-            return ()
-        except (exception.DNSException, OSError, trio.TooSlowError) as error:
-            log.info("resolver.no_answer", name=name, reason=type(error).__name__)
-            return None
-        records = list(answer.rrset or ())[:RECORDS_MAX]
-        return [b"".join(record.strings).decode("utf-8", "replace") for record in records]
+        return await self._questions.texts(name)
 
     async def addresses(self, host: str) -> Sequence[Address] | None:
         """Return the addresses of a host by the hosts file or else the DNS, those of both families in turn.
@@ -67,51 +40,28 @@ class DnsResolver:
         written = self._hosts.addresses_of(host)
         if written:
             return written
-        try:
-            asked = name.from_text(host, None)
-        except exception.DNSException:
-            # Too long, or with an empty label.
-            return ()
-        answers: dict[rdatatype.RdataType, Sequence[Address] | None] = {}
+        answers: dict[Family, Sequence[Address] | None] = dict.fromkeys(self._questions.families)
         async with trio.open_nursery() as nursery:
-            for family in _FAMILIES:
-                nursery.start_soon(partial(self._ask, asked, family, answers, nursery.cancel_scope))
-        found = [answers.get(family) for family in _FAMILIES]
+            for family in answers:
+                nursery.start_soon(self._ask, host, family, answers, nursery.cancel_scope)
+        found = answers.values()
         in_turn = [one for one in chain(*zip_longest(*(known or () for known in found))) if one is not None]
         return None if not in_turn and None in found else in_turn
 
     async def _ask(
         self,
-        asked: name.Name,
-        family: rdatatype.RdataType,
-        answers: dict[rdatatype.RdataType, Sequence[Address] | None],
+        host: str,
+        family: Family,
+        answers: dict[Family, Sequence[Address] | None],
         limit: trio.CancelScope,
     ) -> None:
         """Add the answer about one family; when it has addresses, limit the time for the other."""
-        found = answers[family] = await self._addresses(asked, family)
+        found = answers[family] = await self._questions.addresses(host, family)
         if found:
             limit.deadline = min(limit.deadline, trio.current_time() + OTHER_FAMILY_SECONDS_MAX)
 
-    async def _addresses(self, asked: name.Name, family: rdatatype.RdataType) -> Sequence[Address] | None:
-        try:
-            with trio.fail_after(ADDRESS_SECONDS_MAX):
-                answer = await self._asking(ADDRESS_SECONDS_MAX, ADDRESS_ATTEMPT_SECONDS_MAX).resolve(
-                    asked, family, raise_on_no_answer=False, search=True
-                )
-        except resolver.NXDOMAIN:
-            return ()
-        except (exception.DNSException, OSError, trio.TooSlowError):
-            return None
-        read = [address_of(record.address) for record in list(answer.rrset or ())[:ADDRESSES_MAX]]
-        return [address for address in read if address is not None]
+    @cached_property
+    def _questions(self) -> DnsQuestions:
+        from adapters.dns_questions import DnsQuestions  # noqa: PLC0415 - the library takes 2.6 MiB
 
-    def _asking(self, seconds_max: float, attempt_seconds_max: float) -> asyncresolver.Resolver:
-        # The configuration of the system is read each time, because it changes with the network.
-        asking = asyncresolver.Resolver(configure=self._server is None)
-        if self._server is not None:
-            host, asking.port = self._server
-            asking.nameservers = [host]
-            # Without configuration, the library would search the domain of this machine's name.
-            asking.domain, asking.search = name.root, []
-        asking.lifetime, asking.timeout = seconds_max, attempt_seconds_max
-        return asking
+        return DnsQuestions(self._server)

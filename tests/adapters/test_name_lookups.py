@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from adapters import resolver
+from adapters import dns_questions
 from adapters.gateways import name_lookups
 from adapters.gateways.name_lookups import (
     LOOKUP_SECONDS_MAX,
@@ -153,7 +153,7 @@ class TestAnswers:
 
         assert set(found) == set(addresses("192.0.2.1", "2001:db8::1", "192.0.2.2"))
         assert [one.version for one in found] == [4, 6, 4]
-        assert len(await lookups.addresses_of("many.example", ORGANIZATION)) == resolver.ADDRESSES_MAX
+        assert len(await lookups.addresses_of("many.example", ORGANIZATION)) == dns_questions.ADDRESSES_MAX
 
     async def test_an_alias_is_followed(self, names: NameServer, lookups: NameLookups) -> None:
         names.aliases["hooks.acme.example"] = "edge.example.net"
@@ -233,5 +233,5 @@ async def test_a_look_up_is_given_up_in_time(names: NameServer, lookups: NameLoo
     with short_wait():
         await fail(lookups, "silent.example")
 
-    assert LOOKUP_SECONDS_MAX > resolver.ADDRESS_SECONDS_MAX > SHORT_SECONDS
+    assert LOOKUP_SECONDS_MAX > dns_questions.ADDRESS_SECONDS_MAX > SHORT_SECONDS
     assert trio.current_time() - began_at >= SHORT_SECONDS

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters import resolver
+from adapters import dns_questions
+from adapters.dns_questions import DnsQuestions
 from adapters.resolver import DnsResolver
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ async def test_a_name_without_records_and_one_that_does_not_exist_have_none(name
 
 
 async def test_no_answer_is_not_the_same_as_no_record(names: NameServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resolver, "QUESTION_SECONDS_MAX", 0.5)
+    monkeypatch.setattr(dns_questions, "QUESTION_SECONDS_MAX", 0.5)
     names.failing.add("failing.example.com")
     names.silent.add("silent.example.com")
 
@@ -58,4 +59,4 @@ async def test_a_name_is_asked_for_as_it_is_and_every_time(names: NameServer) ->
 
 
 async def test_the_name_servers_of_the_system_are_the_default() -> None:
-    assert DnsResolver()._asking(1.0, 1.0).nameservers != []
+    assert DnsQuestions(None)._asking(1.0, 1.0).nameservers != []
