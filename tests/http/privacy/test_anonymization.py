@@ -219,7 +219,7 @@ class TestRecords:
 
         await anonymize(platform, ada)
 
-        assert world.events("user.anonymized") == [(PLATFORM, PLATFORM_OWNER, {"user_id": str(ada)})]
+        assert world.events("user.anonymized") == [(None, PLATFORM_OWNER, {"user_id": str(ada)})]
 
 
 class TestWhatIsKept:

@@ -314,7 +314,7 @@ class TestRecords:
         await world.client.get(path(ada), token=(await world.sign_in()).access_token)
 
         assert world.audit_entries("user.exported") == []
-        assert world.events("user.exported") == [(PLATFORM, EMAIL, {"user_id": str(ada)})]
+        assert world.events("user.exported") == [(None, EMAIL, {"user_id": str(ada)})]
 
     async def test_an_export_by_an_impersonator_names_the_impersonator(self, platform: Platform, world: World) -> None:
         ada, acme = world.user(), world.organization()
