@@ -24,7 +24,7 @@ from core.audit.audit_log import SETTLES_AFTER
 from core.sessions.origins import BACKGROUND
 from ops.seeding.population import CannotSeed, address, identifier, slug
 from ops.seeding.rows import tables
-from ops.seeding.unburdened import without_indexes
+from ops.seeding.unburdened import has_months, without_indexes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +52,8 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
     # A crash of the machine may lose the last transactions, which nothing depends on.
     connection.execute("SET synchronous_commit = off")
     tier_ids = [str(row[0]) for row in connection.execute("SELECT id FROM tiers ORDER BY price_cents, name")]
-    filled = [table for table in tables(plan, tier_ids) if table.total]
+    have_months = has_months(connection, "login_events")
+    filled = [table for table in tables(plan, tier_ids, have_months=have_months) if table.total]
     for table in filled:
         if table.total < bulk_rows_min:
             _fill(connection, table, say)

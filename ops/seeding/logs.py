@@ -97,8 +97,11 @@ _DETAILS: Final[dict[str, Callable[[int], str]]] = {
 }
 
 
-def login_events(plan: Plan, batch: Batch) -> Iterator[str]:
-    """Yield sign-ins, most of them successful: some to services, some to organizations, the others to neither."""
+def login_events(plan: Plan, batch: Batch, *, have_months: bool) -> Iterator[str]:
+    """Yield sign-ins, most of them successful: some to services, some to organizations, the others to neither.
+
+    Where the log has months, the others are kept under their users; the schema of an earlier version has no such.
+    """
     chance = chance_of("login_events", batch)
     several = (_HOUR, _PROVIDER, _RISK)
     drawn = zip(batch, *(draw.times(chance, len(batch)) for draw in several), strict=True)
@@ -109,10 +112,13 @@ def login_events(plan: Plan, batch: Batch) -> Iterator[str]:
         user, organization_id, service_id = _person(plan, chance, users)
         succeeded = chance.random() < SUCCESS_SHARE
         country = _country(chance, user)
+        owner_id = organization_id if succeeded else NULL
+        if have_months and owner_id == NULL:
+            owner_id = plan.user_id(user)
         yield line(
             identifier("login_events", event, at_ms),
             plan.user_id(user),
-            organization_id if succeeded and organization_id != NULL else plan.user_id(user),
+            owner_id,
             service_id if succeeded else NULL,
             provider,
             "t" if succeeded else "f",

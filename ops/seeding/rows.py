@@ -37,8 +37,8 @@ class Table:
     lines: Lines
 
 
-def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
-    """List the tables, each after those that it refers to."""
+def tables(plan: Plan, tier_ids: list[str], *, have_months: bool = True) -> list[Table]:
+    """List the tables, each after those that it refers to; `have_months` says whether the logs are kept by month."""
     encoded = password_hash()
     until_ms = int(plan.until.timestamp() * 1000)
 
@@ -143,7 +143,7 @@ def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
             columns="id, user_id, organization_id, service_id, provider, success, ip_address, user_agent, risk_score,"
             " risk_factors, geo_country, geo_city, created_at",
             total=plan.login_events,
-            lines=lambda batch: logs.login_events(plan, batch),
+            lines=lambda batch: logs.login_events(plan, batch, have_months=have_months),
         ),
         Table(
             name="audit_entries",

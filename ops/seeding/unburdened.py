@@ -86,6 +86,11 @@ def without_indexes(connection: RawConnection, name: str, say: Say) -> Generator
         connection.execute(sql.SQL("ALTER TABLE {} ENABLE TRIGGER USER").format(table))
 
 
+def has_months(connection: RawConnection, name: str) -> bool:
+    """Return whether the table is a log that is kept by month; that of an earlier version is not."""
+    return connection.execute(HAS_MONTHS, (name,)).fetchone() == (True,)
+
+
 def _truncated(connection: RawConnection, name: str) -> bool:
     """Truncate the table if it is empty and no other refers to it; COPY freezes rows only in a new file."""
     # A row that COPY freezes is written once; VACUUM would write the whole table a second time.
@@ -94,7 +99,7 @@ def _truncated(connection: RawConnection, name: str) -> bool:
         return False
     if connection.execute(IS_REFERRED_TO, (name,)).fetchone() != (False,):
         return False
-    if connection.execute(HAS_MONTHS, (name,)).fetchone() == (True,):
+    if has_months(connection, name):
         return False
     connection.execute(sql.SQL("TRUNCATE {}").format(sql.Identifier(name)))
     return True

@@ -71,6 +71,12 @@ def test_a_migration_that_goes_through_a_large_table_under_its_lock_is_found(use
         ["ALTER TABLE users ADD CONSTRAINT adult CHECK (age > 0) NOT VALID;"],
         ["UPDATE users SET age = age + 1;", "ALTER TABLE users ADD COLUMN size integer;"],
         [NO_TRANSACTION, "CREATE INDEX CONCURRENTLY IF NOT EXISTS users_of_age ON users (age);"],
+        [
+            NO_TRANSACTION,
+            "ALTER TABLE users ADD CONSTRAINT users_of_an_age CHECK (age IS NOT NULL) NOT VALID;",
+            "ALTER TABLE users VALIDATE CONSTRAINT users_of_an_age;",
+            "ALTER TABLE users ALTER COLUMN age SET NOT NULL;",
+        ],
         ["INSERT INTO tiers SELECT id FROM users;", "ALTER TABLE tiers ALTER COLUMN id SET NOT NULL;"],
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from adapters.postgres.schema import migrations
 from adapters.postgres.schema.migration_files import NO_TRANSACTION, Migration
 from adapters.postgres.schema.migration_steps import Step, steps
+from adapters.postgres.schema.statement_locks import Work
 from entrypoints.operator.migration_plan import described
 
 if TYPE_CHECKING:
@@ -87,6 +88,22 @@ def test_a_plan_warns_of_a_lock_that_lasts(users: RawConnection) -> None:
     assert step.is_bound
     assert step.seconds > 0.5
     assert lines[-3] == "0002_step_2 lets nothing read or write users for at most 0.7 s. Choose a quiet hour."
+
+
+@pytest.mark.parametrize(("proof", "work"), [("age IS NOT NULL", Work.NONE), ("age > 0", Work.READ)])
+def test_a_column_whose_values_a_constraint_proves_is_declared_without_reading(
+    users: RawConnection, proof: str, work: Work
+) -> None:
+    _, found = planned(
+        users,
+        f"""{NO_TRANSACTION}
+        ALTER TABLE users ADD CONSTRAINT users_of_an_age CHECK ({proof}) NOT VALID;
+        ALTER TABLE users VALIDATE CONSTRAINT users_of_an_age;
+        ALTER TABLE users ALTER COLUMN age SET NOT NULL;
+        """,
+    )
+
+    assert [use.work for use in found[-1].tables] == [work]
 
 
 def test_a_step_that_makes_tables_and_one_that_is_not_understood_say_so(users: RawConnection) -> None:
