@@ -183,7 +183,8 @@ class _RowCounter:
         self._connection.execute("SELECT pg_stat_force_next_flush()")
         row = self._connection.execute(
             """
-            SELECT coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0) + n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint
+            SELECT coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::bigint
+                   + coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint
             FROM   pg_stat_user_tables
             WHERE  relname = ANY (%s)
             """,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.ids import PLATFORM
 from tests.concurrency import at_once, statuses_of
 from tests.http.privacy.anonymizing import anonymize
 from tests.world.builder import EMAIL

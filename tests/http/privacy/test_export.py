@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.ids import PLATFORM
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import World, assert_refused
 
