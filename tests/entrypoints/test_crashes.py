@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from tests.processes import Commands, Service, Services
 
 PATHS = ["/health/ready", "/.well-known/jwks.json"]
-KILLS_UNDER_LOAD = 14
+KILLS_UNDER_LOAD = 9
 # Every so many kills a key is rotated first, and every so many PostgreSQL is killed as well.
-ROTATION_PERIOD = 7
+ROTATION_PERIOD = 4
 POWER_CUT_PERIOD = 3
 WARM_ANSWERS = 20
 

@@ -201,7 +201,7 @@ async def test_thousands_of_events_through_everything_that_can_go_wrong(
 ) -> None:
     simulation.kill_probability = 0.002
 
-    published = await simulate(simulation, organizations=4, events=1_000, behaviours=BEHAVIOURS, processes=3)
+    published = await simulate(simulation, organizations=4, events=600, behaviours=BEHAVIOURS, processes=3)
 
     assert_consistent(simulation, published)
     assert simulation.kills > 10
