@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
+from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from core.ids import first_id_at
@@ -53,7 +55,9 @@ def log_months(say: Say) -> list[StandingFigure]:
             at = datetime(MONTHS[0].year, MONTHS[0].month, 2, tzinfo=UTC)
             say(f"Writing {ROWS:,} sign-ins of a month.")
             connection.execute(_FILL, {"first": str(first_id_at(at)), "at": at, "rows": ROWS})
-            connection.execute("CHECKPOINT")
+            # Otherwise the writes of the filling would delay the next ones.
+            with psycopg.connect(make_conninfo(url, user=SUPERUSER), autocommit=True) as superuser:
+                superuser.execute("CHECKPOINT")
             with _Reader(url) as reader:
                 made_ms = _timed(connection, "SELECT add_log_month('login_events', %s)", (MONTHS[2],))
                 waited_for_making = reader.longest_ms
@@ -77,7 +81,8 @@ def _figure(name: str, milliseconds: float) -> StandingFigure:
 
 def _timed(connection: psycopg.Connection[tuple[object, ...]], statement: str, values: tuple[object, ...]) -> float:
     began_at = time.perf_counter()
-    connection.execute(statement.encode(), values)
+    row = connection.execute(statement.encode(), values).fetchone()
+    assert row not in {None, (None,), (False,)}, f"nothing was done by: {statement}"
     return (time.perf_counter() - began_at) * _MILLISECONDS
 
 
@@ -87,11 +92,12 @@ class _Reader:
     def __init__(self, url: str) -> None:
         self.longest_ms = 0.0
         self._url = url
-        self._is_done = threading.Event()
+        self._has_begun, self._is_done = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._read)
 
     def __enter__(self) -> _Reader:
         self._thread.start()
+        self._has_begun.wait()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -103,3 +109,4 @@ class _Reader:
             while not self._is_done.is_set():
                 took = _timed(connection, "SELECT id FROM login_events ORDER BY id DESC LIMIT 1", ())
                 self.longest_ms = max(self.longest_ms, took)
+                self._has_begun.set()
