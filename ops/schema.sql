@@ -2,7 +2,7 @@
 
 CREATE FUNCTION add_log_month(log text, month date) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO '$user', 'public'
+    SET search_path TO 'public', 'pg_temp'
     SET lock_timeout TO '500ms'
     AS $$
 DECLARE
@@ -18,7 +18,7 @@ BEGIN
                array_to_string(c.reloptions, ', ')
         INTO   leftover, first, options
         FROM   log_partitions p
-        JOIN   pg_class c ON c.relname = p.name AND c.relkind = 'r' AND c.relpersistence = 'p'
+        JOIN   pg_class c ON c.oid = quote_ident(p.name)::regclass
         WHERE  p.log = add_log_month.log AND p.is_last;
         IF leftover IS NULL THEN
             RAISE EXCEPTION '% is no log that is partitioned by month', log;
@@ -156,7 +156,7 @@ COMMENT ON FUNCTION bound_log(log text) IS 'Adds the constraint that makes a tab
 
 CREATE FUNCTION drop_log_month(log text, before uuid, only_empty boolean) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO '$user', 'public'
+    SET search_path TO 'public', 'pg_temp'
     SET lock_timeout TO '500ms'
     AS $$
 DECLARE

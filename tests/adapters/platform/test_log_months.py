@@ -175,6 +175,27 @@ def test_a_log_that_others_hold_is_given_up(
     assert transact(log_months.drop_next, LOG, LOG.kept_for) == "scim_log_entries_before"
 
 
+def test_a_temporary_table_of_the_caller_does_not_stand_for_the_partitions(connection: Connection) -> None:
+    connection.execute(
+        """
+        CREATE TEMPORARY TABLE log_partitions AS
+        SELECT 'a log' AS log, 'mail_counts' AS name, NULL::uuid AS first_id, first_id_at(now()) AS end_id,
+               is_last
+        FROM   (VALUES (true), (false)) AS one (is_last)
+        """
+    )
+    connection.execute("GRANT ALL ON log_partitions TO PUBLIC")
+    try:
+        [dropped] = connection.execute("SELECT drop_log_month('a log', %s, false)", (first_id_at(LATER),)).fetchall()
+        with pytest.raises(psycopg.errors.RaiseException, match="no log"):
+            connection.execute("SELECT add_log_month('a log', '2031-11-01')")
+    finally:
+        connection.execute("DROP TABLE pg_temp.log_partitions")
+
+    assert dropped == (None,)
+    assert connection.execute("SELECT to_regclass('mail_counts') IS NOT NULL").fetchone() == (True,)
+
+
 @pytest.mark.parametrize("name", ["users", "nothing", "scim_log_entries_before", "scim_log_entries; DROP TABLE users"])
 def test_only_a_log_has_months(connection: Connection, name: str) -> None:
     with pytest.raises(psycopg.errors.RaiseException):

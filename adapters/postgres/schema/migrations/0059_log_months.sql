@@ -113,6 +113,10 @@ END
 $$;
 COMMENT ON FUNCTION begin_log_months(text) IS 'Makes a table the first partition of a log of the same name, with the index <log>_key as its key; the foreign keys are added afterwards.';
 
+-- Both functions below run with the rights of their owner. PostgreSQL looks for tables among the temporary ones of the caller
+-- first, unless these are named last.
+SELECT set_config('search_path', format('%I, pg_temp', current_schema()), true);
+
 CREATE FUNCTION add_log_month(log text, month date) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path FROM CURRENT
@@ -131,7 +135,7 @@ BEGIN
                array_to_string(c.reloptions, ', ')
         INTO   leftover, first, options
         FROM   log_partitions p
-        JOIN   pg_class c ON c.relname = p.name AND c.relkind = 'r' AND c.relpersistence = 'p'
+        JOIN   pg_class c ON c.oid = quote_ident(p.name)::regclass
         WHERE  p.log = add_log_month.log AND p.is_last;
         IF leftover IS NULL THEN
             RAISE EXCEPTION '% is no log that is partitioned by month', log;
