@@ -175,6 +175,51 @@ def test_a_log_that_others_hold_is_given_up(
     assert transact(log_months.drop_next, LOG, LOG.kept_for) == "scim_log_entries_before"
 
 
+def test_a_month_is_made_while_the_tables_are_read_that_its_log_refers_to(
+    transact: Callable[..., Any], database_url: str, clock: SettableClock
+) -> None:
+    clock.now = LATER
+    with connected(database_url) as other:
+        other.execute("BEGIN")
+        for table in ("users", "services", "organizations", "webhooks"):
+            other.execute(f"SELECT FROM {table}")
+        for log in Log:
+            assert transact(log_months.make_next, log) == date(2031, 11, 1)
+
+
+@pytest.mark.long
+def test_a_log_is_not_locked_before_the_tables_to_which_it_refers(
+    transact: Callable[..., Any], database_url: str, clock: SettableClock
+) -> None:
+    clock.now = LATER
+    with connected(database_url) as other:
+        other.execute("BEGIN")
+        other.execute("UPDATE users SET name = ''")
+        # A sign-in that has written to this table and writes to the log next would wait for what waits for it.
+        with pytest.raises(psycopg.errors.LockNotAvailable) as refused:
+            transact(log_months.make_next, Log.LOGIN_EVENTS)
+
+    assert "LOCK TABLE ONLY users" in (refused.value.diag.context or "")
+
+
+def test_who_may_read_the_last_partition_may_go_on_when_a_month_is_cut_off(
+    transact: Callable[..., Any], connection: Connection, clock: SettableClock
+) -> None:
+    clock.now = LATER
+    connection.execute("GRANT SELECT, DELETE ON scim_log_entries_after TO PUBLIC")
+
+    make_all(transact)
+
+    found = connection.execute(
+        """
+        SELECT privilege_type FROM pg_class, aclexplode(relacl)
+        WHERE  oid = 'scim_log_entries_after'::regclass AND grantee = 0
+        ORDER  BY 1
+        """
+    ).fetchall()
+    assert found == [("DELETE",), ("SELECT",)]
+
+
 def test_a_temporary_table_of_the_caller_does_not_stand_for_the_partitions(connection: Connection) -> None:
     connection.execute(
         """

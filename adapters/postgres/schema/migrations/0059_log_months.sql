@@ -128,14 +128,17 @@ DECLARE
     first    uuid;
     leftover text;
     options  text;
+    grants   aclitem[];
+    one      record;
 BEGIN
-    -- Again behind the lock, because another process may have made the month meanwhile.
+    -- Again behind the locks, because another process may have made the month meanwhile.
     FOR attempt IN 1..2 LOOP
         SELECT p.name, (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''([-0-9a-f]+)''\)'))[1]::uuid,
-               array_to_string(c.reloptions, ', ')
-        INTO   leftover, first, options
+               array_to_string(c.reloptions, ', '), c.relacl
+        INTO   leftover, first, options, grants
         FROM   log_partitions p
-        JOIN   pg_class c ON c.oid = quote_ident(p.name)::regclass
+        JOIN   pg_class c ON c.relname = p.name
+                             AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = quote_ident(p.log)::regclass)
         WHERE  p.log = add_log_month.log AND p.is_last;
         IF leftover IS NULL THEN
             RAISE EXCEPTION '% is no log that is partitioned by month', log;
@@ -143,13 +146,34 @@ BEGIN
         IF first >= ends THEN
             RETURN false;
         END IF;
+        -- The tables that the log refers to come first, as in the transactions that write to it: a new partition takes this
+        -- lock on each of them, for its foreign key. They can be read meanwhile.
+        FOR one IN
+            SELECT confrelid::regclass AS name FROM pg_constraint
+            WHERE  conrelid = quote_ident(log)::regclass AND contype = 'f'
+            ORDER  BY oid
+        LOOP
+            EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', one.name);
+        END LOOP;
         EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', log);
     END LOOP;
     EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)%s', part, leftover, ' WITH (' || options || ')');
     EXECUTE format('COMMENT ON TABLE %I IS %L', part, 'A month of ' || log || '.');
-    EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', log, leftover);
-    EXECUTE format('WITH moved AS (DELETE FROM %I WHERE id < %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
-                   leftover, ends, part);
+    -- The last partition is dropped and made again. To detach it and attach it again would lock the tables that the log refers
+    -- to against reading.
+    EXECUTE format('INSERT INTO %I SELECT * FROM %I', part, leftover);
+    EXECUTE format('DROP TABLE %I', leftover);
+    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)%s', leftover, part, ' WITH (' || options || ')');
+    EXECUTE format('COMMENT ON TABLE %I IS %L', leftover, 'Rows of ' || log || ' for which no month is there; normally none.');
+    FOR one IN
+        SELECT coalesce(nullif(acl.grantee::regrole::text, '-'), 'PUBLIC') AS grantee, acl.privilege_type AS privilege
+        FROM   aclexplode(grants) AS acl
+        WHERE  acl.grantee <> (SELECT relowner FROM pg_class WHERE oid = quote_ident(leftover)::regclass)
+    LOOP
+        EXECUTE format('GRANT %s ON %I TO %s', one.privilege, leftover, one.grantee);
+    END LOOP;
+    EXECUTE format('WITH moved AS (DELETE FROM %I WHERE id >= %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
+                   part, ends, leftover);
     -- Months that were not made belong to this one.
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', log, part, first, ends);
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (MAXVALUE)', log, leftover, ends);
