@@ -129,7 +129,11 @@ def test_a_month_is_dropped_when_it_is_over_for_that_long_and_empty(
 ) -> None:
     clock.now = LATER
     make_all(transact)
-    entry_id = write(connection, builder.organization("acme"), LATER)
+    organization_id = builder.organization("acme")
+    entry_id = write(connection, organization_id, LATER)
+    earlier_id = write(connection, organization_id, datetime(2026, 1, 1, tzinfo=UTC))
+    assert transact(log_months.drop_next, LOG, LOG.kept_for) is None
+    connection.execute("DELETE FROM scim_log_entries WHERE id = %s", (earlier_id,))
     # What was written before is long over.
     assert transact(log_months.drop_next, LOG, LOG.kept_for) == "scim_log_entries_before"
     assert transact(log_months.drop_next, LOG, LOG.kept_for) is None
@@ -166,13 +170,57 @@ def test_a_log_that_others_hold_is_given_up(
     transact: Callable[..., Any], database_url: str, clock: SettableClock
 ) -> None:
     clock.now = LATER
+    make_all(transact)
+    clock.now += timedelta(days=90)
     with connected(database_url) as other:
         other.execute("BEGIN")
         other.execute("SELECT FROM scim_log_entries")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             transact(log_months.drop_next, LOG, LOG.kept_for)
         other.execute("ROLLBACK")
-    assert transact(log_months.drop_next, LOG, LOG.kept_for) == "scim_log_entries_before"
+    assert transact(log_months.drop_next, LOG, LOG.kept_for) == "scim_log_entries_2031_11"
+
+
+def test_what_has_an_id_of_a_dropped_month_is_stored_and_no_later_month_is_dropped_with_it(
+    transact: Callable[..., Any], connection: Connection, clock: SettableClock, builder: Builder
+) -> None:
+    clock.now = LATER
+    make_all(transact)
+    # A clock that is ahead for some hours is enough, when it is that of the database as well.
+    clock.now += timedelta(days=90)
+    assert transact(log_months.drop_next, LOG, LOG.kept_for) == "scim_log_entries_2031_11"
+
+    entry_id = write(connection, builder.organization("acme"), LATER)
+
+    assert partition_of(connection, entry_id) == "scim_log_entries_before"
+    assert transact(log_months.drop_next, LOG, LOG.kept_for) is None
+    connection.execute("DELETE FROM scim_log_entries")
+    dropped = [transact(log_months.drop_next, LOG, LOG.kept_for) for _ in range(3)]
+    assert dropped == ["scim_log_entries_before", "scim_log_entries_2031_12", None]
+
+
+def test_the_first_partition_that_is_made_again_has_what_the_log_has(
+    transact: Callable[..., Any], connection: Connection, clock: SettableClock
+) -> None:
+    clock.now = LATER
+    make_all(transact)
+    connection.execute("GRANT SELECT ON scim_log_entries_before TO PUBLIC")
+    clock.now += timedelta(days=90)
+    transact(log_months.drop_next, LOG, LOG.kept_for)
+
+    [readable] = connection.execute(
+        "SELECT count(*) FROM pg_class, aclexplode(relacl) WHERE relname = 'scim_log_entries_before' AND grantee = 0"
+    ).fetchall()
+    assert readable == (1,)
+    found = connection.execute(
+        """
+        SELECT count(*), count(DISTINCT pg_get_constraintdef(oid))
+        FROM   pg_constraint
+        WHERE  conrelid IN ('scim_log_entries'::regclass, 'scim_log_entries_before'::regclass)
+        """
+    ).fetchall()
+    [(of_both, different)] = found
+    assert of_both == 2 * different
 
 
 def test_a_month_is_made_while_the_tables_are_read_that_its_log_refers_to(
