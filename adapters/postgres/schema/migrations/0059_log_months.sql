@@ -177,7 +177,9 @@ BEGIN
         JOIN   pg_class c ON c.relname = p.name
                              AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = quote_ident(p.log)::regclass)
         WHERE  p.log = add_log_month.log AND p.is_last;
-        IF leftover IS NULL THEN
+        -- Another process may be replacing the partition at this moment.
+        IF leftover IS NULL AND NOT (attempt = 1 AND EXISTS (SELECT FROM pg_partitioned_table
+                                                             WHERE  partrelid = to_regclass(quote_ident(log)))) THEN
             RAISE EXCEPTION '% is no log that is partitioned by month', log;
         END IF;
         IF first >= ends THEN
@@ -230,10 +232,16 @@ BEGIN
         IF part IS NULL THEN
             RETURN NULL;
         END IF;
-        -- A month that was large is not read behind the locks.
-        EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I) AND %L OR EXISTS (SELECT FROM ONLY %I) AND %L',
-                       part, only_empty AND attempt = 1, earliest, part <> earliest)
-        INTO   is_used;
+        BEGIN
+            -- A month that was large is not read behind the locks.
+            EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I) AND %L OR EXISTS (SELECT FROM ONLY %I) AND %L',
+                           part, only_empty AND attempt = 1, earliest, part <> earliest)
+            INTO   is_used;
+        EXCEPTION
+            -- Another process has dropped it at this moment.
+            WHEN undefined_table THEN
+                RETURN NULL;
+        END;
         IF is_used THEN
             RETURN NULL;
         END IF;
