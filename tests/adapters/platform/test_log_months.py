@@ -129,7 +129,11 @@ def test_a_month_is_dropped_when_it_is_over_for_that_long_and_empty(
 ) -> None:
     clock.now = LATER
     make_all(transact)
-    entry_id = write(connection, builder.organization("acme"), LATER)
+    organization_id = builder.organization("acme")
+    entry_id = write(connection, organization_id, LATER)
+    earlier_id = write(connection, organization_id, datetime(2026, 1, 1, tzinfo=UTC))
+    assert transact(log_months.drop_next, LOG, LOG.kept_for) is None
+    connection.execute("DELETE FROM scim_log_entries WHERE id = %s", (earlier_id,))
     # What was written before is long over.
     assert transact(log_months.drop_next, LOG, LOG.kept_for) == "scim_log_entries_before"
     assert transact(log_months.drop_next, LOG, LOG.kept_for) is None
@@ -166,13 +170,123 @@ def test_a_log_that_others_hold_is_given_up(
     transact: Callable[..., Any], database_url: str, clock: SettableClock
 ) -> None:
     clock.now = LATER
+    make_all(transact)
+    clock.now += timedelta(days=90)
     with connected(database_url) as other:
         other.execute("BEGIN")
         other.execute("SELECT FROM scim_log_entries")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             transact(log_months.drop_next, LOG, LOG.kept_for)
         other.execute("ROLLBACK")
-    assert transact(log_months.drop_next, LOG, LOG.kept_for) == "scim_log_entries_before"
+    assert transact(log_months.drop_next, LOG, LOG.kept_for) == "scim_log_entries_2031_11"
+
+
+def test_what_has_an_id_of_a_dropped_month_is_stored_and_no_later_month_is_dropped_with_it(
+    transact: Callable[..., Any], connection: Connection, clock: SettableClock, builder: Builder
+) -> None:
+    clock.now = LATER
+    make_all(transact)
+    # A clock that is ahead for some hours is enough, when it is that of the database as well.
+    clock.now += timedelta(days=90)
+    assert transact(log_months.drop_next, LOG, LOG.kept_for) == "scim_log_entries_2031_11"
+
+    entry_id = write(connection, builder.organization("acme"), LATER)
+
+    assert partition_of(connection, entry_id) == "scim_log_entries_before"
+    assert transact(log_months.drop_next, LOG, LOG.kept_for) is None
+    connection.execute("DELETE FROM scim_log_entries")
+    dropped = [transact(log_months.drop_next, LOG, LOG.kept_for) for _ in range(3)]
+    assert dropped == ["scim_log_entries_before", "scim_log_entries_2031_12", None]
+
+
+def test_the_first_partition_that_is_made_again_has_what_the_log_has(
+    transact: Callable[..., Any], connection: Connection, clock: SettableClock
+) -> None:
+    clock.now = LATER
+    make_all(transact)
+    connection.execute("GRANT SELECT ON scim_log_entries_before TO PUBLIC")
+    clock.now += timedelta(days=90)
+    transact(log_months.drop_next, LOG, LOG.kept_for)
+
+    [readable] = connection.execute(
+        "SELECT count(*) FROM pg_class, aclexplode(relacl) WHERE relname = 'scim_log_entries_before' AND grantee = 0"
+    ).fetchall()
+    assert readable == (1,)
+    found = connection.execute(
+        """
+        SELECT count(*), count(DISTINCT pg_get_constraintdef(oid))
+        FROM   pg_constraint
+        WHERE  conrelid IN ('scim_log_entries'::regclass, 'scim_log_entries_before'::regclass)
+        """
+    ).fetchall()
+    [(of_both, different)] = found
+    assert of_both == 2 * different
+
+
+def test_a_month_is_made_while_the_tables_are_read_that_its_log_refers_to(
+    transact: Callable[..., Any], database_url: str, clock: SettableClock
+) -> None:
+    clock.now = LATER
+    with connected(database_url) as other:
+        other.execute("BEGIN")
+        for table in ("users", "services", "organizations", "webhooks"):
+            other.execute(f"SELECT FROM {table}")
+        for log in Log:
+            assert transact(log_months.make_next, log) == date(2031, 11, 1)
+
+
+@pytest.mark.long
+def test_a_log_is_not_locked_before_the_tables_to_which_it_refers(
+    transact: Callable[..., Any], database_url: str, clock: SettableClock
+) -> None:
+    clock.now = LATER
+    with connected(database_url) as other:
+        other.execute("BEGIN")
+        other.execute("UPDATE users SET name = ''")
+        # A sign-in that has written to this table and writes to the log next would wait for what waits for it.
+        with pytest.raises(psycopg.errors.LockNotAvailable) as refused:
+            transact(log_months.make_next, Log.LOGIN_EVENTS)
+
+    assert "LOCK TABLE ONLY users" in (refused.value.diag.context or "")
+
+
+def test_who_may_read_the_last_partition_may_go_on_when_a_month_is_cut_off(
+    transact: Callable[..., Any], connection: Connection, clock: SettableClock
+) -> None:
+    clock.now = LATER
+    connection.execute("GRANT SELECT, DELETE ON scim_log_entries_after TO PUBLIC")
+
+    make_all(transact)
+
+    found = connection.execute(
+        """
+        SELECT privilege_type FROM pg_class, aclexplode(relacl)
+        WHERE  oid = 'scim_log_entries_after'::regclass AND grantee = 0
+        ORDER  BY 1
+        """
+    ).fetchall()
+    assert found == [("DELETE",), ("SELECT",)]
+
+
+def test_a_temporary_table_of_the_caller_does_not_stand_for_the_partitions(connection: Connection) -> None:
+    connection.execute(
+        """
+        CREATE TEMPORARY TABLE log_partitions AS
+        SELECT 'a log' AS log, 'mail_counts' AS name, NULL::uuid AS first_id, first_id_at(now()) AS end_id,
+               is_last
+        FROM   (VALUES (true), (false)) AS one (is_last)
+        """
+    )
+    connection.execute("GRANT ALL ON log_partitions TO PUBLIC")
+    try:
+        [dropped] = connection.execute("SELECT drop_log_month('a log', %s, false)", (first_id_at(LATER),)).fetchall()
+        with pytest.raises(psycopg.errors.RaiseException, match="no log"):
+            connection.execute("SELECT add_log_month('a log', '2031-11-01')")
+    finally:
+        connection.execute("DROP TABLE pg_temp.log_partitions")
+
+    assert dropped == (None,)
+    assert connection.execute("SELECT to_regclass('mail_counts') IS NOT NULL").fetchone() == (True,)
 
 
 @pytest.mark.parametrize("name", ["users", "nothing", "scim_log_entries_before", "scim_log_entries; DROP TABLE users"])

@@ -113,6 +113,50 @@ END
 $$;
 COMMENT ON FUNCTION begin_log_months(text) IS 'Makes a table the first partition of a log of the same name, with the index <log>_key as its key; the foreign keys are added afterwards.';
 
+CREATE FUNCTION lock_log(log text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    one record;
+BEGIN
+    -- The tables that the log refers to come first, as in the transactions that write to it: a new partition takes this lock
+    -- on each of them, for its foreign key. They can be read meanwhile.
+    FOR one IN
+        SELECT confrelid::regclass AS name FROM pg_constraint
+        WHERE  conrelid = quote_ident(log)::regclass AND contype = 'f'
+        ORDER  BY oid
+    LOOP
+        EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', one.name);
+    END LOOP;
+    EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', log);
+END
+$$;
+COMMENT ON FUNCTION lock_log(text) IS 'Locks a log for a change of its partitions.';
+
+CREATE FUNCTION make_log_partition(part text, model text, grants aclitem[], remark text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    options text := (SELECT array_to_string(reloptions, ', ') FROM pg_class WHERE oid = quote_ident(model)::regclass);
+    one     record;
+BEGIN
+    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)%s', part, model, ' WITH (' || options || ')');
+    EXECUTE format('COMMENT ON TABLE %I IS %L', part, remark);
+    FOR one IN
+        SELECT coalesce(nullif(acl.grantee::regrole::text, '-'), 'PUBLIC') AS grantee, acl.privilege_type AS privilege
+        FROM   aclexplode(grants) AS acl
+        WHERE  acl.grantee <> (SELECT relowner FROM pg_class WHERE oid = quote_ident(part)::regclass)
+    LOOP
+        EXECUTE format('GRANT %s ON %I TO %s', one.privilege, part, one.grantee);
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION make_log_partition(text, text, aclitem[], text) IS 'Makes a table like a partition of a log, to be attached to it; the grants are those that are given beside the default ones.';
+
+-- Both functions below run with the rights of their owner. PostgreSQL looks for tables among the temporary ones of the caller
+-- first, unless these are named last.
+SELECT set_config('search_path', format('%I, pg_temp', current_schema()), true);
+
 CREATE FUNCTION add_log_month(log text, month date) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path FROM CURRENT
@@ -123,29 +167,34 @@ DECLARE
     part     text := log || to_char(month, '_YYYY_MM');
     first    uuid;
     leftover text;
-    options  text;
+    grants   aclitem[];
 BEGIN
-    -- Again behind the lock, because another process may have made the month meanwhile.
+    -- Again behind the locks, because another process may have made the month meanwhile.
     FOR attempt IN 1..2 LOOP
-        SELECT p.name, (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''([-0-9a-f]+)''\)'))[1]::uuid,
-               array_to_string(c.reloptions, ', ')
-        INTO   leftover, first, options
+        SELECT p.name, (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''([-0-9a-f]+)''\)'))[1]::uuid, c.relacl
+        INTO   leftover, first, grants
         FROM   log_partitions p
-        JOIN   pg_class c ON c.relname = p.name AND c.relkind = 'r' AND c.relpersistence = 'p'
+        JOIN   pg_class c ON c.relname = p.name
+                             AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = quote_ident(p.log)::regclass)
         WHERE  p.log = add_log_month.log AND p.is_last;
-        IF leftover IS NULL THEN
+        -- Another process may be replacing the partition at this moment.
+        IF leftover IS NULL AND NOT (attempt = 1 AND EXISTS (SELECT FROM pg_partitioned_table
+                                                             WHERE  partrelid = to_regclass(quote_ident(log)))) THEN
             RAISE EXCEPTION '% is no log that is partitioned by month', log;
         END IF;
         IF first >= ends THEN
             RETURN false;
         END IF;
-        EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', log);
+        PERFORM lock_log(log);
     END LOOP;
-    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)%s', part, leftover, ' WITH (' || options || ')');
-    EXECUTE format('COMMENT ON TABLE %I IS %L', part, 'A month of ' || log || '.');
-    EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', log, leftover);
-    EXECUTE format('WITH moved AS (DELETE FROM %I WHERE id < %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
-                   leftover, ends, part);
+    PERFORM make_log_partition(part, leftover, NULL, 'A month of ' || log || '.');
+    -- The last partition is dropped and made again. To detach it and attach it again would lock the tables that the log refers
+    -- to against reading.
+    EXECUTE format('INSERT INTO %I SELECT * FROM %I', part, leftover);
+    EXECUTE format('DROP TABLE %I', leftover);
+    PERFORM make_log_partition(leftover, part, grants, 'Rows of ' || log || ' for which no month is there; normally none.');
+    EXECUTE format('WITH moved AS (DELETE FROM %I WHERE id >= %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
+                   part, ends, leftover);
     -- Months that were not made belong to this one.
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', log, part, first, ends);
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (MAXVALUE)', log, leftover, ends);
@@ -160,33 +209,56 @@ CREATE FUNCTION drop_log_month(log text, before uuid, only_empty boolean) RETURN
     SET lock_timeout = '500ms'
     AS $$
 DECLARE
-    part    text;
-    is_used boolean := false;
+    earliest text := log || '_before';
+    part     text;
+    ends     uuid;
+    is_used  boolean;
+    grants   aclitem[];
 BEGIN
     -- It is kept for ever.
     IF log = 'audit_entries' THEN
         RAISE EXCEPTION 'months of % are never dropped', log;
     END IF;
-    SELECT   p.name
-    INTO     part
-    FROM     log_partitions p
-    WHERE    p.log = drop_log_month.log AND NOT p.is_last AND p.end_id <= drop_log_month.before
-    ORDER BY p.end_id
-    LIMIT    1;
-    IF part IS NULL THEN
-        RETURN NULL;
-    END IF;
-    IF only_empty THEN
-        EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I)', part) INTO is_used;
-    END IF;
-    IF is_used THEN
-        RETURN NULL;
-    END IF;
+    -- Again behind the locks, because others may have written meanwhile.
+    FOR attempt IN 1..2 LOOP
+        SELECT   p.name, p.end_id
+        INTO     part, ends
+        FROM     log_partitions p
+        WHERE    p.log = drop_log_month.log AND NOT p.is_last AND p.end_id <= drop_log_month.before
+        -- The first partition is left empty, and has nothing to drop then.
+        AND      (CASE WHEN p.first_id IS NULL THEN pg_relation_size(to_regclass(quote_ident(earliest))) > 0 ELSE true END)
+        ORDER BY p.end_id
+        LIMIT    1;
+        IF part IS NULL THEN
+            RETURN NULL;
+        END IF;
+        BEGIN
+            -- A month that was large is not read behind the locks.
+            EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I) AND %L OR EXISTS (SELECT FROM ONLY %I) AND %L',
+                           part, only_empty AND attempt = 1, earliest, part <> earliest)
+            INTO   is_used;
+        EXCEPTION
+            -- Another process has dropped it at this moment.
+            WHEN undefined_table THEN
+                RETURN NULL;
+        END;
+        IF is_used THEN
+            RETURN NULL;
+        END IF;
+        PERFORM lock_log(log);
+    END LOOP;
+    SELECT relacl INTO grants FROM pg_class WHERE oid = quote_ident(earliest)::regclass;
     EXECUTE format('DROP TABLE %I', part);
+    IF part <> earliest THEN
+        EXECUTE format('DROP TABLE %I', earliest);
+    END IF;
+    -- With a clock that was ahead, months are dropped that come again when it is right.
+    PERFORM make_log_partition(earliest, log || '_after', grants, 'Rows of ' || log || ' from before its first month; normally none.');
+    EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (MINVALUE) TO (%L)', log, earliest, ends);
     RETURN part;
 END
 $$;
-COMMENT ON FUNCTION drop_log_month(text, uuid, boolean) IS 'Drops the oldest partition of a log if all its ids are before that one, and returns its name.';
+COMMENT ON FUNCTION drop_log_month(text, uuid, boolean) IS 'Drops the oldest partition of a log if all its ids are before that one, and returns its name. Its range goes to the first partition, which is always there.';
 
 REVOKE ALL ON FUNCTION add_log_month(text, date) FROM PUBLIC;
 REVOKE ALL ON FUNCTION drop_log_month(text, uuid, boolean) FROM PUBLIC;
