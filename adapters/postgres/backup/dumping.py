@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     ShowDump: TypeAlias = Callable[[str, int, float], None]
 
 APPLICATION_NAME: Final = "gatehouse backup"
+SCHEMA: Final = "public"
 MAJOR: Final = 10_000
 ERROR_LINES_MAX: Final = 5
 END_SECONDS_MAX: Final = 30.0
@@ -202,6 +203,8 @@ def _dumped(program: Path, url: str, snapshot: str, shares: _Shares, show: ShowD
             "--compress=1",
             "--no-owner",
             "--no-privileges",
+            # What is ours; extensions and other schemas belong to whoever runs the server.
+            f"--schema={SCHEMA}",
             "--verbose",
             f"--snapshot={snapshot}",
             f"--dbname={address}",

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Final
 import psycopg
 from psycopg.sql import SQL
 
-from adapters.postgres.backup.dumping import END_SECONDS_MAX, ERROR_LINES_MAX
+from adapters.postgres.backup.dumping import END_SECONDS_MAX, ERROR_LINES_MAX, SCHEMA
 from adapters.postgres.backup.programs import restore_program
 from adapters.postgres.schema import migrations
 from core.platform.backups import BackupError
@@ -165,7 +165,7 @@ def _script(program: Path, backup: OpenedBackup) -> Generator[IO[bytes]]:
     """Yield the statements of the dump; raise `BackupError` when `pg_restore` could not read it to its end."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
-            [program, "--format=custom", "--file=-", "--no-owner", "--no-privileges"],
+            [program, "--format=custom", "--file=-", "--no-owner", "--no-privileges", f"--schema={SCHEMA}"],
             # It reads on from where the descriptor stands.
             stdin=backup.go_to_dump(),
             stdout=subprocess.PIPE,
