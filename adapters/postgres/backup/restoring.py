@@ -52,7 +52,6 @@ _FUNCTIONS: Final = """
     WHERE    p.pronamespace = 'public'::regnamespace
       AND    NOT EXISTS (SELECT FROM pg_depend d
                          WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
-    ORDER BY p.oid
 """
 _OTHERS: Final = """
     SELECT DISTINCT application_name
@@ -99,6 +98,7 @@ def restore(
                     _take_in(connection, part, script)
                     show(backup.share_read())
             connection.execute("RESET search_path")
+            _close_to_others(connection)
             # Its history must be one that this version knows.
             migrations.plan(connection)
             done = options.after.run(connection)
@@ -147,8 +147,14 @@ def _empty(connection: RawConnection, *, replace: bool) -> None:
         )
     for statement in _deletions(found):
         connection.execute(statement)
-    for (function,) in connection.execute(_FUNCTIONS).fetchall():
+    for (function,) in connection.execute(f"{_FUNCTIONS} ORDER BY p.oid".encode()).fetchall():
         connection.execute(f"DROP FUNCTION IF EXISTS {function} CASCADE".encode())
+
+
+def _close_to_others(connection: RawConnection) -> None:
+    """Keep other roles from functions with the rights of their owner: a dump without privileges opens them to all."""
+    for (function,) in connection.execute(f"{_FUNCTIONS} AND p.prosecdef".encode()).fetchall():
+        connection.execute(f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC".encode())
 
 
 def _deletions(found: list[tuple[str, str]]) -> Iterator[bytes]:

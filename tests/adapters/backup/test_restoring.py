@@ -304,3 +304,21 @@ def test_extensions_and_schemas_of_the_operator_are_neither_backed_up_nor_replac
     assert contents(another_database_url) == before
     with psycopg.connect(superuser) as administrator:
         assert administrator.execute("TABLE monitoring.samples").fetchall() == [(1,)]
+
+
+def test_functions_with_the_rights_of_their_owner_are_closed_to_other_roles(
+    filled: str, empty_database_url: str, path: Path
+) -> None:
+    open_to_all = """
+        SELECT proname, has_function_privilege('pg_monitor', oid, 'EXECUTE')
+        FROM   pg_proc
+        WHERE  pronamespace = 'public'::regnamespace AND prosecdef
+    """
+    backed_up(filled, path)
+
+    restored(empty_database_url, path)
+
+    for url in (filled, empty_database_url):
+        with psycopg.connect(url) as connection:
+            found = dict(connection.execute(open_to_all).fetchall())
+        assert found == {"add_log_month": False, "drop_log_month": False}
