@@ -102,8 +102,7 @@ def restore(
             # Its history must be one that this version knows.
             migrations.plan(connection)
             done = options.after.run(connection)
-        # Without statistics the first statements would be planned badly.
-        connection.execute("ANALYZE")
+        _analyze(connection, report)
         return done
 
 
@@ -155,6 +154,17 @@ def _close_to_others(connection: RawConnection) -> None:
     """Keep other roles from functions with the rights of their owner: a dump without privileges opens them to all."""
     for (function,) in connection.execute(f"{_FUNCTIONS} AND p.prosecdef".encode()).fetchall():
         connection.execute(f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC".encode())
+
+
+def _analyze(connection: RawConnection, report: Callable[[str], None]) -> None:
+    """Collect statistics, without which the first statements would be planned badly; the backup is in already."""
+    try:
+        connection.execute("ANALYZE")
+    except psycopg.Error as error:
+        report(
+            f"The backup is in the database, but ANALYZE failed: {str(error).splitlines()[0]}. Run it again as the"
+            " owner of the tables before you start the servers, which would be slow."
+        )
 
 
 def _deletions(found: list[tuple[str, str]]) -> Iterator[bytes]:

@@ -322,3 +322,34 @@ def test_functions_with_the_rights_of_their_owner_are_closed_to_other_roles(
         with psycopg.connect(url) as connection:
             found = dict(connection.execute(open_to_all).fetchall())
         assert found == {"add_log_month": False, "drop_log_month": False}
+
+
+def test_a_backup_that_is_in_the_database_is_not_said_to_be_refused_when_the_statistics_fail(
+    another_database_url: str, path: Path
+) -> None:
+    migrate(another_database_url)
+    execute(
+        another_database_url,
+        b"""
+        CREATE FUNCTION failing(size integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
+        BEGIN
+            IF current_query() = 'ANALYZE' THEN
+                RAISE 'too large';
+            END IF;
+            RETURN size;
+        END
+        $$;
+        CREATE TABLE sizes AS SELECT 1 AS size;
+        CREATE INDEX ON sizes (failing(size));
+        """,
+    )
+    backed_up(another_database_url, path)
+    before = contents(another_database_url)
+    execute(another_database_url, b"DELETE FROM tiers")
+    said: list[str] = []
+
+    restored(another_database_url, path, replace=True, report=said.append)
+
+    assert contents(another_database_url) == before
+    [line] = said
+    assert line.startswith("The backup is in the database, but ANALYZE failed: too large. Run it again")
