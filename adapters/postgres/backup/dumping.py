@@ -101,7 +101,7 @@ def holds(connection: RawConnection, table: str, column: str) -> bool:
     )
 
 
-def _stop_behind(error: BaseException | None) -> BaseException | None:
+def stop_behind(error: BaseException | None) -> BaseException | None:
     """Return the stop that came in the middle of a statement, so that ending the transaction failed as well."""
     while error is not None and not isinstance(error, KeyboardInterrupt | SystemExit):
         error = error.__context__
@@ -113,7 +113,7 @@ def _refused_as_backup_error() -> Generator[None]:
     try:
         yield
     except psycopg.Error as error:
-        if (stop := _stop_behind(error)) is not None:
+        if (stop := stop_behind(error)) is not None:
             raise stop from None
         raise BackupError(f"The database could not be backed up: {str(error).splitlines()[0]}.") from error
 

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Final
 import psycopg
 from psycopg.sql import SQL
 
-from adapters.postgres.backup.dumping import END_SECONDS_MAX, ERROR_LINES_MAX, SCHEMA
+from adapters.postgres.backup.dumping import END_SECONDS_MAX, ERROR_LINES_MAX, SCHEMA, stop_behind
 from adapters.postgres.backup.programs import restore_program
 from adapters.postgres.schema import migrations
 from core.platform.backups import BackupError
@@ -110,15 +110,19 @@ def restore(
 def _refused_as_backup_error() -> Generator[None]:
     try:
         yield
-    except psycopg.errors.LockNotAvailable as error:
-        raise BackupError(
-            f"Another connection has used a table of this database for {LOCK_WAIT_SECONDS_MAX} s. End what"
-            " pg_stat_activity shows there. Nothing was changed."
-        ) from error
     except psycopg.Error as error:
-        raise BackupError(
-            f"The database refused the backup: {str(error).splitlines()[0]}. Nothing was changed."
-        ) from error
+        if (stop := stop_behind(error)) is not None:
+            raise stop from None
+        raise BackupError(f"{_reason(error)} Nothing was changed.") from error
+
+
+def _reason(error: psycopg.Error) -> str:
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return (
+            f"Another connection has used a table of this database for {LOCK_WAIT_SECONDS_MAX} s. End what"
+            " pg_stat_activity shows there."
+        )
+    return f"The database refused the backup: {str(error).splitlines()[0]}."
 
 
 def _require_alone(connection: RawConnection) -> None:
@@ -161,6 +165,8 @@ def _analyze(connection: RawConnection, report: Callable[[str], None]) -> None:
     try:
         connection.execute("ANALYZE")
     except psycopg.Error as error:
+        if (stop := stop_behind(error)) is not None:
+            raise stop from None
         report(
             f"The backup is in the database, but ANALYZE failed: {str(error).splitlines()[0]}. Run it again as the"
             " owner of the tables before you start the servers, which would be slow."
