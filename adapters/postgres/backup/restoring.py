@@ -122,6 +122,11 @@ def _reason(error: psycopg.Error) -> str:
             f"Another connection has used a table of this database for {LOCK_WAIT_SECONDS_MAX} s. End what"
             " pg_stat_activity shows there."
         )
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        return (
+            f"The role of this address may not restore: {str(error).splitlines()[0]}. Name the owner of the tables in"
+            " GATEHOUSE_DATABASE_URL, as for `gatehouse migrate`."
+        )
     return f"The database refused the backup: {str(error).splitlines()[0]}."
 
 
