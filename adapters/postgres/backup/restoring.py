@@ -58,16 +58,24 @@ _OTHERS: Final = """
     FROM   pg_stat_activity
     WHERE  datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'gatehouse%'
 """
+# The name of the sessions that a pooler keeps, also when the last server has ended; and the lock of the process that
+# polls, which is held directly and whenever a server runs (`adapters/postgres/listening.py`).
+_POOLED: Final = "gatehouse"
+_NOBODY_POLLS: Final = "SELECT pg_try_advisory_lock(hashtext('gatehouse.polling'))"
 _KINDS: Final = {"v": SQL("VIEW"), "m": SQL("MATERIALIZED VIEW"), "S": SQL("SEQUENCE"), "f": SQL("FOREIGN TABLE")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreOptions:
-    """What a restore may do: `programs` is the only folder to take `pg_restore` from, if it is given."""
+    """What a restore may do: `programs` is the only folder to take `pg_restore` from, if it is given.
+
+    Behind a pooler that shares its sessions, their names do not tell whether a server runs.
+    """
 
     replace: bool
     programs: Path | None
     after: AfterRestore
+    is_pooled: bool = False
 
 
 def restore(
@@ -87,7 +95,7 @@ def restore(
         _refused_as_backup_error(),
         migrations.excluding_replicas(connection, report),
     ):
-        _require_alone(connection)
+        _require_alone(connection, is_pooled=options.is_pooled)
         with connection.transaction():
             connection.execute("SELECT set_config('statement_timeout', '0', true)")
             connection.execute("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
@@ -130,8 +138,11 @@ def _reason(error: psycopg.Error) -> str:
     return f"The database refused the backup: {str(error).splitlines()[0]}."
 
 
-def _require_alone(connection: RawConnection) -> None:
+def _require_alone(connection: RawConnection, *, is_pooled: bool) -> None:
     others = [name for (name,) in connection.execute(_OTHERS)]
+    if is_pooled and _POOLED in others and connection.execute(_NOBODY_POLLS).fetchone() == (True,):
+        # Held until the end, so that a server that starts meanwhile does no background work.
+        others.remove(_POOLED)
     if others:
         raise BackupError(
             f"Gatehouse is connected to this database ({', '.join(sorted(others))}). Stop all its servers and commands,"
