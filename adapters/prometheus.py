@@ -53,9 +53,9 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 OTHER = "other"
 # In place of a class of statuses: 5xx whose cause is a caller or the system of another party.
 EXTERNAL = 0
-# Some 150 routes, two methods each, three classes of status. More than that can only be a defect, and is counted under
-# one label, so that memory stays bounded.
-REQUEST_SERIES_MAX = 1_000
+# Of each class of status: some 670 routes, and HEAD for each GET. What is more is counted under one label, so that
+# memory stays bounded. A client that asks for every path, and is refused, uses up the series of refusals alone.
+REQUEST_SERIES_MAX = 1_200
 
 _BACKEND = "postgres"
 
@@ -102,6 +102,7 @@ class PrometheusMetrics(PrometheusWorkMetrics):
             registry=registry,
         )
         self._observe_request: dict[tuple[str, str, int], Callable[[float], None]] = {}
+        self._request_series_of_class: dict[int, int] = {}
 
         def pool_gauge(name: str, meaning: str) -> Gauge:
             # Every worker has its own pool.
@@ -233,8 +234,12 @@ class PrometheusMetrics(PrometheusWorkMetrics):
     def _request_series(self, method: str, route: str, status_class: int) -> Callable[[float], None]:
         # The client chooses the method, so an unknown one becomes neither a label nor a key.
         key = (method if method in METHODS else OTHER, route, status_class)
-        if key not in self._observe_request and len(self._observe_request) >= REQUEST_SERIES_MAX:
-            key = (OTHER, OTHER, status_class)
+        if key not in self._observe_request:
+            series = self._request_series_of_class.get(status_class, 0)
+            if series >= REQUEST_SERIES_MAX:
+                key = (OTHER, OTHER, status_class)
+            else:
+                self._request_series_of_class[status_class] = series + 1
         method, route, _ = key
         label = "external" if status_class == EXTERNAL else f"{status_class}xx"
         observe = self._observe_request[key] = self._requests.labels(method, route, label).observe

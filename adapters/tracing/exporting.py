@@ -153,6 +153,9 @@ class _Collector:
             with closing(self._connection()) as connection:
                 connection.request("POST", self._path, body, headers)
                 status = connection.getresponse().status
+        except UnicodeError:
+            # The resolver of names encodes them; the thread would end, and no span leave any more.
+            raise CollectorFailed("The collector cannot be reached: its host is not a name.") from None
         except (OSError, http.client.HTTPException) as error:
             # The message of an answer that is malformed may quote it.
             reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__

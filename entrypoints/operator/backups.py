@@ -80,8 +80,10 @@ def restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) ->
                     done // MEGABYTE, "MB", total=backup.dump_bytes // MEGABYTE, share=share, context="Restoring: "
                 )
 
-            options = RestoreOptions(replace=wishes.replace, programs=settings.postgres_programs, after=after)
-            with _database_without_server(settings) as address:
+            with _database_without_server(settings) as (address, is_pooled):
+                options = RestoreOptions(
+                    replace=wishes.replace, programs=settings.postgres_programs, after=after, is_pooled=is_pooled
+                )
                 done = restoring.restore(address.reveal(), backup, options, progress.around(report), show)
                 applied = database.migrate(address, progress.around(report))
     _report_dropped(done.dropped, report)
@@ -105,14 +107,15 @@ def _after(settings: Settings, manifest: Manifest, wishes: Wishes) -> AfterResto
 
 
 @contextmanager
-def _database_without_server(settings: Settings) -> Generator[Secret]:
-    """Yield the address of the database, from whose data folder nothing serves meanwhile."""
+def _database_without_server(settings: Settings) -> Generator[tuple[Secret, bool]]:
+    """Yield the address of the database, from whose data folder nothing serves, and if there is a pooler."""
     if not settings.is_embedded:
         with database.address_of(settings) as address:
-            yield database.session_address(settings, address)
+            own = database.session_address(settings, address)
+            yield own, own.reveal() != address.reveal()
         return
     with database.serving_lock(settings), database.address_of(settings) as address:
-        yield address
+        yield address, False
 
 
 def _report_dropped(dropped: Mapping[str, int], report: Report) -> None:

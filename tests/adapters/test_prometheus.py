@@ -7,6 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.prometheus import OTHER, REQUEST_SERIES_MAX, PrometheusMetrics
 from core.platform.health_figures import PlatformFigures
+from entrypoints import capabilities
 from ports.listening import PollingRole
 from ports.metrics import EXPOSITION_CONTENT_TYPE
 from ports.metrics_of_work import ProcessUsage
@@ -183,6 +184,32 @@ def test_the_series_of_requests_are_bounded_and_lose_no_request(metrics: Prometh
     assert len(counts) == REQUEST_SERIES_MAX + 1
     assert sum(float(line.rsplit(" ", 1)[1]) for line in counts) == requests
     assert any(f'route="{OTHER}"' in line and line.endswith(" 500.0") for line in counts)
+
+
+def test_requests_that_are_refused_take_no_series_from_those_that_are_served_or_fail(
+    metrics: PrometheusMetrics,
+) -> None:
+    for number in range(REQUEST_SERIES_MAX + 1):
+        metrics.request_finished("GET", f"/{number}", 401, 0.001)
+
+    metrics.request_finished("GET", "/late", 200, 0.001)
+    metrics.request_finished("GET", "/late", 500, 0.001)
+    metrics.request_finished("GET", "/late", 502, 0.001, is_external=True)
+
+    for status in ("2xx", "5xx", "external"):
+        assert f'sso_http_request_duration_seconds_count{{method="GET",route="/late",status="{status}"}} 1.0' in lines(
+            metrics
+        )
+
+
+def test_every_route_has_room_among_the_series_of_a_class() -> None:
+    declared = capabilities.routes(is_development=True, has_billing_provider=True)
+
+    # HEAD is served wherever GET is.
+    methods = {"GET": ("GET", "HEAD")}
+    pairs = {(method, route.path) for route in declared for method in methods.get(route.method, (route.method,))}
+
+    assert len(pairs) <= REQUEST_SERIES_MAX
 
 
 def test_an_existing_series_is_still_counted_when_no_other_may_be_added(metrics: PrometheusMetrics) -> None:

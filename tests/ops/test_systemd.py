@@ -206,7 +206,14 @@ def test_one_unit_migrates_as_the_owner_and_the_other_serves_as_a_role_without_r
     assert again.returncode == 0, again.stderr
     assert [line for line in service.events if line.get("level") == "error"] == []
     assert "permission denied" not in service.log
+    assert run([str(GATEHOUSE), "backup", str(tmp_path / "backup.tar")], environment(SERVER, tmp_path)).returncode == 0
+    restore = [str(GATEHOUSE), "restore", "--replace", str(tmp_path / "backup.tar")]
+    refused = run(restore, environment(SERVER, tmp_path))
+    assert "Name the owner of the tables in GATEHOUSE_DATABASE_URL" in refused.stderr
+    restored = run(restore, environment(MIGRATION, tmp_path) | prefixed({"MASTER_KEYS": MASTER_KEY}))
+    assert restored.returncode == 0, restored.stderr
     with psycopg.connect(production.server, autocommit=True) as connection:
+        connection.execute("UPDATE users SET name = name")
         for statement in REFUSED:
             with pytest.raises(InsufficientPrivilege):
                 connection.execute(statement.encode())

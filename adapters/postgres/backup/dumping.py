@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     ShowDump: TypeAlias = Callable[[str, int, float], None]
 
 APPLICATION_NAME: Final = "gatehouse backup"
+SCHEMA: Final = "public"
 MAJOR: Final = 10_000
 ERROR_LINES_MAX: Final = 5
 END_SECONDS_MAX: Final = 30.0
@@ -100,7 +101,7 @@ def holds(connection: RawConnection, table: str, column: str) -> bool:
     )
 
 
-def _stop_behind(error: BaseException | None) -> BaseException | None:
+def stop_behind(error: BaseException | None) -> BaseException | None:
     """Return the stop that came in the middle of a statement, so that ending the transaction failed as well."""
     while error is not None and not isinstance(error, KeyboardInterrupt | SystemExit):
         error = error.__context__
@@ -112,7 +113,7 @@ def _refused_as_backup_error() -> Generator[None]:
     try:
         yield
     except psycopg.Error as error:
-        if (stop := _stop_behind(error)) is not None:
+        if (stop := stop_behind(error)) is not None:
             raise stop from None
         raise BackupError(f"The database could not be backed up: {str(error).splitlines()[0]}.") from error
 
@@ -202,6 +203,8 @@ def _dumped(program: Path, url: str, snapshot: str, shares: _Shares, show: ShowD
             "--compress=1",
             "--no-owner",
             "--no-privileges",
+            # What is ours; extensions and other schemas belong to whoever runs the server.
+            f"--schema={SCHEMA}",
             "--verbose",
             f"--snapshot={snapshot}",
             f"--dbname={address}",

@@ -82,12 +82,13 @@ class BackupWriter:
 @contextmanager
 def new_backup(path: Path, written_at: datetime) -> Generator[BackupWriter]:
     """Yield what writes a new file, which gets its name only when the block ends; else nothing of it is left."""
-    if path.exists():
-        raise BackupError(f"{path} exists already. Choose another name; a backup replaces no file.")
-    part = path.with_name(path.name + PART_SUFFIX)
     try:
+        _require_new(path)
+        part = path.with_name(path.name + PART_SUFFIX)
         with _opened_alone(part) as file:
             try:
+                # Another backup may have ended since.
+                _require_new(path)
                 yield BackupWriter(file, written_at)
                 file.flush()
                 os.fsync(file.fileno())
@@ -195,6 +196,11 @@ def _digest(file: IO[bytes], member: tarfile.TarInfo, show: Callable[[int, int],
     return digest.hexdigest()
 
 
+def _require_new(path: Path) -> None:
+    if path.exists():
+        raise BackupError(f"{path} exists already. Choose another name; a backup replaces no file.")
+
+
 @contextmanager
 def _opened_alone(part: Path) -> Generator[IO[bytes]]:
     """Open the unfinished file, readable by its owner alone; that of a backup that was killed is written anew."""
@@ -202,8 +208,12 @@ def _opened_alone(part: Path) -> Generator[IO[bytes]]:
     with os.fdopen(descriptor, "w+b") as file:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BackupError(f"Another backup is being written to {part}. Choose another name.") from None
+            # One that has ended meanwhile has given this file its name.
+            is_ours = os.path.samestat(os.fstat(descriptor), part.stat())
+        except (BlockingIOError, FileNotFoundError):
+            is_ours = False
+        if not is_ours:
+            raise BackupError(f"Another backup is being written to {part}. Choose another name.")
         os.fchmod(descriptor, _PRIVATE_FILE)
         os.ftruncate(descriptor, 0)
         yield file

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Final
 import psycopg
 from psycopg.sql import SQL
 
-from adapters.postgres.backup.dumping import END_SECONDS_MAX, ERROR_LINES_MAX
+from adapters.postgres.backup.dumping import END_SECONDS_MAX, ERROR_LINES_MAX, SCHEMA, stop_behind
 from adapters.postgres.backup.programs import restore_program
 from adapters.postgres.schema import migrations
 from core.platform.backups import BackupError
@@ -52,23 +52,30 @@ _FUNCTIONS: Final = """
     WHERE    p.pronamespace = 'public'::regnamespace
       AND    NOT EXISTS (SELECT FROM pg_depend d
                          WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
-    ORDER BY p.oid
 """
 _OTHERS: Final = """
     SELECT DISTINCT application_name
     FROM   pg_stat_activity
     WHERE  datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'gatehouse%'
 """
+# The name of the sessions that a pooler keeps, also when the last server has ended; and the lock of the process that
+# polls, which is held directly and whenever a server runs (`adapters/postgres/listening.py`).
+_POOLED: Final = "gatehouse"
+_NOBODY_POLLS: Final = "SELECT pg_try_advisory_lock(hashtext('gatehouse.polling'))"
 _KINDS: Final = {"v": SQL("VIEW"), "m": SQL("MATERIALIZED VIEW"), "S": SQL("SEQUENCE"), "f": SQL("FOREIGN TABLE")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreOptions:
-    """What a restore may do: `programs` is the only folder to take `pg_restore` from, if it is given."""
+    """What a restore may do: `programs` is the only folder to take `pg_restore` from, if it is given.
+
+    Behind a pooler that shares its sessions, their names do not tell whether a server runs.
+    """
 
     replace: bool
     programs: Path | None
     after: AfterRestore
+    is_pooled: bool = False
 
 
 def restore(
@@ -88,7 +95,7 @@ def restore(
         _refused_as_backup_error(),
         migrations.excluding_replicas(connection, report),
     ):
-        _require_alone(connection)
+        _require_alone(connection, is_pooled=options.is_pooled)
         with connection.transaction():
             connection.execute("SELECT set_config('statement_timeout', '0', true)")
             connection.execute("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
@@ -99,11 +106,11 @@ def restore(
                     _take_in(connection, part, script)
                     show(backup.share_read())
             connection.execute("RESET search_path")
+            _close_to_others(connection)
             # Its history must be one that this version knows.
             migrations.plan(connection)
             done = options.after.run(connection)
-        # Without statistics the first statements would be planned badly.
-        connection.execute("ANALYZE")
+        _analyze(connection, report)
         return done
 
 
@@ -111,19 +118,31 @@ def restore(
 def _refused_as_backup_error() -> Generator[None]:
     try:
         yield
-    except psycopg.errors.LockNotAvailable as error:
-        raise BackupError(
-            f"Another connection has used a table of this database for {LOCK_WAIT_SECONDS_MAX} s. End what"
-            " pg_stat_activity shows there. Nothing was changed."
-        ) from error
     except psycopg.Error as error:
-        raise BackupError(
-            f"The database refused the backup: {str(error).splitlines()[0]}. Nothing was changed."
-        ) from error
+        if (stop := stop_behind(error)) is not None:
+            raise stop from None
+        raise BackupError(f"{_reason(error)} Nothing was changed.") from error
 
 
-def _require_alone(connection: RawConnection) -> None:
+def _reason(error: psycopg.Error) -> str:
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return (
+            f"Another connection has used a table of this database for {LOCK_WAIT_SECONDS_MAX} s. End what"
+            " pg_stat_activity shows there."
+        )
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        return (
+            f"The role of this address may not restore: {str(error).splitlines()[0]}. Name the owner of the tables in"
+            " GATEHOUSE_DATABASE_URL, as for `gatehouse migrate`."
+        )
+    return f"The database refused the backup: {str(error).splitlines()[0]}."
+
+
+def _require_alone(connection: RawConnection, *, is_pooled: bool) -> None:
     others = [name for (name,) in connection.execute(_OTHERS)]
+    if is_pooled and _POOLED in others and connection.execute(_NOBODY_POLLS).fetchone() == (True,):
+        # Held until the end, so that a server that starts meanwhile does no background work.
+        others.remove(_POOLED)
     if others:
         raise BackupError(
             f"Gatehouse is connected to this database ({', '.join(sorted(others))}). Stop all its servers and commands,"
@@ -147,8 +166,27 @@ def _empty(connection: RawConnection, *, replace: bool) -> None:
         )
     for statement in _deletions(found):
         connection.execute(statement)
-    for (function,) in connection.execute(_FUNCTIONS).fetchall():
+    for (function,) in connection.execute(f"{_FUNCTIONS} ORDER BY p.oid".encode()).fetchall():
         connection.execute(f"DROP FUNCTION IF EXISTS {function} CASCADE".encode())
+
+
+def _close_to_others(connection: RawConnection) -> None:
+    """Keep other roles from functions with the rights of their owner: a dump without privileges opens them to all."""
+    for (function,) in connection.execute(f"{_FUNCTIONS} AND p.prosecdef".encode()).fetchall():
+        connection.execute(f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC".encode())
+
+
+def _analyze(connection: RawConnection, report: Callable[[str], None]) -> None:
+    """Collect statistics, without which the first statements would be planned badly; the backup is in already."""
+    try:
+        connection.execute("ANALYZE")
+    except psycopg.Error as error:
+        if (stop := stop_behind(error)) is not None:
+            raise stop from None
+        report(
+            f"The backup is in the database, but ANALYZE failed: {str(error).splitlines()[0]}. Run it again as the"
+            " owner of the tables before you start the servers, which would be slow."
+        )
 
 
 def _deletions(found: list[tuple[str, str]]) -> Iterator[bytes]:
@@ -165,7 +203,7 @@ def _script(program: Path, backup: OpenedBackup) -> Generator[IO[bytes]]:
     """Yield the statements of the dump; raise `BackupError` when `pg_restore` could not read it to its end."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
-            [program, "--format=custom", "--file=-", "--no-owner", "--no-privileges"],
+            [program, "--format=custom", "--file=-", "--no-owner", "--no-privileges", f"--schema={SCHEMA}"],
             # It reads on from where the descriptor stands.
             stdin=backup.go_to_dump(),
             stdout=subprocess.PIPE,

@@ -46,12 +46,13 @@ def restored(
     ends_sessions: bool = False,
     drops_with: Vault | None = None,
     now: datetime = NOW,
+    report: Callable[[str], None] = lambda _line: None,
 ) -> Done:
     """Restore a backup, and return what followed."""
     after = AfterRestore(now=now, ends_sessions=ends_sessions, drops_unreadable_with=drops_with)
     options = RestoreOptions(replace=replace, programs=None, after=after)
     with opened_backup(path, lambda _done, _total: None) as backup:
-        return restore(url, backup, options, lambda _line: None, lambda _share: None)
+        return restore(url, backup, options, report, lambda _share: None)
 
 
 def contents(url: str) -> dict[str, tuple[int, str | None]]:

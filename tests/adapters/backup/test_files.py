@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
 import stat
@@ -219,6 +220,36 @@ def test_a_folder_that_may_not_be_written_to_is_named(tmp_path: Path) -> None:
         new_backup(tmp_path / "missing" / "backup.tar", NOW),
     ):
         pass
+
+
+def test_a_name_that_cannot_be_looked_up_is_refused(tmp_path: Path) -> None:
+    # As in a folder that the role of the operator may not enter.
+    path = tmp_path / ("x" * 300)
+
+    with (
+        pytest.raises(BackupError, match=r"could not be written: File name too long\. Check its folder"),
+        new_backup(path, NOW),
+    ):
+        pass
+
+
+def test_a_backup_that_ends_while_another_one_begins_stays_as_it_is(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = path.with_name("backup.tar.part")
+    part.write_bytes(b"complete")
+    lock = fcntl.flock
+
+    def end_then_lock(descriptor: int, operation: int) -> None:
+        part.rename(path)
+        lock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", end_then_lock)
+
+    with pytest.raises(BackupError, match="Another backup is being written"), new_backup(path, NOW):
+        pass
+
+    assert path.read_bytes() == b"complete"
 
 
 def test_a_file_that_cannot_be_read_is_named(path: Path) -> None:

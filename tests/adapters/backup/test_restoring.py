@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from adapters.postgres.backup import restoring
 from adapters.postgres.backup.files import new_backup
 from adapters.postgres.backup.programs import dump_program, environment_and_address, restore_program
+from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.schema import migrations
 from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.schema.migrations import MigrationError
@@ -283,3 +285,71 @@ def test_a_folder_of_programs_that_is_set_is_the_only_one(tmp_path: Path) -> Non
     (tmp_path / "pg_dump").chmod(0o755)
     with pytest.raises(BackupError, match="has no pg_dump of PostgreSQL 18"):
         dump_program(18, tmp_path)
+
+
+def test_extensions_and_schemas_of_the_operator_are_neither_backed_up_nor_replaced(
+    another_database_url: str, path: Path
+) -> None:
+    migrate(another_database_url)
+    before = contents(another_database_url)
+    # As in a database whose administrator measures statements and keeps tables of their own.
+    superuser = make_conninfo(another_database_url, user=SUPERUSER)
+    execute(superuser, b"CREATE SCHEMA monitoring; CREATE TABLE monitoring.samples AS SELECT 1 AS size")
+    execute(superuser, b"CREATE EXTENSION vector SCHEMA public")
+
+    backed_up(another_database_url, path)
+    execute(another_database_url, b"DELETE FROM tiers")
+    restored(another_database_url, path, replace=True)
+
+    assert contents(another_database_url) == before
+    with psycopg.connect(superuser) as administrator:
+        assert administrator.execute("TABLE monitoring.samples").fetchall() == [(1,)]
+
+
+def test_functions_with_the_rights_of_their_owner_are_closed_to_other_roles(
+    filled: str, empty_database_url: str, path: Path
+) -> None:
+    open_to_all = """
+        SELECT proname, has_function_privilege('pg_monitor', oid, 'EXECUTE')
+        FROM   pg_proc
+        WHERE  pronamespace = 'public'::regnamespace AND prosecdef
+    """
+    backed_up(filled, path)
+
+    restored(empty_database_url, path)
+
+    for url in (filled, empty_database_url):
+        with psycopg.connect(url) as connection:
+            found = dict(connection.execute(open_to_all).fetchall())
+        assert found == {"add_log_month": False, "drop_log_month": False}
+
+
+def test_a_backup_that_is_in_the_database_is_not_said_to_be_refused_when_the_statistics_fail(
+    another_database_url: str, path: Path
+) -> None:
+    migrate(another_database_url)
+    execute(
+        another_database_url,
+        b"""
+        CREATE FUNCTION failing(size integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
+        BEGIN
+            IF current_query() = 'ANALYZE' THEN
+                RAISE 'too large';
+            END IF;
+            RETURN size;
+        END
+        $$;
+        CREATE TABLE sizes AS SELECT 1 AS size;
+        CREATE INDEX ON sizes (failing(size));
+        """,
+    )
+    backed_up(another_database_url, path)
+    before = contents(another_database_url)
+    execute(another_database_url, b"DELETE FROM tiers")
+    said: list[str] = []
+
+    restored(another_database_url, path, replace=True, report=said.append)
+
+    assert contents(another_database_url) == before
+    [line] = said
+    assert line.startswith("The backup is in the database, but ANALYZE failed: too large. Run it again")

@@ -134,6 +134,26 @@ def test_a_server_works_through_transaction_mode_while_the_pooler_reconnects_and
     assert accounts == 3 * 2 * CALLERS
 
 
+def test_a_restore_goes_past_the_pooler_and_is_refused_only_while_a_server_runs(postgres: str, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        url = stack.enter_context(pooled(postgres))
+        settings = given_database(url) | {"GATEHOUSE_DEV": "on", "GATEHOUSE_DATABASE_LISTEN_URL": address(postgres)}
+        commands = Commands(tmp_path, settings)
+        services = Services(tmp_path, settings)
+        stack.callback(services.close)
+        service = services.ready()
+        wait_until(lambda: b'sso_polling_processes{role="polling"} 1.0' in service.get("/metrics").content)
+        written = commands.run("backup", "backup.tar")
+        refused = commands.run("restore", "--replace", "backup.tar")
+        stopped = service.stop()
+        # PgBouncer keeps the sessions of the server that has ended.
+        restored = commands.run("restore", "--replace", "backup.tar")
+
+    assert (written.returncode, stopped) == (0, 0)
+    assert "Gatehouse is connected to this database (gatehouse)" in refused.stderr
+    assert (restored.returncode, restored.stderr) == (0, "")
+
+
 def test_migrations_need_an_address_without_the_pooler(postgres: str, tmp_path: Path) -> None:
     with pooled(postgres) as url:
         commands = Commands(tmp_path, given_database(url))

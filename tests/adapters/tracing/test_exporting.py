@@ -162,6 +162,18 @@ def test_a_collector_that_is_away_costs_its_spans_alone(
     assert [line["reason"] for line in logs] == ["The collector cannot be reached: Connection refused."]
 
 
+def test_a_host_that_is_no_name_is_reported_and_ends_nothing(
+    queue_to: Callable[..., ExportingQueue], metrics: PrometheusMetrics
+) -> None:
+    with capture_logs() as log:
+        queue = queue_to("http://otel..example:4318")
+        for number in range(1, 3):
+            queue.put(span())
+            wait_until(lambda number=number: dropped(metrics, "collector") == number)
+
+    assert [line["reason"] for line in log] == ["The collector cannot be reached: its host is not a name."]
+
+
 def test_an_answer_that_is_no_http_is_a_failure(
     queue_to: Callable[..., ExportingQueue], metrics: PrometheusMetrics
 ) -> None:

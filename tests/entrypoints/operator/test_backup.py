@@ -196,6 +196,28 @@ def test_a_restore_that_is_killed_leaves_the_database_as_it_was(
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_restore_that_is_stopped_ends_by_the_signal_and_changes_nothing(
+    commands: Commands, builder: Builder, database_url: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    assert commands.run("backup", "backup.tar").returncode == 0
+    builder.user("later@example.com")
+    before = contents(database_url)
+    environment = clean_environment() | commands.environment
+    with psycopg.connect(database_url, autocommit=True) as watching, psycopg.connect(database_url) as holding:
+        holding.execute("LOCK TABLE webhooks IN ACCESS SHARE MODE")
+        process = subprocess.Popen(
+            [GATEHOUSE, "restore", "--replace", "backup.tar"], cwd=tmp_path, env=environment, stderr=subprocess.PIPE
+        )
+        wait_until(lambda: watching.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount > 0, seconds_max=30)
+        os.kill(process.pid, number)
+        _, errors = process.communicate(timeout=30)
+
+    assert (process.returncode, errors) == (-number, b"")
+    assert contents(database_url) == before
+
+
+@pytest.mark.long
 def test_a_server_that_runs_is_named_and_goes_on(services: Services, commands: Commands) -> None:
     service = services.ready()
     assert commands.run("backup", "backup.tar").returncode == 0
