@@ -52,6 +52,8 @@ shared_buffers = '64MB'
 max_wal_size = '256MB'
 min_wal_size = '32MB'
 io_method = 'sync'
+# A page of a log locks each of its months with their indexes: 15 a month, and audit entries are kept for ever.
+max_locks_per_transaction = 256
 # What is read often is in memory, where random access costs hardly more than sequential access.
 random_page_cost = 1.1
 
