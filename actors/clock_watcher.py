@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # asked although they agree.
 LOOK_SECONDS: Final = 2.0
 AGREEING_LOOKS: Final = 30
+FIRST_ATTEMPTS_MAX: Final = 2
 # While the machine's clock is wrong, the log says so every five minutes.
 LOGGED_LOOKS: Final = 150
 ERROR_SECONDS_MAX: Final = 5.0
@@ -46,6 +47,7 @@ class ClockWatcher:
         self._clock = clock
         self._database = database
         self._metrics = metrics
+        self._is_compared = False
         self._looks = 0
         self._wrong_looks = 0
         self._settled_at = -math.inf
@@ -55,7 +57,14 @@ class ClockWatcher:
         while True:
             await trio.sleep(LOOK_SECONDS)
             self._looks += 1
-            if self._is_wrong() or self._wrong_looks or self._looks % AGREEING_LOOKS == 0:
+            is_due = not self._is_compared or self._looks % AGREEING_LOOKS == 0
+            if is_due or self._is_wrong() or self._wrong_looks:
+                await self.check()
+
+    async def begin(self) -> None:
+        """Compare the clocks before the first request, and again if the first connection took too long."""
+        for _ in range(FIRST_ATTEMPTS_MAX):
+            if not self._is_compared:
                 await self.check()
 
     async def check(self) -> None:
@@ -68,6 +77,7 @@ class ClockWatcher:
             self._metrics.clock_compared(self._clock.error_seconds())
             return
         compared = self._clock.compare(reading, database_time)
+        self._is_compared = True
         self._metrics.clock_compared(self._clock.error_seconds())
         if abs(compared.moved_seconds) > ERROR_SECONDS_MAX:
             log.warning("clock.moved", seconds=round(compared.moved_seconds, 1), reason="the database's clock decides")

@@ -366,7 +366,7 @@ async def connected(
             )
             for watcher in watchers.values():
                 # A process that is started with a wrong clock has the right time from its first request on.
-                await watcher.check()
+                await watcher.begin()
             yield ConnectedInstallation(
                 installation=installation,
                 start_actors=start_actors,

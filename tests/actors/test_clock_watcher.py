@@ -91,6 +91,8 @@ class Watched:
 @pytest.fixture
 async def watched(nursery: trio.Nursery) -> AsyncGenerator[Watched]:
     watched = Watched()
+    await watched.watcher.begin()
+    watched.stored.asked_at.clear()
     nursery.start_soon(watched.watcher.run)
     yield watched
     nursery.cancel_scope.cancel()
@@ -98,6 +100,24 @@ async def watched(nursery: trio.Nursery) -> AsyncGenerator[Watched]:
 
 def events(captured: list[Any]) -> list[str]:
     return [line["event"] for line in captured]
+
+
+@pytest.mark.parametrize("seconds_away", [0.0, 3 * LOOK_SECONDS + 1])
+async def test_a_process_asks_at_every_look_until_it_has_compared_once(
+    nursery: trio.Nursery, autojump_clock: object, seconds_away: float
+) -> None:
+    watched = Watched()
+    watched.stored.is_away = seconds_away > 0
+
+    await watched.watcher.begin()
+    nursery.start_soon(watched.watcher.run)
+    await trio.sleep(seconds_away)
+    watched.stored.is_away = False
+    await trio.sleep(10 * LOOK_SECONDS)
+    nursery.cancel_scope.cancel()
+
+    looks = [number * LOOK_SECONDS for number in (1, 2, 3, 4)]
+    assert watched.stored.asked_at == ([0.0, 0.0, *looks] if seconds_away else [0.0])
 
 
 async def test_clocks_that_agree_are_compared_once_a_minute(watched: Watched, autojump_clock: object) -> None:
