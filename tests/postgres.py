@@ -130,7 +130,7 @@ class Databases:
     def pool(self, url: str) -> Pool:
         """Return a pool of connections to a database; it is reused with the database from test to test."""
         if self._pool is None or self._pool_url != url:
-            self._close_pool()
+            self.close_pool()
             self._pool_url, self._pool = url, Pool(url, connections_max=CONNECTIONS_MAX)
         return self._pool
 
@@ -154,14 +154,15 @@ class Databases:
             else:
                 connection.close()
 
-    def _close_pool(self) -> None:
+    def close_pool(self) -> None:
+        """Close the connections that would be used again by the next test, so that a test has its database alone."""
         if self._pool is not None:
             self._pool.close()
             self._pool = None
 
     def _retire(self, spare: _Spare) -> None:
         if self._pool_url == spare.url:
-            self._close_pool()
+            self.close_pool()
         if connection := self._connections.pop(spare.url, None):
             connection.close()
         spare.close()

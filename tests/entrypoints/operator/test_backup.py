@@ -24,11 +24,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adapters.postgres.driver.connection import Connection
+    from tests.postgres import Databases
     from tests.processes import CommandsHere, Services
     from tests.world.builder import Builder
 
 OTHER_KEY = MasterKey.generate().encoded()
 KEY_ID = Vault(parse_master_keys(Secret(MASTER_KEY))).current_id
+
+
+@pytest.fixture
+def nobody_else(databases: Databases) -> None:
+    """No test before this one has left a connection to the database, which a restore would refuse."""
+    databases.close_pool()
 
 
 def seal_something(connection: Connection) -> None:
@@ -170,6 +177,7 @@ def test_a_backup_that_is_stopped_leaves_nothing(
     assert list(tmp_path.glob("backup.tar*")) == []
 
 
+@pytest.mark.usefixtures("nobody_else")
 @pytest.mark.long
 def test_a_restore_that_is_killed_leaves_the_database_as_it_was(
     commands: Commands, connection: Connection, builder: Builder, database_url: str, tmp_path: Path
@@ -195,6 +203,7 @@ def test_a_restore_that_is_killed_leaves_the_database_as_it_was(
     assert contents(database_url) == before
 
 
+@pytest.mark.usefixtures("nobody_else")
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_restore_that_is_stopped_ends_by_the_signal_and_changes_nothing(
@@ -217,6 +226,7 @@ def test_a_restore_that_is_stopped_ends_by_the_signal_and_changes_nothing(
     assert contents(database_url) == before
 
 
+@pytest.mark.usefixtures("nobody_else")
 @pytest.mark.long
 def test_a_server_that_runs_is_named_and_goes_on(services: Services, commands: Commands) -> None:
     service = services.ready()

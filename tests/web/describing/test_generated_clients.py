@@ -28,7 +28,7 @@ pytestmark = pytest.mark.long
 SLUG = "acme"
 MEMBER = "bob@example.com"
 STRANGER = "eve@example.com"
-CASES_PER_OPERATION = 2
+CASES_PER_OPERATION = 1
 # Without the pages, and without those that end what the others need; and those that succeed with the examples as input.
 OPERATIONS_MIN = 200
 SUCCEEDED_MIN = 60
