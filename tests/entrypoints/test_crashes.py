@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.processes import Commands, Service, Services
 
 PATHS = ["/health/ready", "/.well-known/jwks.json"]
-KILLS_UNDER_LOAD = 9
+KILLS_UNDER_LOAD = 7
 # Every so many kills a key is rotated first, and every so many PostgreSQL is killed as well.
 ROTATION_PERIOD = 4
 POWER_CUT_PERIOD = 3
