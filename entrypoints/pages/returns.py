@@ -11,6 +11,7 @@ from core.accounts.return_targets import ReturnTarget
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
+from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -137,7 +138,7 @@ def remember_address(call: Call, email: str) -> None:
 
 
 def _typed_address(call: Call) -> str:
-    typed = call.request.cookies.get(browsers.cookie_name(call, browsers.ADDRESS_COOKIE), "")
+    typed = cookie_of(call.request, browsers.cookie_name(call, browsers.ADDRESS_COOKIE)) or ""
     email = unquote(typed)
     return email if len(email) <= EMAIL_CHARACTERS_MAX else ""
 

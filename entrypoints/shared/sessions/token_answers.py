@@ -16,6 +16,7 @@ from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination
 from core.sign_in.recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
 from core.sign_in.refusals import CountedRefusal
+from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from ports.unit_of_work import UnitOfWork
@@ -67,7 +68,7 @@ def destination(call: Call, organization_slug: str | None = None, service_slug: 
     return Destination(
         organization_slug=organization_slug,
         service_slug=service_slug,
-        device_token=request.headers.get(DEVICE_HEADER) or request.cookies.get(DEVICE_COOKIE),
+        device_token=request.headers.get(DEVICE_HEADER) or cookie_of(request, DEVICE_COOKIE),
     )
 
 

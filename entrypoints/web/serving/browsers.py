@@ -21,6 +21,7 @@ from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
+from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving import hosts
 
@@ -91,7 +92,7 @@ async def find_session(call: Call) -> None:
     The answer leaves a cookie without a session, and one that the browser forgets by itself, as they are: another tab
     may have got a new secret meanwhile, which the answer would take from the browser.
     """
-    secret = call.request.cookies.get(cookie_name(call, SESSION_COOKIE))
+    secret = cookie_of(call.request, cookie_name(call, SESSION_COOKIE))
     if secret is None:
         return
     browser = await call.read(browser_sessions.find, secret)
@@ -142,12 +143,12 @@ def form_token_before_sign_in(call: Call) -> str:
 
 def binding(call: Call) -> str | None:
     """Return the value of the short-lived cookie of a browser that is not signed in, None without one."""
-    return call.request.cookies.get(cookie_name(call, FORM_COOKIE)) or None
+    return cookie_of(call.request, cookie_name(call, FORM_COOKIE)) or None
 
 
 def link_binding(call: Call) -> str | None:
     """Return the value to which mailed links of this browser are bound, None when it has requested none."""
-    return call.request.cookies.get(cookie_name(call, LINK_COOKIE)) or None
+    return cookie_of(call.request, cookie_name(call, LINK_COOKIE)) or None
 
 
 def bind_link(call: Call) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import Forbidden
 from core.sessions import browser_sessions
+from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.serving.browsers import IMPERSONATION_COOKIE, cookie_name
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class OwnHandOnly(Forbidden):
 
 async def enter(call: Call) -> None:
     """Let the browser act as another user, if it has begun to; raise `ImpersonationOver` when this has ended."""
-    own, secret = call.browser, call.request.cookies.get(cookie_name(call, IMPERSONATION_COOKIE))
+    own, secret = call.browser, cookie_of(call.request, cookie_name(call, IMPERSONATION_COOKIE))
     if own is None or not secret:
         return
     acting = await call.read(browser_sessions.find_impersonation, own, secret)

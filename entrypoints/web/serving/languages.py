@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
+from entrypoints.web.input.cookies import cookie_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,7 +39,7 @@ _BY_LOWER_CASE: Final = {tag.lower(): tag for tag in TAGS}
 
 def preferred(request: "Request", asked_for: str | None, of_account: str | None) -> str | None:
     """Return the tag of the language for the person behind a request; None when none is known that is offered."""
-    chosen = (request.cookies.get(LANGUAGE_COOKIE), asked_for, of_account)
+    chosen = (cookie_of(request, LANGUAGE_COOKIE), asked_for, of_account)
     known = next((tag for tag in chosen if tag is not None and tag in TAGS), None)
     return known or _accepted(request.headers.get("Accept-Language", "")[:ACCEPT_CHARACTERS_MAX])
 
