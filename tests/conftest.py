@@ -60,7 +60,7 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 # `--hypothesis-profile=thorough`, with which CI runs the tests of properties once more.
-hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_profile("gatehouse"), max_examples=60)
+hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_profile("gatehouse"), max_examples=100)
 hypothesis.settings.load_profile("gatehouse")
 watch_everything()
 # A process started in the background ignores SIGINT, and the servers that tests stop with it would inherit that.

@@ -203,7 +203,7 @@ def _dumped(program: Path, url: str, snapshot: str, shares: _Shares, show: ShowD
             "--compress=1",
             "--no-owner",
             "--no-privileges",
-            # What is ours; extensions and other schemas belong to whoever runs the server.
+            # What is ours; extensions and other schemas belong to the administrator of the database.
             f"--schema={SCHEMA}",
             "--verbose",
             f"--snapshot={snapshot}",

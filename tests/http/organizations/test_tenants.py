@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HISTORIES_OF_THE_GATE = 25
 STEPS_OF_THE_GATE = 25
-HISTORIES = 100
+HISTORIES = 200
 STEPS = 40
 # So that several processes share them, and each test ends long before a test is taken for stuck.
 CHUNK = 50
