@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from cryptography import x509
@@ -19,9 +20,13 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from core.secrets import Secret
+
 KEY_BITS_MIN: Final = 2048
 CERTIFICATE_CHARACTERS_MAX: Final = 16_000
 COMMON_NAME_CHARACTERS_MAX: Final = 64  # X.520
+# The services and connections that sign or decrypt most; those beyond load their keys again.
+KEYS_MAX: Final = 256
 
 _PEM_FRAME: Final = re.compile(r"-----(?:BEGIN|END) CERTIFICATE-----")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/=\s]+")
@@ -67,6 +72,15 @@ def public_key_of(certificate_pem: str) -> rsa.RSAPublicKey:
     key = x509.load_pem_x509_certificate(certificate_pem.encode()).public_key()
     assert isinstance(key, rsa.RSAPublicKey), "the stored certificate has no RSA key"
     return key
+
+
+@lru_cache(KEYS_MAX)
+def private_key_of(private_pem: Secret) -> rsa.RSAPrivateKey:
+    """Return a private key that `make_certificate` has made. It is kept, because its first use costs two signatures.
+
+    It is found again by its content, so that no change of a certificate makes it wrong. Threads may share it.
+    """
+    return parse_private(private_pem)
 
 
 def base64_of(certificate_pem: str) -> str:

@@ -11,17 +11,15 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final, cast
+from functools import cache
+from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import quoteattr
 
-import xmlsec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from lxml import etree
 
 from adapters.saml import certificates, documents, signatures
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
 
 # An assertion has an encrypted key for each of its recipients.
 ENCRYPTED_KEYS_MAX: Final = 3
-KEYS_MAX: Final = 256
 RSA_OAEP: Final = f"{ENCRYPTION}rsa-oaep-mgf1p"
 RSA_OAEP_11: Final = f"{ENCRYPTION_11}rsa-oaep"
 AES_GCM: Final[Mapping[str, int]] = {f"{ENCRYPTION_11}aes{bits}-gcm": bits // 8 for bits in (128, 192, 256)}
@@ -173,7 +170,7 @@ def _cipher_value(parent: Element) -> bytes:
 def _content_key(encrypted_keys: Sequence[_EncryptedKey], private_pems: Sequence[Secret], key_bytes: int) -> bytes:
     """Return the key of the content; a random one when none of ours decrypts one of that length."""
     found = secrets.token_bytes(key_bytes)
-    for private in map(_loaded, private_pems):
+    for private in map(certificates.private_key_of, private_pems):
         # One that is refused costs as much as one that is taken.
         for one in encrypted_keys or (_EncryptedKey(bytes(private.key_size // 8), _USUAL_PADDING),):
             try:
@@ -220,14 +217,6 @@ def _element(plain: bytes, encrypted: Element) -> Element | None:
 def _signed_decoy() -> bytes:
     """Return an assertion whose signature is right, by a key that is thrown away."""
     made = certificates.make_certificate("decoy", valid_from=datetime.now(UTC))
-    key = xmlsec.Key.from_memory(made.private_pem.reveal(), xmlsec.constants.KeyDataFormatPem)
-    key.load_cert_from_memory(made.certificate_pem, xmlsec.constants.KeyDataFormatPem)
     root = documents.parse(_DECOY.encode())
-    signatures.sign(root, key)
+    signatures.sign(root, made)
     return etree.tostring(root)
-
-
-@lru_cache(KEYS_MAX)
-def _loaded(private_pem: Secret) -> rsa.RSAPrivateKey:
-    """Return a private key. It is kept, because its checks take longer than a decryption."""
-    return cast("rsa.RSAPrivateKey", load_pem_private_key(private_pem.reveal().encode(), password=None))

@@ -43,15 +43,14 @@ def response(content: Response, key: SamlSigningKey) -> str:
     if content.in_response_to is not None:
         root.set("InResponseTo", content.in_response_to)
     _add_status(root, content.status)
-    loaded = signatures.loaded(key)
     if content.assertion is not None:
         _add_assertion(root, content, content.assertion)
         if content.sign_assertion:
             # The first of both signatures, because that of the response covers it.
-            signatures.sign(root[-1], loaded)
+            signatures.sign(root[-1], key)
     # A refusal has no assertion whose signature would prove it.
     if content.sign_response or content.assertion is None:
-        signatures.sign(root, loaded)
+        signatures.sign(root, key)
     return base64.b64encode(serialized(root)).decode()
 
 
@@ -92,7 +91,7 @@ def encoded(
     """Return a message for its binding (saml-bindings-2.0, 3.4 and 3.5), signed if there is a key."""
     if binding is SamlBinding.POST:
         if key is not None:
-            signatures.sign(root, signatures.loaded(key))
+            signatures.sign(root, key)
         value = base64.b64encode(serialized(root)).decode()
         return OutgoingMessage(
             binding=binding, url=destination, parameter=parameter, value=value, relay_state=relay_state

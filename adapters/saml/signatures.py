@@ -1,4 +1,6 @@
-"""Signing and verifying: enveloped XML signatures with xmlsec, and the query strings of the redirect binding.
+"""Signing and verifying: enveloped XML signatures, and the query strings of the redirect binding.
+
+What others have signed is verified by xmlsec; what we sign ourselves needs no more than its canonical form.
 
 Only RSA with SHA-256 or a longer hash is accepted, over the root element as a whole. What is read of a document
 afterwards is its root, so that a valid signature over another element proves nothing (signature wrapping).
@@ -7,7 +9,7 @@ afterwards is its root, so that a valid signature over another element proves no
 from __future__ import annotations
 
 import base64
-from functools import lru_cache
+import hashlib
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote_plus
 
@@ -15,8 +17,9 @@ import xmlsec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
+from lxml import etree
 
-from adapters.saml.certificates import public_key_of
+from adapters.saml.certificates import base64_of, private_key_of, public_key_of
 from adapters.saml.documents import SIGNATURE, Unreadable, decode_base64, elements, only, require_unique_ids
 from core.wording import Wording
 
@@ -25,8 +28,9 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.key_certificates import SamlSigningKey
+    from core.key_certificates import MadeCertificate, SamlSigningKey
     from core.saml.messages import EncodedMessage
+    from core.secrets import Secret
 
 RSA_SHA256: Final = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
 _HASHES: Final[Mapping[str, hashes.HashAlgorithm]] = {
@@ -34,15 +38,14 @@ _HASHES: Final[Mapping[str, hashes.HashAlgorithm]] = {
     "http://www.w3.org/2001/04/xmldsig-more#rsa-sha384": hashes.SHA384(),
     "http://www.w3.org/2001/04/xmldsig-more#rsa-sha512": hashes.SHA512(),
 }
+_SHA256: Final = "http://www.w3.org/2001/04/xmlenc#sha256"
 _DIGESTS: Final = frozenset(
     {
-        "http://www.w3.org/2001/04/xmlenc#sha256",
+        _SHA256,
         "http://www.w3.org/2001/04/xmldsig-more#sha384",
         "http://www.w3.org/2001/04/xmlenc#sha512",
     }
 )
-# The services that sign most; those beyond load their keys again.
-KEYS_MAX: Final = 256
 _ENVELOPED: Final = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
 _EXCLUSIVE: Final = "http://www.w3.org/2001/10/xml-exc-c14n#"
 # Each is looked for at every element, before the signature is verified.
@@ -51,34 +54,42 @@ _TRANSFORMS: Final = ([_ENVELOPED, _EXCLUSIVE], [_ENVELOPED])
 # The names of the parameters, in the order in which they are signed (saml-bindings-2.0, 3.4.4.1).
 _SIGNED: Final = (("SAMLRequest", "SAMLResponse"), ("RelayState",), ("SigAlg",))
 _PARAMETERS: Final = frozenset({name for names in _SIGNED for name in names} | {"Signature"})
+# The ids of our messages need no escaping.
+_SIGNATURE: Final = (
+    f'<ds:Signature xmlns:ds="{SIGNATURE}"><ds:SignedInfo>'
+    f'<ds:CanonicalizationMethod Algorithm="{_EXCLUSIVE}"/><ds:SignatureMethod Algorithm="{RSA_SHA256}"/>'
+    '<ds:Reference URI="#{id}">'
+    f'<ds:Transforms><ds:Transform Algorithm="{_ENVELOPED}"/><ds:Transform Algorithm="{_EXCLUSIVE}"/></ds:Transforms>'
+    f'<ds:DigestMethod Algorithm="{_SHA256}"/><ds:DigestValue>{{digest}}</ds:DigestValue>'
+    "</ds:Reference></ds:SignedInfo><ds:SignatureValue/>"
+    "<ds:KeyInfo><ds:X509Data><ds:X509Certificate>{certificate}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>"
+    "</ds:Signature>"
+)
 
 
-@lru_cache(KEYS_MAX)
-def loaded(key: SamlSigningKey) -> xmlsec.Key:
-    """Return a key with its certificate. It is kept, because loading it and its first use cost as much as a signature.
+def sign(element: Element, key: SamlSigningKey | MadeCertificate) -> None:
+    """Sign an element; the signature follows its Issuer, which is its first child (saml-core-2.0, 3.2.1).
 
-    It is found again by its content, so that no change of a certificate makes it wrong. Threads may share it.
+    The element has no signature yet, so the enveloped form leaves out nothing of what is hashed.
     """
-    constants = xmlsec.constants
-    loaded = xmlsec.Key.from_memory(key.private_pem.reveal(), constants.KeyDataFormatPem)
-    loaded.load_cert_from_memory(key.certificate_pem, constants.KeyDataFormatPem)
-    return loaded
+    signature = etree.fromstring(
+        _SIGNATURE.format(
+            id=element.get("ID"),
+            digest=base64.b64encode(hashlib.sha256(_canonical(element)).digest()).decode(),
+            certificate=base64_of(key.certificate_pem),
+        )
+    )
+    signed_info, value, _ = signature
+    value.text = _signature_of(_canonical(signed_info), key.private_pem)
+    element.insert(1, signature)
 
 
-def sign(element: Element, key: xmlsec.Key) -> None:
-    """Sign an element; the signature follows its Issuer, which is its first child (saml-core-2.0, 3.2.1)."""
-    constants = xmlsec.constants
-    template = xmlsec.template.create(element, constants.TransformExclC14N, constants.TransformRsaSha256, ns="ds")
-    element.insert(1, template)
-    reference = xmlsec.template.add_reference(template, constants.TransformSha256, uri=f"#{element.get('ID')}")
-    xmlsec.template.add_transform(reference, constants.TransformEnveloped)
-    xmlsec.template.add_transform(reference, constants.TransformExclC14N)
-    x509_data = xmlsec.template.add_x509_data(xmlsec.template.ensure_key_info(template))
-    xmlsec.template.x509_data_add_certificate(x509_data)
-    context = xmlsec.SignatureContext()
-    context.key = key
-    context.register_id(element, "ID")
-    context.sign(template)
+def _canonical(element: Element) -> bytes:
+    return etree.tostring(element, method="c14n", exclusive=True, with_comments=False)
+
+
+def _signature_of(data: bytes, private_pem: Secret) -> str:
+    return base64.b64encode(private_key_of(private_pem).sign(data, padding.PKCS1v15(), hashes.SHA256())).decode()
 
 
 def verify(root: Element, certificate_pem: str) -> bool:
@@ -172,10 +183,7 @@ def verify_query(message: EncodedMessage, certificate_pem: str) -> bool:
 def signed_query(parameters: Mapping[str, str], key: SamlSigningKey) -> str:
     """Return the query string of a message for the redirect binding, with its signature."""
     query = "&".join(f"{name}={quote(value, safe='')}" for name, value in {**parameters, "SigAlg": RSA_SHA256}.items())
-    context = xmlsec.SignatureContext()
-    context.key = loaded(key)
-    signature = context.sign_binary(query.encode(), xmlsec.constants.TransformRsaSha256)
-    return f"{query}&Signature={quote(base64.b64encode(signature).decode(), safe='')}"
+    return f"{query}&Signature={quote(_signature_of(query.encode(), key.private_pem), safe='')}"
 
 
 def _require_strong(signature: Element, signed_id: str) -> None:

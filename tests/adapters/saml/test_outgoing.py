@@ -12,11 +12,13 @@ import trio
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from hypothesis import example, given
+from hypothesis import strategies as st
 from lxml import etree
 
 from adapters.saml import outgoing
 from core.saml.messages import OutgoingMessage, SamlBinding
-from tests.adapters.saml.messages import KEY, LOGOUT_REQUEST, LOGOUT_RESPONSE, PAIR, REFUSAL, RESPONSE, SP
+from tests.adapters.saml.messages import ASSERTION, KEY, LOGOUT_REQUEST, LOGOUT_RESPONSE, PAIR, REFUSAL, RESPONSE, SP
 from tests.service_provider import NAMESPACES, inflated, is_signed
 
 SIGNED, UNSIGNED = True, False
@@ -72,6 +74,15 @@ def test_attributes_are_escaped_and_one_without_a_value_has_none() -> None:
     assert values(root, "//saml:Attribute/@Name") == ["email", "urn:oid:1.2", "role"]
     assert values(root, "//saml:AttributeValue/text()") == ["ada@example.com", '<b>&"']
     assert values(root, "//saml:Attribute/@NameFormat")[1].endswith(":uri")
+
+
+@given(text=st.text(max_size=20), mapped=st.text("ab\u00e9\U0001f600&<>\"'\t\n\r ", min_size=1, max_size=20))
+@example(text="a\r\nb\tc&#13;]]>", mapped='x\r\n\t"y" &amp;')
+def test_both_signatures_cover_whatever_an_attribute_says(text: str, mapped: str) -> None:
+    root = response(assertion=replace(ASSERTION, attributes=((mapped, text),)))
+
+    assert is_signed(root, PAIR.certificate_pem)
+    assert is_signed(root.find("saml:Assertion", NAMESPACES), PAIR.certificate_pem)
 
 
 def test_an_answer_that_none_asked_for_names_no_request() -> None:
