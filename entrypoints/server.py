@@ -192,7 +192,8 @@ class _Clients:
         while True:
             await self._wait_for_room(listener)
             try:
-                self._start(await trio_listener.accept())
+                accepted = await trio_listener.accept()
+                self._start(_prepared(socket.socket(fileno=accepted.socket.detach())))
                 self._accept_more(listener)
             except OSError as error:
                 if error.errno not in _EXHAUSTED:
@@ -238,20 +239,20 @@ class _Clients:
             self._full_reported_at = trio.current_time()
             log.warning("server.full", connections=self._open, advice="Run more processes: no connection is idle.")
 
-    def _start(self, stream: trio.SocketStream) -> None:
+    def _start(self, accepted: socket.socket) -> None:
         connection = ClientConnection(
             self._application,
             self._config,
             self._context,
-            stream,
+            accepted,
             on_idle=self._note_idle,
             on_busy=self._open_connections.note_busy,
         )
-        client = self._client_of(stream)
+        client = self._client_of(accepted)
         if not self._open_connections.add(connection, client):
             self._metrics.connection_refused(ConnectionRefusal.SHARE)
             log.info("connection.refused", client=client, reason="too many connections with unanswered requests")
-            stream.socket.close()
+            accepted.close()
             return
         if not self._open:
             self._last_closed = trio.Event()
@@ -259,10 +260,10 @@ class _Clients:
         self._metrics.connection_opened()
         self._connections.start_soon(self._serve, connection)
 
-    def _client_of(self, stream: trio.SocketStream) -> str | None:
+    def _client_of(self, accepted: socket.socket) -> str | None:
         """Return the network whose share of the connections this one counts for; None for a trusted proxy."""
         try:
-            peer = str(stream.socket.getpeername()[0])
+            peer = str(accepted.getpeername()[0])
         except OSError:
             # The client has disconnected already.
             return None
@@ -286,7 +287,13 @@ class _Clients:
                 self._last_closed.set()
 
 
-def _accepted(listener: socket.socket) -> trio.SocketStream:
+def _accepted(listener: socket.socket) -> socket.socket:
     accepted, _ = listener.accept()
+    return _prepared(accepted)
+
+
+def _prepared(accepted: socket.socket) -> socket.socket:
     accepted.setblocking(False)
-    return trio.SocketStream(trio.socket.from_stdlib_socket(accepted))
+    # A response leaves at once, also when the client has not acknowledged the one before.
+    accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return accepted

@@ -19,7 +19,7 @@ import trio
 from quart_trio import QuartTrio
 from quart_trio.wrappers import TrioRequest
 from quart_trio.wrappers.request import TrioBody
-from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException
 from werkzeug.exceptions import NotFound as NoSuchRoute
 
 from core.errors import (
@@ -59,8 +59,9 @@ from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import FORM, is_id, paths_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Generator, Iterable
 
+    from hypercorn.typing import ASGIReceiveCallable, HTTPRequestEvent
     from quart import Response
     from werkzeug.routing import MapAdapter
 
@@ -79,14 +80,31 @@ log = structlog.get_logger(__name__)
 
 
 class RequestBody(TrioBody):
-    """A body with the limit of its route, which applies as soon as the route is known."""
+    """A body that is received when it is awaited, with the limit of its route."""
+
+    _receive: ASGIReceiveCallable
+
+    def receive_from(self, receive: ASGIReceiveCallable) -> None:
+        """Say where the body comes from."""
+        self._receive = receive
 
     def limit(self, bytes_max: int) -> None:
-        """Refuse the body when it gets larger than this; what it has already counts."""
+        """Refuse the body when it gets larger than this."""
         self._max_content_length = bytes_max
-        if len(self._data) > bytes_max:
-            self._must_raise = RequestEntityTooLarge()
-            self.set_complete()
+
+    def __await__(self) -> Generator[Any, None, bytes]:
+        """Receive the rest of the body, and return all of it."""
+        return self._whole().__await__()
+
+    async def _whole(self) -> bytes:
+        while not self._complete.is_set():
+            message = cast("HTTPRequestEvent", await self._receive())
+            self.append(message["body"])
+            if not message["more_body"]:
+                self.set_complete()
+        if self._must_raise is not None:
+            raise self._must_raise
+        return bytes(self._data)
 
 
 class GatehouseRequest(TrioRequest):

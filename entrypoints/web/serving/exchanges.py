@@ -1,8 +1,8 @@
 """One request and its response, between the server and the application.
 
 Quart-Trio would run two tasks and send the end of a response apart from the rest. This class handles the request in
-its own task, watches for a disconnect in a second one, and sends a response body in one message. A body that is made
-while it is sent is sent in parts: the next part is made when the client has taken the one before it.
+the task that calls it, which the server cancels when the client disconnects, and sends a response body in one message.
+A body that is made while it is sent is sent in parts: the next part is made when the client has taken the one before.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from quart import Response
     from quart.typing import ResponseTypes
 
+    from entrypoints.web.serving.application import GatehouseRequest, RequestBody
+
 # For a whole body, and for making and sending one part of a body that is made while it is sent.
 RESPONSE_SECONDS_MAX: Final = 60.0
 # For all parts together: an export of the longest log takes an hour.
@@ -38,27 +40,23 @@ class Exchange(TrioASGIHTTPConnection):
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Handle the request and send its response."""
-        request = self._create_request_from_scope(send)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self.handle_messages, nursery, request, receive)
-            response = await self.app.handle_request(request)
-            await self._send_response(send, response)
-            nursery.cancel_scope.cancel()
+        request = cast("GatehouseRequest", self._create_request_from_scope(send))
+        cast("RequestBody", request.body).receive_from(receive)
+        await self._send_response(send, await self.app.handle_request(request))
 
     async def _send_response(self, send: ASGISendCallable, response: ResponseTypes) -> None:
         body = response.response
-        with trio.move_on_after(RESPONSE_SECONDS_MAX) as limit:
-            await send(
-                {
-                    "type": "http.response.start",
-                    "status": response.status_code,
-                    "headers": encode_headers(response.headers),
-                    "trailers": False,
-                }
-            )
-            if isinstance(body, DataBody):
+        await send(
+            {
+                "type": "http.response.start",
+                "status": response.status_code,
+                "headers": encode_headers(response.headers),
+                "trailers": False,
+            }
+        )
+        if isinstance(body, DataBody):
+            with trio.move_on_after(RESPONSE_SECONDS_MAX):
                 await send({"type": "http.response.body", "body": body.data, "more_body": False})
-        if isinstance(body, DataBody) or limit.cancelled_caught:
             return
         # Without the last message the connection is closed, so the client sees that the body is incomplete.
         if self.scope["method"] == "HEAD" or await _send_parts(send, cast("Response", response)):

@@ -317,14 +317,19 @@ async def test_a_route_takes_larger_bodies_where_it_declares_so() -> None:
     assert_envelope(too_large_in_pieces, ErrorCode.PAYLOAD_TOO_LARGE)
 
 
-async def test_a_body_that_arrived_before_its_route_was_known_is_413_as_well() -> None:
-    body = RequestBody(None, LARGE_BODY_BYTES_MAX)
-    body.append(b"x" * (BODY_BYTES_MAX + 1))
+async def test_a_body_that_is_too_large_is_not_received_to_its_end() -> None:
+    parts = iter([b"x" * BODY_BYTES_MAX, b"x"])
 
+    async def receive() -> Any:
+        return {"type": "http.request", "body": next(parts), "more_body": True}
+
+    body = RequestBody(None, LARGE_BODY_BYTES_MAX)
+    body.receive_from(receive)
     body.limit(BODY_BYTES_MAX)
 
     with pytest.raises(RequestEntityTooLarge):
         await body
+    assert not list(parts)
 
 
 async def test_a_body_on_a_route_without_a_body_is_ignored() -> None:

@@ -270,16 +270,16 @@ async def test_a_request_whose_client_disconnects_is_cancelled_and_is_one_line_i
         finally:
             ended.append(call.request_id)
 
-    async def hang_up() -> dict[str, str]:
-        await began.wait()
-        return {"type": "http.disconnect"}
-
     async def send_message(message: Any) -> None:
         raise AssertionError("the application answered a disconnected client")
 
     application = serving(waiting)
     with capture_logs() as logs:
-        await application(http_scope("GET", "/waiting?secret=hunter2"), hang_up, send_message)  # pyright: ignore[reportArgumentType] - a scope is a plain dict here
+        async with trio.open_nursery() as server:
+            scope = http_scope("GET", "/waiting?secret=hunter2")
+            server.start_soon(application, scope, trio.sleep_forever, send_message)
+            await began.wait()
+            server.cancel_scope.cancel()
 
     assert len(ended) == 1
     assert [(line["event"], line["route"], line["ip_address"]) for line in logs] == [

@@ -1,0 +1,134 @@
+"""One request on a connection: the ASGI callables through which the application receives it and sends its response.
+
+Hypercorn's own stream passes each part of a body through a channel, and the application needs a second task to learn
+that the client has disconnected. Here the application takes the parts when it wants them, and its task is cancelled.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
+
+import trio
+from hypercorn.protocol.events import Body, EndBody, StreamClosed
+from hypercorn.protocol.h11 import STREAM_ID
+from hypercorn.utils import suppress_body
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hypercorn.protocol.events import Event
+    from hypercorn.typing import ASGIReceiveEvent, ASGISendEvent
+
+    from entrypoints.web.serving.application import Application
+    from entrypoints.web.serving.protocols import Protocol
+
+# More of a body is not read before the application has taken what has arrived.
+UNTAKEN_BYTES_MAX: Final = 2**16
+_ASGI: Final = {"spec_version": "2.1", "version": "3.0"}
+
+
+class Stream:
+    """A request that is being answered."""
+
+    def __init__(
+        self,
+        application: Application,
+        protocol: Protocol,
+        *,
+        method: bytes,
+        target: bytes,
+        headers: Iterable[tuple[bytes, bytes]],
+        http_version: str,
+    ) -> None:
+        self._application = application
+        self._protocol = protocol
+        path, _, query_string = target.partition(b"?")
+        self._scope: Any = {
+            "type": "http",
+            "http_version": http_version,
+            "asgi": _ASGI,
+            "method": method.decode().upper(),
+            "scheme": "http",
+            "path": unquote(path.decode("ascii")),
+            "raw_path": path,
+            "query_string": query_string,
+            "root_path": "",
+            "headers": headers,
+            "client": protocol.client,
+            "server": protocol.server,
+            "extensions": {},
+        }
+        self._untaken = bytearray()
+        self._is_whole = False
+        # Set when a part of the body arrives, or its end; and when one is taken, or the stream ends.
+        self._has_arrived = trio.Event()
+        self._has_room = trio.Event()
+        self._answering = trio.CancelScope()
+        self._is_closed = False
+        self._start: Any = None
+        self._has_body = False
+
+    async def handle(self, event: Event) -> None:
+        """Take a part of the body, its end, or the end of the stream, which cancels the application."""
+        match event:
+            case Body(data=data):
+                await self.append(data)
+            case EndBody():
+                self.end()
+            case _:
+                assert isinstance(event, StreamClosed), "the protocol passes no other events on"
+                if not self._is_closed:
+                    self._close()
+                    self._answering.cancel()
+
+    async def append(self, part: bytes) -> None:
+        """Take a part of the body; wait while the application has not taken enough of what came before."""
+        self._untaken += part
+        self._has_arrived.set()
+        while len(self._untaken) > UNTAKEN_BYTES_MAX and not self._is_closed:
+            self._has_room = trio.Event()
+            await self._has_room.wait()
+
+    def end(self) -> None:
+        """Note that the body is whole."""
+        self._is_whole = True
+        self._has_arrived.set()
+
+    async def answer(self) -> None:
+        """Let the application answer the request."""
+        with self._answering:
+            await self._application(self._scope, self._receive, self._send)
+        if not self._is_closed:
+            # It has sent less than a response.
+            await self._protocol.stream_send(StreamClosed(stream_id=STREAM_ID))
+
+    async def _receive(self) -> ASGIReceiveEvent:
+        """Return what has arrived of the body since the last call."""
+        while not self._untaken and not self._is_whole:
+            self._has_arrived = trio.Event()
+            await self._has_arrived.wait()
+        body = bytes(self._untaken)
+        self._untaken.clear()
+        self._has_room.set()
+        return {"type": "http.request", "body": body, "more_body": not self._is_whole}
+
+    async def _send(self, message: ASGISendEvent) -> None:
+        if message["type"] == "http.response.start":
+            self._start = message
+            self._has_body = not suppress_body(self._scope["method"], message["status"])
+            return
+        assert message["type"] == "http.response.body", "the application sends no other messages"
+        # The start is sent together with what follows, so that a short response leaves in one piece.
+        start, self._start = self._start, None
+        if not message["more_body"]:
+            self._close()
+        body = bytes(message["body"]) if self._has_body else b""
+        await self._protocol.respond(start, body, is_last=self._is_closed)
+        if not self._is_closed:
+            # A client that reads quickly must not keep the others waiting.
+            await trio.lowlevel.checkpoint()
+
+    def _close(self) -> None:
+        self._is_closed = True
+        self._has_room.set()
