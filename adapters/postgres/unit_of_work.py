@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
+    from core.accounts.profile import NamedCaller
     from core.events.actions import AuditAction
     from core.events.events import EventType
     from core.events.platform_actions import PlatformAction
@@ -88,11 +89,17 @@ class PostgresUnitOfWork(Aggregates):
     @property
     def caller(self) -> Caller:
         if self._caller is None:
-            caller = self._admitted(self.callers.of_session(self._session_id) if self._session_id is not None else None)
-            if not caller.belongs_to_context:
-                raise NoLongerInContext
-            self._caller = caller
+            self._caller = self._in_context(
+                self.callers.of_session(self._session_id) if self._session_id is not None else None
+            )
         return self._caller
+
+    @property
+    def named_caller(self) -> NamedCaller:
+        found = self.person_names.of_session(self._session_id) if self._session_id is not None else None
+        self._caller = self._in_context(found.caller if found is not None else None)
+        assert found is not None, "a caller was found without their names"
+        return found
 
     @property
     def caller_if_signed_in(self) -> Caller | None:
@@ -129,6 +136,12 @@ class PostgresUnitOfWork(Aggregates):
             found = self.scim_tokens.callers(self._scim_token)
             self._scim_caller = scim_tokens.identify(found, self._scim_token, at=self.now)
         return self._scim_caller
+
+    def _in_context(self, found: Caller | None) -> Caller:
+        caller = self._admitted(found)
+        if not caller.belongs_to_context:
+            raise NoLongerInContext
+        return caller
 
     def _admitted(self, found: Caller | None) -> Caller:
         if found is None:

@@ -11,6 +11,7 @@ from core.organizations import access
 from core.organizations.access import Capability  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:
+    from core.accounts.names import PersonNames
     from core.credentials.mfa import MfaStatus
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
@@ -40,6 +41,18 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCaller:
+    """The caller, their names in the context of the session, and the address to which they have asked to change.
+
+    It is the address of their valid token to change it, None without one.
+    """
+
+    caller: Caller
+    names: PersonNames
+    requested_email: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignInMethods:
     """What the caller signs in with."""
 
@@ -60,9 +73,9 @@ def sign_in_methods(uow: UnitOfWork) -> SignInMethods:
 
 def read(uow: UnitOfWork) -> Profile:
     """Return the caller's profile (identity 2.1, decisions 3.10)."""
-    caller = uow.caller
-    names, requested = uow.person_names.with_requested_email(caller.user_id, caller.organization_id, at=uow.now)
-    mine = _profile_of(caller, names.shown)
+    found = uow.named_caller
+    mine = _profile_of(found.caller, found.names.shown)
+    requested = found.requested_email
     return replace(mine, email=requested, email_verified=False) if requested is not None else mine
 
 

@@ -139,9 +139,7 @@ def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) ->
     if refresh_hash is None:
         return None
     newest = _successor(uow, session_id, refresh_hash)
-    uow.sessions.exchange(
-        session_id, old_hash=refresh_hash, new_hash=hash_token(newest.text.reveal()), remembered_max=0
-    )
+    uow.sessions.hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
     if granted is not None:
         uow.client_grants.add(session_id, granted)
     session = uow.sessions.find_refreshable(session_id)

@@ -1,10 +1,10 @@
 """Port for what people are called."""
 
-from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from core.accounts.names import PersonNames
+from core.accounts.profile import NamedCaller
 from core.deferred import Deferred
 
 
@@ -15,11 +15,6 @@ class StoredNames(Protocol):
         """Defer reading the names of an account; those of a directory are the organization's, none without one."""
         ...
 
-    def with_requested_email(
-        self, user_id: UUID, organization_id: UUID | None, *, at: datetime
-    ) -> tuple[PersonNames, str | None]:
-        """Return the names of an account, and the address to which its user has asked to change; None without one.
-
-        It is the address of their valid token to change it.
-        """
+    def of_session(self, session_id: UUID) -> NamedCaller | None:
+        """Return the caller with their names, in one statement; None when `Callers.of_session` would return None."""
         ...

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from core.accounts.profile import NamedCaller
 from ports.accounts.names import StoredNames
 from ports.accounts.one_time_tokens import OneTimeTokens
 from ports.accounts.open_registrations import OpenRegistrations
@@ -37,3 +38,8 @@ class AccountsUnit(Protocol):
 
     @property
     def own_accounts(self) -> OwnAccounts: ...
+
+    @property
+    def named_caller(self) -> NamedCaller:
+        """The caller with their names, read anew by one statement; refuses what `caller` refuses."""
+        ...

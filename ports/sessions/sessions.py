@@ -34,6 +34,13 @@ class Sessions(Protocol):
         """
         ...
 
+    def hand_over(self, session_id: UUID, *, new_hash: bytes) -> None:
+        """Replace the hash of the refresh token of a session that is locked, and record that it was used now.
+
+        The times of earlier exchanges are forgotten.
+        """
+        ...
+
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
         """Lock a live session and return the hash of its refresh token; None when the session has ended."""
         ...

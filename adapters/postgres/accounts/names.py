@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from adapters.postgres.sessions.callers import CALLER, LIVE, LIVE_SESSION, caller_row, live_at
 from adapters.postgres.transaction import Aggregate
 from core.accounts.names import PersonNames
 from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.profile import NamedCaller
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from uuid import UUID
 
     from core.deferred import Deferred
@@ -20,6 +21,16 @@ _OF_USER: Final = """
     LEFT JOIN scim_profiles p ON p.organization_id = %(organization_id)s AND p.user_id = u.id
     WHERE     u.id = %(user_id)s
 """
+OF_SESSION_WITH_NAMES: Final = f"""
+    SELECT {CALLER}, {_NAMES},
+           (SELECT email
+            FROM   one_time_tokens
+            WHERE  user_id = s.user_id AND purpose = %(purpose)s AND used_at IS NULL AND expires_at > %(now)s)
+               AS requested_email
+    {LIVE}
+    LEFT JOIN scim_profiles p ON p.organization_id = s.organization_id AND p.user_id = s.user_id
+    {LIVE_SESSION}
+"""  # noqa: S608 - made of constants alone
 
 
 class PostgresPersonNames(Aggregate):
@@ -33,23 +44,32 @@ class PostgresPersonNames(Aggregate):
         )
         return lambda: found() or PersonNames(own=None)
 
-    def with_requested_email(
-        self, user_id: UUID, organization_id: UUID | None, *, at: datetime
-    ) -> tuple[PersonNames, str | None]:
-        found = self._one(
-            _with_requested_email,
-            f"""
-            SELECT    {_NAMES},
-                      (SELECT email
-                       FROM   one_time_tokens
-                       WHERE  user_id = u.id AND purpose = %(purpose)s AND used_at IS NULL AND expires_at > %(at)s)
-                          AS requested_email
-            {_OF_USER}
-            """,  # noqa: S608 - made of constants alone
-            {"user_id": user_id, "organization_id": organization_id, "purpose": TokenPurpose.CHANGE_EMAIL, "at": at},
+    def of_session(self, session_id: UUID) -> NamedCaller | None:
+        return self._one(
+            _named_caller,
+            OF_SESSION_WITH_NAMES,
+            {"session_id": session_id, "purpose": TokenPurpose.CHANGE_EMAIL, **live_at(self._transaction.now)},
         )
-        return found or (PersonNames(own=None), None)
 
 
-def _with_requested_email(*, requested_email: str | None, **names: Any) -> tuple[PersonNames, str | None]:
-    return PersonNames(**names), requested_email
+def _named_caller(
+    *,
+    own: str | None,
+    display_name: str | None,
+    formatted_name: str | None,
+    given_name: str | None,
+    family_name: str | None,
+    requested_email: str | None,
+    **columns: Any,
+) -> NamedCaller:
+    return NamedCaller(
+        caller=caller_row(**columns),
+        names=PersonNames(
+            own=own,
+            display_name=display_name,
+            formatted_name=formatted_name,
+            given_name=given_name,
+            family_name=family_name,
+        ),
+        requested_email=requested_email,
+    )

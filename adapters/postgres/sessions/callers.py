@@ -57,17 +57,17 @@ CALLER: Final = """
         LEFT   JOIN plans p ON p.service_id = s.service_id AND p.id = b.plan_id
         WHERE  d.service_id = s.service_id AND d.is_default
     ) END                 AS service_plan,
-    CASE WHEN s.service_id IS NOT NULL
-         THEN EXISTS (SELECT FROM memberships WHERE user_id = s.user_id AND confirmed_at IS NOT NULL)
+    CASE WHEN s.service_id IS NOT NULL OR s.confined_to IS NOT NULL
+         THEN EXISTS (SELECT FROM memberships
+                      WHERE  user_id = s.user_id AND confirmed_at IS NOT NULL
+                        -- To a service, membership in any organization is elsewhere.
+                        AND  (s.service_id IS NOT NULL OR organization_id <> s.confined_to))
               OR EXISTS (SELECT FROM service_users
-                         WHERE  user_id = s.user_id AND organization_id <> s.organization_id
+                         WHERE  user_id = s.user_id
+                           AND  organization_id <> CASE WHEN s.service_id IS NOT NULL THEN s.organization_id
+                                                        ELSE s.confined_to END
                            -- A link that an organization made, and its user never used, does not count.
                            AND  last_login_at IS NOT NULL)
-         WHEN s.confined_to IS NOT NULL
-         THEN EXISTS (SELECT FROM memberships
-                      WHERE  user_id = s.user_id AND organization_id <> s.confined_to AND confirmed_at IS NOT NULL)
-              OR EXISTS (SELECT FROM service_users
-                         WHERE  user_id = s.user_id AND organization_id <> s.confined_to AND last_login_at IS NOT NULL)
          ELSE false END   AS belongs_elsewhere,
     s.confined_to,
     s.confined_to_service,

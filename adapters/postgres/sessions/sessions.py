@@ -84,6 +84,12 @@ class PostgresSessions(Aggregate):
             (new_hash, self._transaction.now, self._transaction.now, remembered_max, session_id, old_hash),
         )
 
+    def hand_over(self, session_id: UUID, *, new_hash: bytes) -> None:
+        self._connection.execute_later(
+            "UPDATE sessions SET refresh_hash = %s, refreshed_at = %s, exchanged_at = '{}' WHERE id = %s",
+            (new_hash, self._transaction.now, session_id),
+        )
+
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
         return self.defer_lock_refresh_hash(session_id)()
 

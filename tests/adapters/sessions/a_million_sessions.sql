@@ -33,6 +33,14 @@ INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirm
 SELECT gen_random_uuid(), pg_temp.numbered('02', (n + k) % 1000), pg_temp.numbered('01', n), 'member', now(), now()
 FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS k;
 
+INSERT INTO scim_profiles (organization_id, user_id, user_name, updated_at)
+SELECT organization_id, user_id, user_id::text, now()
+FROM   memberships;
+
+INSERT INTO one_time_tokens (token_hash, purpose, user_id, email, created_at, expires_at)
+SELECT sha256(email::bytea), 'change_email', id, 'new-' || email, now(), now() + interval '1 day'
+FROM   users;
+
 INSERT INTO service_users (service_id, organization_id, user_id, first_login_at)
 SELECT pg_temp.numbered('03', (n + k) % 1000), pg_temp.numbered('02', (n + k) % 1000), pg_temp.numbered('01', n), now()
 FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS k;

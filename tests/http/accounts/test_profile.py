@@ -81,7 +81,7 @@ async def test_the_profile_of_an_end_user_shows_the_service(world: World, acme_s
     assert (profile["role"], profile["permissions"]) == (None, [])
 
 
-async def test_reading_the_profile_takes_two_statements(world: World, acme_shop: AcmeShop) -> None:
+async def test_reading_the_profile_takes_one_statement(world: World, acme_shop: AcmeShop) -> None:
     await world.register_and_verify()
     world.member(acme_shop.organization_id, world.user_id(EMAIL))
     token = (await world.sign_in(org_slug=acme_shop.org_slug)).access_token
@@ -89,7 +89,7 @@ async def test_reading_the_profile_takes_two_statements(world: World, acme_shop:
     with recorded_statements() as statements:
         await world.client.get("/api/user", token=token)
 
-    assert [statement.split()[0] for statement in statements] == ["SELECT"] * 2
+    assert [statement.split()[0] for statement in statements] == ["SELECT"]
 
 
 async def test_a_former_member_is_refused(world: World, acme_shop: AcmeShop, connection: Connection) -> None:
