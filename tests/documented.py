@@ -43,12 +43,11 @@ def _route(application: Application, method: str, path: str) -> Route | None:
     """Return the route that a request matches; OPTIONS is the same for all paths and not documented."""
     if method == "OPTIONS":
         return None
-    urls = application.url_map.bind("", path_info=unquote(path.partition("?")[0]))
     try:
-        name, _ = urls.match(method=method)
+        route, _ = application.paths.find(method, unquote(path.partition("?")[0]))
     except HTTPException:
         return None
-    return application._routes[name]
+    return route
 
 
 @cache

@@ -119,7 +119,7 @@ async def test_every_refusal_of_every_page_offers_a_next_step_and_names_its_requ
     raised: list[Refusal] = []
     found: list[tuple[object, ...]] = []
     application = refusing(installation, raised)
-    adapter = Application(installation, capabilities.routes(is_development=True)).url_map.bind("")
+    adapter = Application(installation, capabilities.routes(is_development=True)).paths.rules.bind("")
     for route, kind in cases():
         raised.append(refused(kind))
         path = re.sub(r":[a-z_]+_id", ID, route.path)

@@ -86,7 +86,7 @@ async def home(call: Call) -> None:
 @public
 async def page(call: Call) -> Page | Annotated[None, AnswerStatus(304)]:
     """Show this reference."""
-    document = await generated_once(_write)
+    document = await generated_once(call, _write)
     return protected(document.response(call))
 
 

@@ -50,7 +50,7 @@ async def openapi(
     call: Call, query: DescriptionQuery
 ) -> Annotated[Response, Media(JSON, example=EXAMPLE)] | Annotated[None, AnswerStatus(304)]:
     """Describe the interface for programs as an OpenAPI 3.1 document; with `pages`, the pages for people too."""
-    document = await generated_once(_write_with_pages if query.pages else _write)
+    document = await generated_once(call, _write_with_pages if query.pages else _write)
     return document.response(call)
 
 

@@ -12,6 +12,7 @@ import contextlib
 import re
 import secrets
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import structlog
@@ -56,14 +57,13 @@ from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
 from entrypoints.web.serving.impersonating import OwnHandOnly, StopFirst
 from entrypoints.web.serving.limit_refusals import limit_of
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
-from entrypoints.web.serving.routes import FORM, is_id, paths_of
+from entrypoints.web.serving.routes import FORM, Paths, is_id
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
     from hypercorn.typing import ASGIReceiveCallable, HTTPRequestEvent
     from quart import Response
-    from werkzeug.routing import MapAdapter
 
     from entrypoints.installation import Installation
     from entrypoints.web.serving.routes import RefusalPage, Route
@@ -111,6 +111,7 @@ class GatehouseRequest(TrioRequest):
     """A request with its call and, once they are known, its route and why it is refused."""
 
     body_class = RequestBody
+    application: Application
     call: Call
     route: Route | None = None
     refusal: Refusal | None = None
@@ -134,18 +135,11 @@ class Application(QuartTrio):
         self._limiter = rate_limiter
         self._response_headers = ResponseHeaders(installation.settings)
         self.routes = tuple(routes)
-        self._routes = {route.name: route for route in self.routes}
+        self.paths = Paths(self.routes)
         self._page_for_people = next(
             (route.refusal_page for route in self.routes if route.path.startswith(PAGES)), None
         )
         self._dialects = {route.dialect.path: route.dialect for route in self.routes if route.dialect is not None}
-        self.url_map = paths_of(self.routes)
-
-    def create_url_adapter(self, request: Any) -> MapAdapter | None:
-        """Match routes by the path alone: no route depends on the Host header."""
-        if request is None:
-            return None
-        return self.url_map.bind("", default_method=request.method, path_info=self._matched_path(request.path))
 
     def _matched_path(self, path: str) -> str:
         """Return the path by which a route is found: without a slash at its end where the dialect has no such paths."""
@@ -158,6 +152,7 @@ class Application(QuartTrio):
     async def handle_request(self, request: Any) -> Response:
         """Return the response to one request, also when its processing fails."""
         started = time.perf_counter()
+        request.application = self
         call = request.call = self._call(request)
         status: int | None = None
         counted = self.installation.precedence.request()
@@ -199,8 +194,7 @@ class Application(QuartTrio):
     async def _answer(self, request: GatehouseRequest) -> Response:
         try:
             with trio.move_on_after(REQUEST_SECONDS_MAX):
-                async with self.request_context(request) as context:
-                    return await self._dispatch(request, cast("MapAdapter", context.url_adapter))
+                return await self._dispatch(request)
         except Exception as error:  # noqa: BLE001 - the one place where an unforeseen error becomes a 500
             return self._answer_to(error, request)
         log.error("request.timed_out", seconds=REQUEST_SECONDS_MAX)
@@ -251,27 +245,33 @@ class Application(QuartTrio):
         installation = self.installation
         return refused(refusal, request_id=request_id, at=installation.clock(), base_url=installation.settings.base_url)
 
-    async def _dispatch(self, request: GatehouseRequest, paths: MapAdapter) -> Response:
+    async def _dispatch(self, request: GatehouseRequest) -> Response:
         """Run the route that matches the path and the method."""
         if cast("dict[str, str]", request.scope)["path"].startswith("//"):
             # The router would treat this as a single slash, and a proxy in front of Gatehouse might not.
             raise NoSuchRoute
-        route = self._routes[request.url_rule.endpoint] if request.url_rule is not None else None
-        # Probes reach a process under any name.
-        if route is None or not route.is_operational:
-            request.call.custom_host = await hosts.find_custom_host(request.call)
-        if request.routing_exception is not None:
+        path = self._matched_path(request.path)
+        try:
+            route, request.view_args = self.paths.find(request.method, path)
+        except HTTPException:
+            await self._enter_host(request)
             if self._refusal_page(request) is not None:
                 await hosts.load_brand(request.call)
-            raise request.routing_exception
-        assert route is not None, "the request has neither a rule nor a routing error"
+            raise
+        # Probes reach a process under any name.
+        if not route.is_operational:
+            await self._enter_host(request)
         request.route = route
         cast("RequestBody", request.body).limit(route.body_bytes_max)
+        allowed_methods = partial(self.paths.allowed_methods, path)
         if request.method == "OPTIONS":
-            return empty(204, {"Allow": ", ".join(sorted(paths.allowed_methods()))})
+            return empty(204, {"Allow": ", ".join(sorted(allowed_methods()))})
         request.call.has_form = route.who.has_protected_forms and route.form is not None
-        request.call.has_page = request.method == "GET" or "GET" in paths.allowed_methods()
+        request.call.allowed_methods = allowed_methods
         return await self._serve(route, request)
+
+    async def _enter_host(self, request: GatehouseRequest) -> None:
+        request.call.custom_host = await hosts.find_custom_host(request.call)
 
     async def _serve(self, route: Route, request: GatehouseRequest) -> Response:
         try:

@@ -15,7 +15,7 @@ from core.sessions.origins import CustomHost, Origin
 from entrypoints.web.serving import languages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from contextlib import AbstractContextManager
     from uuid import UUID
 
@@ -44,6 +44,10 @@ def shielded() -> AbstractContextManager[trio.CancelScope]:
     return trio.fail_after(SHIELDED_SECONDS_MAX, shield=True)
 
 
+def _only_get() -> tuple[str]:
+    return ("GET",)
+
+
 class Call:
     """The request context that every handler receives."""
 
@@ -51,6 +55,7 @@ class Call:
         "_limiter",
         "acts_for",
         "address",
+        "allowed_methods",
         "api_key",
         "brand",
         "browser",
@@ -61,7 +66,6 @@ class Call:
         "form",
         "has_acted",
         "has_form",
-        "has_page",
         "headers",
         "installation",
         "is_https",
@@ -116,8 +120,8 @@ class Call:
         self.acts_for: BrowserSession | None = None
         # Whether the browser acted as another user, and has not been told yet that this has ended.
         self.has_acted = False
-        # Whether a browser can open the path of this request.
-        self.has_page = True
+        # Returns the methods that have a route at the path of this request.
+        self.allowed_methods: Callable[[], Iterable[str]] = _only_get
         # Whether the request is a form that a person fills in on a page.
         self.has_form = False
         # The form of a page, as it was sent; None for a request without one, or until it is read.
@@ -160,6 +164,11 @@ class Call:
         reader = self.acts_for or self.browser
         of_account = reader.language if reader is not None else None
         return languages.preferred(self.request, self.language, of_account)
+
+    @property
+    def has_page(self) -> bool:
+        """Whether a browser can open the path of this request."""
+        return self.request.method == "GET" or "GET" in self.allowed_methods()
 
     @property
     def host_name(self) -> str | None:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import trio
-from quart import Response, current_app
+from quart import Response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from entrypoints.web.serving.application import Application
+    from entrypoints.web.serving.application import GatehouseRequest
     from entrypoints.web.serving.calls import Call
     from entrypoints.web.serving.routes import Route
 
@@ -64,9 +64,9 @@ class Document:
 Write: TypeAlias = "Callable[[tuple[Route, ...], str, str], Document]"
 
 
-async def generated_once(write: Write) -> Document:
+async def generated_once(call: Call, write: Write) -> Document:
     """Return the document; the first request waits while a thread generates it, so that the start does not have to."""
-    application = cast("Application", current_app)
+    application = cast("GatehouseRequest", call.request).application
     written = cast("dict[Write, Document]", application.extensions.setdefault("documents", {}))
     if write not in written:
         installation = application.installation

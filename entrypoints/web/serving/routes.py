@@ -36,6 +36,7 @@ from entrypoints.web.serving.hosts import works_on_custom_hosts
 
 if TYPE_CHECKING:
     from quart import Response
+    from werkzeug.routing import MapAdapter
 
     from core.errors import Refusal
     from entrypoints.web.serving.access_policies import AccessPolicy
@@ -279,6 +280,32 @@ def paths_of(routes: tuple[Route, ...]) -> Map:
     _require_distinct(routes)
     rules = [_MatchedRule(route.rule, methods={route.method, "OPTIONS"}, endpoint=route.name) for route in routes]
     return Map(rules, merge_slashes=False)
+
+
+class Paths:
+    """Finds the route of a path and a method."""
+
+    def __init__(self, routes: tuple[Route, ...]) -> None:
+        self.rules = paths_of(routes)
+        self._routes = {route.name: route for route in routes}
+        # Most requests have a path without parameters, which the rules would find only after the parts before it.
+        self._fixed = {(route.method, route.path): route for route in routes if ":" not in route.path}
+
+    def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
+        """Return the route and the words of the path that it names; raise an error of the router without one."""
+        fixed = self._fixed.get((method, path))
+        if fixed is not None:
+            return fixed, {}
+        rule, words = self._adapter(method, path).match(return_rule=True)
+        return self._routes[rule.endpoint], dict(words)
+
+    def allowed_methods(self, path: str) -> Iterable[str]:
+        """Return the methods that have a route at this path."""
+        return self._adapter("", path).allowed_methods()
+
+    def _adapter(self, method: str, path: str) -> MapAdapter:
+        """Match by the path alone: no route depends on the Host header."""
+        return self.rules.bind("", default_method=method, path_info=path)
 
 
 class _MatchedRule(Rule):
