@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import structlog
 import trio
 from quart_trio import QuartTrio
-from quart_trio.wrappers import TrioRequest
-from quart_trio.wrappers.request import TrioBody
 from werkzeug.exceptions import HTTPException
 from werkzeug.exceptions import NotFound as NoSuchRoute
 
@@ -32,7 +30,7 @@ from core.errors import (
     UnsupportedContentCoding,
     UnsupportedMediaType,
 )
-from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
+from core.limits import BODY_BYTES_MAX
 from core.wording import Wording
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word
@@ -60,16 +58,15 @@ from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import FORM, Paths, is_id
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Iterable
 
-    from hypercorn.typing import ASGIReceiveCallable, HTTPRequestEvent
     from quart import Response
 
     from entrypoints.installation import Installation
+    from entrypoints.web.serving.incoming import GatehouseRequest, RequestBody
     from entrypoints.web.serving.routes import RefusalPage, Route
 
 REQUEST_SECONDS_MAX: Final = 30.0
-BODY_SECONDS_MAX: Final = 20
 RETRY_AFTER_SECONDS: Final = 5
 UNMATCHED: Final = "unmatched"
 # Where no browser opens a page, not even that of an error.
@@ -79,56 +76,15 @@ _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 log = structlog.get_logger(__name__)
 
 
-class RequestBody(TrioBody):
-    """A body that is received when it is awaited, with the limit of its route."""
-
-    _receive: ASGIReceiveCallable
-
-    def receive_from(self, receive: ASGIReceiveCallable) -> None:
-        """Say where the body comes from."""
-        self._receive = receive
-
-    def limit(self, bytes_max: int) -> None:
-        """Refuse the body when it gets larger than this."""
-        self._max_content_length = bytes_max
-
-    def __await__(self) -> Generator[Any, None, bytes]:
-        """Receive the rest of the body, and return all of it."""
-        return self._whole().__await__()
-
-    async def _whole(self) -> bytes:
-        while not self._complete.is_set():
-            message = cast("HTTPRequestEvent", await self._receive())
-            self.append(message["body"])
-            if not message["more_body"]:
-                self.set_complete()
-        if self._must_raise is not None:
-            raise self._must_raise
-        return bytes(self._data)
-
-
-class GatehouseRequest(TrioRequest):
-    """A request with its call and, once they are known, its route and why it is refused."""
-
-    body_class = RequestBody
-    application: Application
-    call: Call
-    route: Route | None = None
-    refusal: Refusal | None = None
-
-
 class Application(QuartTrio):
     """Serves the declared routes."""
 
     asgi_http_class = Exchange
-    request_class = GatehouseRequest
 
     def __init__(
         self, installation: Installation, routes: Iterable[Route], *, rate_limiter: RateLimiter | None = None
     ) -> None:
         super().__init__("gatehouse", static_folder=None)
-        self.config["MAX_CONTENT_LENGTH"] = LARGE_BODY_BYTES_MAX
-        self.config["BODY_TIMEOUT"] = BODY_SECONDS_MAX
         self.installation = installation
         if rate_limiter is None:
             rate_limiter = RateLimiter() if installation.settings.rate_limits else NoRateLimiter()

@@ -13,8 +13,8 @@ from quart import Response
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from entrypoints.web.serving.application import GatehouseRequest
     from entrypoints.web.serving.calls import Call
+    from entrypoints.web.serving.incoming import GatehouseRequest
     from entrypoints.web.serving.routes import Route
 
 MARK_CHARACTERS: Final = 16

@@ -16,6 +16,7 @@ from quart.wrappers.response import DataBody
 from quart_trio.asgi import TrioASGIHTTPConnection
 
 from core.errors import Refusal
+from entrypoints.web.serving.incoming import GatehouseRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable
     from quart import Response
     from quart.typing import ResponseTypes
-
-    from entrypoints.web.serving.application import GatehouseRequest, RequestBody
 
 # For a whole body, and for making and sending one part of a body that is made while it is sent.
 RESPONSE_SECONDS_MAX: Final = 60.0
@@ -40,8 +39,7 @@ class Exchange(TrioASGIHTTPConnection):
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Handle the request and send its response."""
-        request = cast("GatehouseRequest", self._create_request_from_scope(send))
-        cast("RequestBody", request.body).receive_from(receive)
+        request = GatehouseRequest.of(self.scope, receive)
         await self._send_response(send, await self.app.handle_request(request))
 
     async def _send_response(self, send: ASGISendCallable, response: ResponseTypes) -> None:

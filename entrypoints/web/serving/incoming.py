@@ -1,0 +1,119 @@
+"""A request as handlers see it: Quart's, with a body that is received when it is awaited, and quick headers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+from quart_trio.wrappers import TrioRequest
+from werkzeug.datastructures import Headers
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from core.limits import LARGE_BODY_BYTES_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable
+
+    from hypercorn.typing import ASGIReceiveCallable, HTTPRequestEvent, HTTPScope
+
+    from core.errors import Refusal
+    from entrypoints.web.serving.application import Application
+    from entrypoints.web.serving.calls import Call
+    from entrypoints.web.serving.routes import Route
+
+BODY_SECONDS_MAX: Final = 20
+# What Quart calls the peer of a connection that has no address.
+_NO_PEER: Final = "<local>"
+
+
+class RequestHeaders(Headers):
+    """The headers of a request; a look-up does not compare all names, which are in lower case."""
+
+    def __init__(self, peer: str, sent: Iterable[tuple[bytes, bytes]]) -> None:
+        super().__init__()
+        # Quart reads the address of the peer from a header, which comes before one of this name that the client sends.
+        self._list = [("remote-addr", peer)]
+        self._list += [(name.decode("latin1"), value.decode("latin1")) for name, value in sent]
+        # The first value of each name.
+        self._values = dict(reversed(self._list))
+
+    def __contains__(self, key: object) -> bool:
+        """Return whether the client has sent a header."""
+        return isinstance(key, str) and key.lower() in self._values
+
+    def get(  # pyright: ignore[reportIncompatibleMethodOverride] - one signature for all of werkzeug's overloads
+        self,
+        key: str,
+        default: Any = None,
+        type: Callable[[str], Any] | None = None,  # noqa: A002 - werkzeug's name
+    ) -> Any:
+        """Return the first value of a header, and what `type` makes of it; the default without one."""
+        value = self._values.get(key.lower())
+        if value is None or type is None:
+            return default if value is None else value
+        return super().get(key, default, type)
+
+
+class RequestBody:
+    """A body that is received when it is awaited, with the limit of its route."""
+
+    def __init__(self, expected_bytes: int | None, bytes_max: int | None) -> None:
+        del expected_bytes
+        self._bytes_max = bytes_max
+        self._data = bytearray()
+        self._is_whole = False
+        self._receive: ASGIReceiveCallable
+
+    def receive_from(self, receive: ASGIReceiveCallable) -> None:
+        """Say where the body comes from."""
+        self._receive = receive
+
+    def limit(self, bytes_max: int) -> None:
+        """Refuse the body when it is larger than this."""
+        self._bytes_max = bytes_max
+
+    def __await__(self) -> Generator[Any, None, bytes]:
+        """Receive the rest of the body, and return all of it; raise `RequestEntityTooLarge`."""
+        return self._whole().__await__()
+
+    async def _whole(self) -> bytes:
+        while not self._is_whole:
+            message = cast("HTTPRequestEvent", await self._receive())
+            self._data += message["body"]
+            self._is_whole = not message["more_body"]
+            if self._bytes_max is not None and len(self._data) > self._bytes_max:
+                raise RequestEntityTooLarge
+        return bytes(self._data)
+
+
+class GatehouseRequest(TrioRequest):
+    """A request with its call and, once they are known, its route and why it is refused."""
+
+    body_class = RequestBody
+    application: Application
+    call: Call
+    route: Route | None = None
+    refusal: Refusal | None = None
+
+    @classmethod
+    def of(cls, scope: HTTPScope, receive: ASGIReceiveCallable) -> Self:
+        """Return the request of an ASGI scope."""
+        peer = (scope["client"] or (_NO_PEER,))[0]
+        request = cls(
+            scope["method"],
+            scope["scheme"],
+            scope["path"],
+            scope["query_string"],
+            RequestHeaders(peer, scope["headers"]),
+            "",
+            scope["http_version"],
+            scope,
+            max_content_length=LARGE_BODY_BYTES_MAX,
+            body_timeout=BODY_SECONDS_MAX,
+            send_push_promise=_push_nothing,
+        )
+        cast("RequestBody", request.body).receive_from(receive)
+        return request
+
+
+async def _push_nothing(_path: str, _headers: Headers) -> None:
+    """Push nothing: HTTP/1.1 has no such messages."""
