@@ -131,7 +131,9 @@ class StrictConnection(h11.Connection):
             is_framed, body = True, b""
         else:
             is_framed = length == b"%d" % len(body)
-        return b"%b\r\n%b" % (head, body) if is_framed and _PLAIN_RESPONSE.fullmatch(head) else None
+        # No value may end its line and begin another one.
+        is_plain = head.count(b"\n") == len(lines) and _PLAIN_RESPONSE.fullmatch(head) is not None
+        return b"%b\r\n%b" % (head, body) if is_framed and is_plain else None
 
     def end_plain(self) -> None:
         """Prepare for the next request after the response to a plain one."""

@@ -276,7 +276,7 @@ async def test_a_request_whose_client_disconnects_is_cancelled_and_is_one_line_i
     application = serving(waiting)
     with capture_logs() as logs:
         async with trio.open_nursery() as server:
-            scope = http_scope("GET", "/waiting?secret=hunter2")
+            scope: Any = http_scope("GET", "/waiting?secret=hunter2")
             server.start_soon(application, scope, trio.sleep_forever, send_message)
             await began.wait()
             server.cancel_scope.cancel()
