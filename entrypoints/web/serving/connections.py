@@ -33,6 +33,8 @@ RECEIVE_BYTES_MAX: Final = 2**14
 SEND_BYTES_MAX: Final = 2**16
 # The deadline for each chunk of SEND_BYTES_MAX; a slower client is disconnected.
 SEND_SECONDS_MAX: Final = 20.0
+# The deadline for all chunks of what is sent in one piece, such as a whole response.
+PIECE_SECONDS_MAX: Final = 60.0
 # The deadline for the rest of a request line and headers, once their first byte has arrived.
 HEAD_SECONDS_MAX: Final = 20.0
 # How long to keep reading after the last response: a connection that is closed while bytes arrive is reset, and the
@@ -147,19 +149,19 @@ class ClientConnection:
             self._send_lock.acquire_nowait()
         except trio.WouldBlock:
             await self._send_lock.acquire()
-        left = memoryview(data)
+        left, is_whole = memoryview(data), False
         try:
             if self._receive_scope.cancel_called:
                 return
             with suppress(*_DISCONNECTED, trio.TooSlowError):
                 # Nearly every response fits into the socket's buffer; it then takes no step of the event loop.
                 left = left[self._send_now(left[:SEND_BYTES_MAX]) :]
-                while left:
-                    await self._send_chunk(left[:SEND_BYTES_MAX])
-                    left = left[SEND_BYTES_MAX:]
+                if left:
+                    await self._send_chunks(left)
+                is_whole = True
         finally:
             self._send_lock.release()
-            if left:
+            if not is_whole:
                 # Nothing may follow an incomplete response.
                 self._receive_scope.cancel()
 
@@ -169,6 +171,12 @@ class ClientConnection:
             return self._socket.send(data)
         except BlockingIOError:
             return 0
+
+    async def _send_chunks(self, left: memoryview) -> None:
+        with trio.fail_after(PIECE_SECONDS_MAX):
+            while left:
+                await self._send_chunk(left[:SEND_BYTES_MAX])
+                left = left[SEND_BYTES_MAX:]
 
     async def _send_chunk(self, chunk: memoryview) -> None:
         with trio.fail_after(SEND_SECONDS_MAX):

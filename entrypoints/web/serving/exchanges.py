@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from quart import Response
     from quart.typing import ResponseTypes
 
-# For a whole body, and for making and sending one part of a body that is made while it is sent.
+# For making and sending one part of a body that is made while it is sent; `connections.py` limits every other one.
 RESPONSE_SECONDS_MAX: Final = 60.0
 # For all parts together: an export of the longest log takes an hour.
 PARTS_SECONDS_MAX: Final = 4 * 3600.0
@@ -53,8 +53,7 @@ class Exchange(TrioASGIHTTPConnection):
             }
         )
         if isinstance(body, DataBody):
-            with trio.move_on_after(RESPONSE_SECONDS_MAX):
-                await send({"type": "http.response.body", "body": body.data, "more_body": False})
+            await send({"type": "http.response.body", "body": body.data, "more_body": False})
             return
         # Without the last message the connection is closed, so the client sees that the body is incomplete.
         if self.scope["method"] == "HEAD" or await _send_parts(send, cast("Response", response)):
