@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -21,6 +21,7 @@ from core.errors import (
     TemporaryRefusal,
     UnsupportedContentCoding,
 )
+from core.lazy_dataclasses import dataclass
 from core.openid.refusals import NonceRequired, OAuthRefusal, TokenBound
 from core.secrets import Secret
 from core.sessions.callers import AccountUsedElsewhere

@@ -92,6 +92,7 @@ class Application(QuartTrio):
         self._response_headers = ResponseHeaders(installation.settings)
         self.routes = tuple(routes)
         self.paths = Paths(self.routes)
+        self._generated: dict[Any, Any] = {}
         self._page_for_people = next(
             (route.refusal_page for route in self.routes if route.path.startswith(PAGES)), None
         )
@@ -108,7 +109,7 @@ class Application(QuartTrio):
     async def handle_request(self, request: Any) -> Response:
         """Return the response to one request, also when its processing fails."""
         started = time.perf_counter()
-        request.application = self
+        request.routes, request.generated = self.routes, self._generated
         call = request.call = self._call(request)
         status: int | None = None
         counted = self.installation.precedence.request()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import trio
 from quart import Response
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,12 +67,12 @@ Write: TypeAlias = "Callable[[tuple[Route, ...], str, str], Document]"
 
 async def generated_once(call: Call, write: Write) -> Document:
     """Return the document; the first request waits while a thread generates it, so that the start does not have to."""
-    application = cast("GatehouseRequest", call.request).application
-    written = cast("dict[Write, Document]", application.extensions.setdefault("documents", {}))
+    request = cast("GatehouseRequest", call.request)
+    written = cast("dict[Write, Document]", request.generated)
     if write not in written:
-        installation = application.installation
+        installation = call.installation
         written[write] = await trio.to_thread.run_sync(
-            write, application.routes, installation.settings.base_url, installation.version, limiter=THREADS
+            write, request.routes, installation.settings.base_url, installation.version, limiter=THREADS
         )
     return written[write]
 

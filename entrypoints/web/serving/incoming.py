@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from hypercorn.typing import ASGIReceiveCallable, HTTPRequestEvent, HTTPScope
 
     from core.errors import Refusal
-    from entrypoints.web.serving.application import Application
     from entrypoints.web.serving.calls import Call
     from entrypoints.web.serving.routes import Route
 
@@ -89,7 +88,9 @@ class GatehouseRequest(TrioRequest):
     """A request with its call and, once they are known, its route and why it is refused."""
 
     body_class = RequestBody
-    application: Application
+    # The routes of the application, and the documents that were generated from them.
+    routes: tuple[Route, ...]
+    generated: dict[Any, Any]
     call: Call
     route: Route | None = None
     refusal: Refusal | None = None

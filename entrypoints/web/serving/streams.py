@@ -6,7 +6,7 @@ that the client has disconnected. Here the application takes the parts when it w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import unquote
 
 import trio
@@ -21,11 +21,25 @@ if TYPE_CHECKING:
     from hypercorn.typing import ASGIReceiveEvent, ASGISendEvent
 
     from entrypoints.web.serving.application import Application
-    from entrypoints.web.serving.protocols import Protocol
 
 # More of a body is not read before the application has taken what has arrived.
 UNTAKEN_BYTES_MAX: Final = 2**16
 _ASGI: Final = {"spec_version": "2.1", "version": "3.0"}
+
+
+class Wire(Protocol):
+    """The protocol on the connection, as a stream uses it."""
+
+    client: tuple[str, int] | None
+    server: tuple[str, int] | None
+
+    async def respond(self, start: Any, body: bytes, *, is_last: bool) -> None:
+        """Send a part of the application's response, with the message that starts it for the first one."""
+        ...
+
+    async def stream_send(self, event: Event) -> None:
+        """Pass an event on, such as that the stream has ended."""
+        ...
 
 
 class Stream:
@@ -34,7 +48,7 @@ class Stream:
     def __init__(
         self,
         application: Application,
-        protocol: Protocol,
+        wire: Wire,
         *,
         method: bytes,
         target: bytes,
@@ -42,7 +56,7 @@ class Stream:
         http_version: str,
     ) -> None:
         self._application = application
-        self._protocol = protocol
+        self._wire = wire
         path, _, query_string = target.partition(b"?")
         self._scope: Any = {
             "type": "http",
@@ -55,8 +69,8 @@ class Stream:
             "query_string": query_string,
             "root_path": "",
             "headers": headers,
-            "client": protocol.client,
-            "server": protocol.server,
+            "client": wire.client,
+            "server": wire.server,
             "extensions": {},
         }
         self._untaken = bytearray()
@@ -101,7 +115,7 @@ class Stream:
             await self._application(self._scope, self._receive, self._send)
         if not self._is_closed:
             # It has sent less than a response.
-            await self._protocol.stream_send(StreamClosed(stream_id=STREAM_ID))
+            await self._wire.stream_send(StreamClosed(stream_id=STREAM_ID))
 
     async def _receive(self) -> ASGIReceiveEvent:
         """Return what has arrived of the body since the last call."""
@@ -124,7 +138,7 @@ class Stream:
         if not message["more_body"]:
             self._close()
         body = bytes(message["body"]) if self._has_body else b""
-        await self._protocol.respond(start, body, is_last=self._is_closed)
+        await self._wire.respond(start, body, is_last=self._is_closed)
         if not self._is_closed:
             # A client that reads quickly must not keep the others waiting.
             await trio.lowlevel.checkpoint()
