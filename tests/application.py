@@ -7,6 +7,7 @@ passes it to `serving`. `client` sends requests to all routes, those of developm
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 
 VERSION = "1.2.3"
 PORT = 50_000
+_ORIGIN = re.compile(r"^https?://[^/]+")
 BILLING_WEBHOOK_SECRET = Secret("whsec_of_the_tests")
 CHEAP = Argon2Cost(memory_kib=8, passes=1)
 
@@ -124,6 +126,8 @@ class Client:
         if body is not None:
             data = json.dumps(body).encode()
             sent.setdefault("Content-Type", "application/json")
+        # As browsers do, which send the path of an address alone.
+        path = _ORIGIN.sub("", path)
         response = await self.application.test_client().open(  # pyright: ignore[reportCallIssue] - `json` has a default
             path, method=method, data=data, headers=sent, scope_base={"client": (address, PORT)}
         )

@@ -125,7 +125,7 @@ async def test_every_refusal_of_every_page_offers_a_next_step_and_names_its_requ
         path = re.sub(r":[a-z_]+_id", ID, route.path)
         path = re.sub(r":[a-z_]+", "acme", path)
         answer = await application.test_client().open(  # pyright: ignore[reportCallIssue] - `json` has a default
-            path, method=route.method, headers={"Accept": "text/html"}
+            path, method=route.method, headers={"Accept": "text/html"}, scope_base={"client": None}
         )
         html = await answer.get_data(as_text=True)
         buttons = buttons_of(html)
