@@ -115,6 +115,9 @@ def session_address(settings: Settings, address: Secret) -> Secret:
 
     Raise `CannotStart` when the server can be reached and Gatehouse cannot work with it.
     """
+    if settings.is_embedded:
+        # Nothing stands between.
+        return address
     listening = listening_address(settings, address)
     if problem := timed_connection.problem_of(address.reveal(), needs_session=listening.reveal() == address.reveal()):
         raise CannotStart(f"The database cannot be used: {problem}.")

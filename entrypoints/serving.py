@@ -28,6 +28,7 @@ from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_
 from entrypoints.setting_kinds import Bind
 from entrypoints.signals import stop_signals
 from entrypoints.web.serving.application import Application
+from entrypoints.web.serving.routes import paths_of
 from entrypoints.worker_counts import ReplacedWorkers
 from entrypoints.workers import supervise_workers
 
@@ -127,6 +128,9 @@ def _serve_with(workers: int, settings: Settings, address: Secret, keeper: Keepe
         work(None, lambda: None, None)
         return 0
     equipment.delete_shared_metrics(settings)
+    for routes in _served(settings):
+        # Once for all workers, which share the pages of memory.
+        paths_of(routes)
     return supervise_workers(
         workers,
         lambda worker, report_ready, heartbeat: main.exit_status_of(partial(work, worker, report_ready, heartbeat)),
@@ -201,16 +205,21 @@ async def _serve(
 def _servers(installation: Installation, listeners: _Listeners) -> list[Server]:
     """Return the server for everyone, and the one for the operator, if it has an address of its own."""
     settings = installation.settings
-    routes = capabilities.routes(is_development=settings.dev, has_billing_provider=settings.has_billing_provider)
     seconds = float(settings.shutdown_seconds), float(settings.drain_seconds)
-    if listeners.internal is None:
-        return [Server(_application(installation, routes), listeners.public, *seconds)]
-    internal = [route for route in routes if capabilities.is_internal(route)]
-    public = [route for route in routes if not capabilities.is_internal(route)]
+    sockets = [listeners.public] if listeners.internal is None else [listeners.public, listeners.internal]
     return [
-        Server(_application(installation, public), listeners.public, *seconds),
-        Server(_application(installation, internal), listeners.internal, *seconds),
+        Server(_application(installation, routes), listener, *seconds)
+        for routes, listener in zip(_served(settings), sockets, strict=True)
     ]
+
+
+def _served(settings: Settings) -> list[tuple[Route, ...]]:
+    """Return the routes of each listening socket: of that for everyone, and of the operator's."""
+    routes = capabilities.routes(is_development=settings.dev, has_billing_provider=settings.has_billing_provider)
+    if settings.metrics_bind is None:
+        return [tuple(routes)]
+    public = tuple(route for route in routes if not capabilities.is_internal(route))
+    return [public, tuple(route for route in routes if capabilities.is_internal(route))]
 
 
 def _application(installation: Installation, routes: Sequence[Route]) -> Application:
