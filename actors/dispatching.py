@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Generic, NotRequired, TypedDict, TypeVar
 
 import structlog
@@ -18,6 +18,7 @@ import trio
 
 from actors.precedence import RequestsFirst
 from core.errors import ServiceUnavailable
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Sequence

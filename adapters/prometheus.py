@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prometheus_client import (
@@ -33,6 +32,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from adapters.prometheus_work import PrometheusWorkMetrics
+from core.lazy_dataclasses import dataclass
 from ports.listening import PollingRole
 
 if TYPE_CHECKING:

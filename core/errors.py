@@ -7,11 +7,11 @@ body, the formats of SCIM and OAuth).
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
+from core.lazy_dataclasses import dataclass
 from core.wording import Wording
 
 if TYPE_CHECKING:

@@ -7,10 +7,12 @@ a second of a processor. The private key is sealed at rest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SamlCertificate`
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from core.secrets import Secret

@@ -6,11 +6,11 @@ Pages and mails show it, beside the brand of an organization where that is their
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.colors import CONTRAST_MIN, GROUND, TEXT_CONTRAST_MIN, WHITE, checked_color, contrast
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.text import checked_name
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 from uuid import UUID
 
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hmac
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ The HTTP layer keeps the buckets, because it knows who sends a request. The arit
 grants more than its burst plus rate times time.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from math import ceil
+
+from core.lazy_dataclasses import dataclass
 
 
 class RateLimit(Enum):

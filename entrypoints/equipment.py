@@ -6,7 +6,6 @@ Invalid settings are refused here with `CannotStart`, before anything is started
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -39,6 +38,7 @@ from adapters.saml.messages import LxmlSamlMessages
 from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailDeferred, MailRefused
 from entrypoints.pages.languages import LANGUAGES
 from entrypoints.pages.platform_look import look_of

@@ -7,7 +7,6 @@ address at which it reaches itself, behind a proxy or on a port that the kernel 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,6 +16,7 @@ from core.billing import provider_events, receiver, signatures
 from core.billing.provider_events import EventInvalid
 from core.billing.receiver import EventReceipt
 from core.errors import Refusal
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

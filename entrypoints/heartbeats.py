@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
 import trio
+
+from core.lazy_dataclasses import dataclass
 
 BEAT_SECONDS: Final = 1.0
 _BEAT: Final = b"."

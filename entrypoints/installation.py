@@ -1,12 +1,13 @@
 """The connected ports that the entry points use. Only `main.py` makes an `Installation`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import trio
 
 from actors.precedence import RequestsFirst
 from core.accounts.providers import Provider
+from core.lazy_dataclasses import dataclass
 from core.platform_brand import PlatformBrand
 from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints.settings import Settings

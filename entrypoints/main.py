@@ -11,7 +11,6 @@ import importlib.metadata
 import os
 import sys
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -79,6 +78,7 @@ from adapters.qr_codes import SegnoQrCodes
 from core.attempts import ORGANIZATION_TARGETS_MAX
 from core.billing import sandbox
 from core.errors import Refusal
+from core.lazy_dataclasses import dataclass
 from core.platform.backups import BackupError
 from core.secrets import Secret
 from core.sessions import server_secrets

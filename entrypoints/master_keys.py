@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,7 @@ import structlog
 from adapters.crypto.vault import MasterKey, MasterKeysInvalid, Vault, parse_master_keys
 from adapters.postgres.embedded.folder import make_data_folder, raising_data_folder_errors
 from adapters.postgres.schema import migrations, rewrap
+from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 

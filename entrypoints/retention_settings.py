@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from core.lazy_dataclasses import dataclass
 from core.platform.housekeeping import Leftover
 from core.platform.log_months import Log
 from core.platform.retention import Retention

@@ -16,7 +16,6 @@ import math
 import resource
 import socket
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -24,6 +23,7 @@ import trio
 from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
+from core.lazy_dataclasses import dataclass
 from core.networks import limited_network
 from entrypoints.refusals import CannotStart
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer

@@ -13,13 +13,13 @@ import secrets
 import signal
 import sys
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
 
+from core.lazy_dataclasses import dataclass
 from core.platform import owners
 from entrypoints import billing_settings, capabilities, database, equipment, logs, main, master_keys
 from entrypoints.heartbeats import beat

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from core.colors import TEXT_CONTRAST_MIN
 from core.email_addresses import normalize_email
+from core.lazy_dataclasses import dataclass
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.platform_brand import NAME_CHARACTERS_MAX, checked_platform_color, checked_platform_name
 from core.secrets import Secret

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, field, fields
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.organizations.settings.pictures import PICTURE_BYTES_MAX
 from core.platform_brand import NAME_DEFAULT

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from entrypoints.retention_settings import RetentionSettings
 from entrypoints.setting_kinds import Kind, described, number, web_address

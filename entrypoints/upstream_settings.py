@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.providers import EXTERNAL, ExternalProvider
 from entrypoints.setting_kinds import PREFIX, SWITCH, WEB_ADDRESS, Kind, described, token

@@ -14,11 +14,11 @@ import signal
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from core.lazy_dataclasses import dataclass
 from entrypoints.heartbeats import HangLimits, Heartbeat, Pulse
 from entrypoints.signals import stop_signals
 from entrypoints.worker_counts import ReplacementReason

@@ -1,10 +1,11 @@
 """The states of the actors, for readiness, metrics and operators."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
+
+from core.lazy_dataclasses import dataclass
 
 
 class BackgroundTaskState(StrEnum):

@@ -1,10 +1,10 @@
 """Time and randomness, which a pure core cannot produce itself."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 
 

@@ -14,7 +14,6 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeGuard, cast
 
@@ -23,6 +22,7 @@ from argon2.exceptions import VerifyMismatchError
 from argon2.low_level import Type, hash_secret_raw, verify_secret
 
 from core.accounts.user_import import HashTooExpensive
+from core.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

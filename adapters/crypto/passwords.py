@@ -12,7 +12,6 @@ import importlib.util
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar, final
@@ -25,6 +24,7 @@ from argon2.low_level import Type, hash_secret_raw
 from adapters.crypto.password_schemes import KEPT_SCHEME, read, scheme_of
 from core.accounts.user_import import HashTooExpensive
 from core.errors import ServiceUnavailable
+from core.lazy_dataclasses import dataclass
 from core.limits import PASSWORD_CHARACTERS_MAX
 from ports.accounts.passwords import PasswordVerdict
 

@@ -11,7 +11,6 @@ import base64
 import hashlib
 import json
 import time
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast, final
 
@@ -20,6 +19,7 @@ import jwt
 from adapters.crypto.key_pairs import algorithm_of, json_web_key, parse_json_web_key, parse_public, parse_signing
 from core.errors import ServiceUnavailable, TokenExpired, TokenInvalid
 from core.hosts import under
+from core.lazy_dataclasses import dataclass
 from core.sessions.signing_keys import RING_AGE_MAX, KeyState, SignatureAlgorithm
 from core.sessions.tokens import IssuedElsewhere, SigningKeyUnknown
 

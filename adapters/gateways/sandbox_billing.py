@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.billing import sandbox
 from core.billing.provider import BillingMode, NothingForSale
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from core.billing.customers import CustomerWish

@@ -7,11 +7,11 @@ Each is written after the documentation of its API: JSON lines over HTTP, the Sp
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 from core.audit.siem import SiemProvider
+from core.lazy_dataclasses import dataclass
 from core.wording import Wording
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from email.headerregistry import Address
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from adapters.domain_names import IdnaDomainNames
+from core.lazy_dataclasses import dataclass
 from core.mail.servers import TlsMode
 from core.secrets import Secret
 

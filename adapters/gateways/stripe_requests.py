@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -23,6 +22,7 @@ import trio
 
 from adapters.gateways.outbound import NoCookies, unobserved
 from core.billing.provider import BillingFailed, BillingRateLimited
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     import ssl

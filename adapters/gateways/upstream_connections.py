@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast, final
 from urllib.parse import quote_plus, urlsplit
 
@@ -17,6 +16,7 @@ import trio
 
 from adapters.crypto.json_web_signatures import remembered_keys, verified_claims
 from adapters.gateways.upstream_requests import TOO_SLOW, failed, time_limit
+from core.lazy_dataclasses import dataclass
 from core.sign_in.upstream import answers, discovery, provider_problems
 from core.wording import Wording
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.organizations.settings.pictures import PictureInvalid
 from core.wording import Wording
 

@@ -10,7 +10,6 @@ import contextlib
 import random
 import time
 import traceback
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
@@ -31,6 +30,7 @@ from adapters.postgres.driver.greenlets import run_in_greenlet
 from adapters.postgres.driver.pool import NoConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import DatabaseFailed, Refusal, ServiceUnavailable
+from core.lazy_dataclasses import dataclass
 from core.sessions.origins import BACKGROUND, Origin
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ An aggregate is a class of SQL for one port of storage. Each is made from the tr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,6 @@ no connection trusts, so it fails where a forged assertion fails, after the same
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -24,6 +23,7 @@ from lxml import etree
 
 from adapters.saml import certificates, documents, signatures
 from adapters.saml.documents import ASSERTION, ENCRYPTION, ENCRYPTION_11, SIGNATURE, Unreadable
+from core.lazy_dataclasses import dataclass
 from core.wording import Wording
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ address (decisions 3.13).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +16,7 @@ from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials import mfa
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.organizations import departures, keys, members, platform_support
 from core.secrets import hash_token
 

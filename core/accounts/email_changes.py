@@ -11,7 +11,7 @@ so that a person who is locked out leaves none behind (`core/sessions/sessions.p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts import addresses, links, profile, verification
@@ -19,6 +19,7 @@ from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Refusal
+from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
 from core.secrets import hash_token
 from core.sessions import callers

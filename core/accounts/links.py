@@ -7,12 +7,12 @@ user and a discarded mail are written instead, and the requested address is not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.accounts import one_time_tokens, return_targets
 from core.accounts.return_targets import ReturnTarget
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.secrets import hash_token
 

@@ -8,12 +8,12 @@ context of its organization only, and stand for a name that the user has not set
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest
 from core.events import person_events
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.sessions import callers
 from core.text import checked_public_name
 

@@ -5,11 +5,12 @@ The capability that sends a token defines what using it does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:

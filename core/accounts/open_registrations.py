@@ -7,11 +7,12 @@ links are in `verification.py`. Until the address is proved, a sign-in compares 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from core.accounts import requesting_browsers
 from core.accounts.one_time_tokens import TokenPurpose
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

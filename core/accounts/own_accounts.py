@@ -8,7 +8,6 @@ organization's to give and to take (decisions 5.7).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +15,7 @@ from core.accounts import addresses, passwords
 from core.accounts.one_time_tokens import TokenPurpose
 from core.email_addresses import domain_of
 from core.errors import Forbidden, RateLimitExceeded
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.memberships import ADMIN, OWNER

@@ -6,7 +6,6 @@ the address was never proved before, every credential that an attacker may have 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses, links, passwords, requesting_browsers, return_targets, single_sign_on
@@ -14,6 +13,7 @@ from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
+from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ Hashing and comparing happen between transactions, on the hasher's own threads. 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import sign_in_failures
@@ -15,6 +15,7 @@ from core.accounts.one_time_tokens import TokenPurpose
 from core.errors import BadRequest, Refusal, Unauthorized
 from core.events import person_events
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.mail import mail
 from core.mail.mail import MailTemplate

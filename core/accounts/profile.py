@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Profile`
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
+from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Capability  # noqa: TC001 - likewise
 

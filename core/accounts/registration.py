@@ -8,7 +8,7 @@ reveals no more about an address than the answer does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import links, open_registrations, requesting_browsers, return_targets, verification
@@ -19,6 +19,7 @@ from core.accounts.users import User
 from core.errors import Conflict
 from core.events import person_events
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ else a link that an attacker requested for their own account would sign its read
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 
 _BINDING_HASH = "browser"

@@ -7,11 +7,12 @@ is ignored.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from core.errors import BadRequest, FieldError, NotFound
+from core.lazy_dataclasses import dataclass
 from core.services.services import ServiceType
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ account together, because one session can begin others. The session goes on; its
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from core.errors import RateLimitExceeded
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -18,6 +18,7 @@ from core.accounts import names
 from core.accounts.users import User
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

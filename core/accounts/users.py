@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.errors import Conflict, NotFound
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -8,7 +8,6 @@ neither, and its user chooses a password. A change of the address has a link of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -25,6 +24,7 @@ from core.accounts.links import LinkTexts, LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
+from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:

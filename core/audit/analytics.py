@@ -6,12 +6,12 @@ days are in UTC.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the rows
 
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.wording import Wording
 

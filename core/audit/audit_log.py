@@ -8,7 +8,6 @@ and adds to the totals of the organizations. A page adds the entries that are ne
 from __future__ import annotations
 
 from collections.abc import Sequence  # noqa: TC003 - the reference is made from the fields of the classes below
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
@@ -17,6 +16,7 @@ from core.audit.search import EntryCriteria, EntrySearch, searched
 from core.errors import BadRequest
 from core.events.actions import AuditAction, TargetType
 from core.ids import MILLISECOND, first_id_at, moment_of
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.paging import Pagination

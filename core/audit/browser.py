@@ -7,7 +7,6 @@ given to committed entries alone, so that a reader who goes on after a position 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
@@ -19,6 +18,7 @@ from core.email_addresses import canonical_email
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction, TargetType
 from core.ids import FIRST_ID, LAST_ID, first_id_at
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.typed_times import time_of
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the line of an export is made of the fields of an entry
@@ -20,6 +19,7 @@ from core.audit.audit_log import AuditLogFilter
 from core.audit.canonical_json import canonical
 from core.events.actions import AuditAction
 from core.ids import FIRST_ID, first_id_at
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ organization, of people who have confirmed that they belong to it (decisions 5.6
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.audit import browser
 from core.credentials import user_agents
+from core.lazy_dataclasses import dataclass
 from core.organizations import people
 from core.organizations.access import Operation, authorize
 from core.services.end_users import EndUserUnknown

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `EntryCriteria`
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
@@ -18,6 +17,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core.email_addresses import canonical_email
 from core.errors import BadRequest
 from core.ids import FIRST_ID, LAST_ID, first_id_at
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

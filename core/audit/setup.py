@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.audit import siem, siem_stream
 from core.audit.audit_log import AuditLogActor
 from core.audit.siem import SiemConfiguration, SiemUnknown
+from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
 from core.organizations.setup_links import Part
 

@@ -6,7 +6,7 @@ cursor, so that nothing is skipped while a token or an endpoint is changed; to s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `SiemConfiguration`
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +16,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core.audit import chain
 from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.outbound import checked_url

@@ -6,7 +6,7 @@ second sees what the first has done; a program says nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -15,6 +15,7 @@ from core.audit import siem
 from core.audit.siem import SiemConfiguration, SiemRequest, SiemUnknown
 from core.events.actions import AuditAction
 from core.ids import first_id_at
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.typed_times import time_of

@@ -8,7 +8,7 @@ and the entries are sent again. Positions are given to committed entries, so the
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from core.audit.audit_log import ORGANIZATION_KEY, AuditLogActor, AuditLogEntry
 from core.audit.chain import time_text
 from core.audit.siem import SiemUnknown
 from core.events.actions import AuditAction, TargetType
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ once in each window of seven and of thirty days. Days are in UTC. The counts out
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - rows are made by the fields
 
 from core.audit.analytics import Period
 from core.ids import CLOCKS_DIFFER_MAX, SETTLES_AFTER, first_id_at, moment_of
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:

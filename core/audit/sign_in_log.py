@@ -7,7 +7,7 @@ looks at some days at a time, and the next page goes on from there. Those of one
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -20,6 +20,7 @@ from core.credentials import user_agents
 from core.email_addresses import canonical_email
 from core.events.platform_actions import PlatformAction
 from core.ids import first_id_since
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_support
 from core.positions import Position
 from core.sign_in.reasons import SignInReason, reason_of

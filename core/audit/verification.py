@@ -7,10 +7,11 @@ was kept elsewhere shows that: compare it with the chain through `require_kept`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from core.audit.chain import COVERED, DETAIL, FIRST_HASH, digest_of, hash_of, personal_fields
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

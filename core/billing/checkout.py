@@ -8,7 +8,6 @@ stopped, is taken up again by the next request for the same purchase, under the 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from core.billing import customers, subscriptions
 from core.billing.provider import BillingFailed, CheckoutOrder
 from core.billing.provider_objects import SubscriptionBinding
 from core.errors import BadRequest, Conflict, all_valid
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.services.plans import PlanUnknown
 from core.services.services import ServiceUnknown

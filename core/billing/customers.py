@@ -9,11 +9,12 @@ its metadata, whichever comes first (decisions 6.5). Its profile and its default
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from core.billing.provider_events import Effect
 from core.billing.provider_objects import customer_metadata
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,10 +9,11 @@ decides.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.billing.provider_events import Effect
+from core.lazy_dataclasses import dataclass
 from core.services.subscriptions import LIVE, SubscriptionStatus
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ A mail is queued once for each event: at once, or when it becomes known whose su
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.billing.provider_events import NOTICES, Effect
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 

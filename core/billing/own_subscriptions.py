@@ -6,12 +6,12 @@ the organization, whose portal is in `portal.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.billing import checkout
 from core.errors import NotFound
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.services.subscriptions import LIVE
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.billing import checkout
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ says with which of them a customer was made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.errors import ErrorCode, Refusal
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias, cast
 from uuid import UUID
 
+from core.lazy_dataclasses import dataclass
 from core.services.subscriptions import SubscriptionStatus
 
 Object: TypeAlias = Mapping[str, Any]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from core.billing import customers, subscriptions
 from core.billing.customers import CUSTOMER_EFFECTS
 from core.billing.subscriptions import SubscriptionOutcome
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from core.billing.provider import BillingMode

@@ -6,12 +6,13 @@ its state open. One replica reads those of an organization at a time: it holds a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.billing import subscriptions
 from core.billing.subscriptions import Settlement, Source
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ recover or end, and has the events sent late or twice.
 from __future__ import annotations
 
 import string
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -19,6 +19,7 @@ from core.billing.provider import CheckoutSession, ReadSubscription
 from core.billing.provider_objects import Facts, subscription_facts
 from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
 from core.errors import BadRequest, NotFound
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from core.billing.provider_objects import customer_metadata
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hmac
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Unauthorized
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from core.secrets import Secret

@@ -8,7 +8,7 @@ nothing. A second live subscription of a user to a service is a conflict, and ta
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from core.billing import notices
 from core.billing.histories import HISTORICAL, HistoryEntry, state_of
 from core.billing.provider_events import Effect
+from core.lazy_dataclasses import dataclass
 from core.services import subscriptions as service_subscriptions
 from core.services.subscriptions import LIVE, Subscription
 

@@ -6,7 +6,6 @@ device keeps its row for a while, so that removing it twice is no error; everyth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
@@ -14,6 +13,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core.credentials.user_agents import DeviceType  # noqa: TC001 - likewise
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events import platform_actions
+from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, is_device_trusted
 from core.sessions import sessions
 from core.sessions.callers import ConfinedElsewhere

@@ -9,7 +9,6 @@ after the other.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.credentials import backup_codes, factors, mfa_events
@@ -18,6 +17,7 @@ from core.errors import BadRequest, Refusal
 from core.events import person_events
 from core.events.actions import AuditAction
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import platform_support

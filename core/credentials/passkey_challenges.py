@@ -8,11 +8,12 @@ installation can make and check.
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
+from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ this: a passkey would give lasting access to the account. Nor may a session with
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PasskeyItem`
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -18,6 +18,7 @@ from core.credentials import decoys, factors, passkey_challenges, user_agents
 from core.credentials.passkey_challenges import PasskeyOptions, Purpose
 from core.credentials.webauthn import Descriptor, Transport
 from core.errors import BadRequest, Conflict, NotFound, Refusal
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions import callers

@@ -7,10 +7,10 @@ that exist, and a header that cannot be trusted deserves no more.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from core.lazy_dataclasses import dataclass
 from core.wording import Wording
 
 UNKNOWN: Final = "Unknown device"

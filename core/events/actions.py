@@ -4,13 +4,13 @@
 three exists without the others. Reading entries is in `core/audit/`; multi-factor events have a separate log.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, StrEnum
 from typing import Any
 from uuid import UUID
 
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 
 

@@ -4,12 +4,12 @@ An event is one row written in the transaction of the change (`uow.publish`). We
 metrics derive from these rows; none of that is here. The vocabulary of the audit log is in `core/events/actions.py`.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Any
 from uuid import UUID
 
+from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 
 

@@ -8,7 +8,6 @@ person confirms it by a mailed link (`confirmation.py`), or by using it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +20,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.invitations import invitations
 from core.invitations.invitations import AlreadyMember, InvitationExpired, InvitationStatus
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import members

@@ -7,7 +7,6 @@ person can still answer the invitation: accepting then confirms the membership, 
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ReceivedInvitation`
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ReceivedInvitation`
@@ -17,6 +16,7 @@ from core.events.actions import AuditAction
 from core.invitations import acceptance, confirmation
 from core.invitations.acceptance import AcceptedBy, InvitationAnswered
 from core.invitations.invitations import InvitationExpired, InvitationStatus
+from core.lazy_dataclasses import dataclass
 from core.organizations import members
 from core.organizations.access import Operation, authorize_and_lock, capabilities_of_role
 from core.organizations.key_callers import forbid_admins

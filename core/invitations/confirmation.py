@@ -6,13 +6,13 @@ membership is also confirmed by selecting or using the organization (`core/organ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import links
 from core.accounts.links import LinkTexts, LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
 from core.invitations import acceptance
+from core.lazy_dataclasses import dataclass
 from core.organizations import members
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ the address: the mailed link contains a second token, the proof, which only the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from math import ceil
@@ -16,6 +16,7 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, RateLimitExceeded, Refusal, all_valid
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import (

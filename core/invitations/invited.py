@@ -5,13 +5,13 @@ Inviting and withdrawing are in `invitations.py`, as for the JSON interface.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from core.email_addresses import part_of_email
 from core.errors import NotFound
 from core.invitations.invitations import Invitation, InvitationStatus, invite, revoke
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 

@@ -11,7 +11,6 @@ account that belongs to the organization, and its sign-in proves the address of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from core.email_addresses import domain_of
 from core.errors import BadRequest, NotFound, Refusal
 from core.invitations import acceptance, answers
 from core.invitations.acceptance import AcceptedBy, NextStep
+from core.lazy_dataclasses import dataclass
 from core.sign_in import conclusion, login
 from core.sign_in.proofs import MAILED, IdentityProof
 

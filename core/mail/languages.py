@@ -7,7 +7,7 @@ stranger's language. It has the language of the account.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from core.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

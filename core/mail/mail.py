@@ -7,11 +7,12 @@ it, for a retry by hand (`core/platform/mails.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.mail import languages, limits
 from core.mail.limits import MailLimit
 from core.text import mentions_web_address

@@ -8,10 +8,11 @@ What the organization sets and is told is in `core/organizations/settings/smtp.p
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.mail.mail import ERROR_CHARACTERS_MAX, LEASE, RETRY_DELAYS, attemptable
 
 if TYPE_CHECKING:

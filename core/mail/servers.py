@@ -5,9 +5,11 @@ An organization sets one in `core/organizations/settings/smtp.py`. Which mails l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from core.secrets import Secret

@@ -8,7 +8,7 @@ whose forms were submitted, not for another one that is open in the same browser
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
 from core.errors import Refusal, on_the_way_to
+from core.lazy_dataclasses import dataclass
 from core.openid import clients, codes, requests, scopes
 from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
 from core.openid.requests import FORM_POST, AuthorizationRefused

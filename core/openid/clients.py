@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from core.lazy_dataclasses import dataclass
 from core.openid import security_profile
 from core.openid.refusals import ClientInvalid, ClientUnauthorized
 from core.secrets import Secret, hash_token

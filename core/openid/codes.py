@@ -7,10 +7,11 @@ it (RFC 6749, 4.1.2).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, pkce, requests, security_profile
 from core.openid.grants import IssuedTokens, issued, take_over
 from core.openid.refusals import GrantInvalid, OAuthRefusal, TargetInvalid

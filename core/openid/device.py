@@ -6,12 +6,12 @@ hash, lives for five minutes only, and typing is rate-limited.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import NotFound, Refusal
+from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, requests, scopes, security_profile
 from core.openid.grants import IssuedTokens, issued, take_over
 from core.openid.refusals import (

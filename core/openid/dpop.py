@@ -12,11 +12,11 @@ import hashlib
 import hmac
 import re
 import struct
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
+from core.lazy_dataclasses import dataclass
 from core.openid.refusals import NonceRequired, NonceRequiredHere, ProofInvalid, ProofUnauthorized
 from core.secrets import hash_token
 

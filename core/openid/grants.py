@@ -5,9 +5,10 @@ Codes are in `codes.py`, devices in `device.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, requested_claims, requests, scopes, security_profile
 from core.openid.refusals import GrantInvalid
 from core.sessions import refresh as sessions_refresh

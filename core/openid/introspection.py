@@ -6,11 +6,12 @@ all its tokens. A token of the client itself has no session; its id is noted unt
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from core.lazy_dataclasses import dataclass
 from core.openid import clients
 from core.secrets import hash_token
 from core.sessions import refresh, sessions

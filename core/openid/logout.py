@@ -9,10 +9,11 @@ told after that (`core/saml/logouts.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from core.lazy_dataclasses import dataclass
 from core.openid import clients
 from core.openid.authorization import with_parameters
 from core.openid.refused_requests import RequestRefused

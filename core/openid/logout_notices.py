@@ -7,11 +7,11 @@ schedule of webhooks. A notice is deleted when it has arrived, or when the last 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, next_attempt_at
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,11 @@ it has got. Only two values restrict the answer: that of `sub` names the one use
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
+from core.lazy_dataclasses import dataclass
 from core.openid import scopes
 from core.openid.refusals import RequestInvalid
 

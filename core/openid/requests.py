@@ -8,10 +8,11 @@ pushed beforehand (RFC 9126), and it is stored while its user signs in or answer
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from core.lazy_dataclasses import dataclass
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.openid import clients, dpop, pkce, requested_claims, scopes, security_profile
 from core.openid.refusals import (

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, Conflict
+from core.lazy_dataclasses import dataclass
 from core.openid import clients, codes, id_tokens, requests, scopes
 from core.openid.codes import PresentedCode
 from core.openid.refusals import OAuthRefusal

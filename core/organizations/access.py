@@ -7,11 +7,11 @@ the use case.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
+from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.organizations.organizations import OrganizationStatus

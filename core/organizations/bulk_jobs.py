@@ -9,12 +9,12 @@ What each kind does to a row is in `core/platform/bulk_work.py`; jobs of the pla
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Conflict, NotFound
+from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Operation, authorize_platform
 from core.positions import FoundRows, Position, found_rows

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `PersonSummary`
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, Conflict, Forbidden, all_valid
 from core.events import platform_actions
+from core.lazy_dataclasses import dataclass
 from core.organizations.memberships import OWNER, Membership
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus, checked_name
 from core.sessions import callers

@@ -7,12 +7,12 @@ user made stays, and so does one whose subscription is paid (decisions 5.7). Mem
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.events.actions import AuditAction
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -7,12 +7,13 @@ the custom domain of an organization (`settings/domain.py`) is no proof of a mai
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,11 +7,12 @@ Creating keys is in `keys.py`. The operations that no key opens, and why, are in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core import prefixed_tokens
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import AccessContext, Capability, Operation
 from core.organizations.memberships import ADMIN
 from core.prefixed_tokens import TokenCaller, TokenForm

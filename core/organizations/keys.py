@@ -7,13 +7,13 @@ deleted, when it expires, and with the membership of its maker or the organizati
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `OrganizationKey`
 
 from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Capability, Operation
 from core.organizations.key_callers import FORM

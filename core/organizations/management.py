@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.errors import BadRequest, Conflict
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.memberships import Membership  # noqa: TC001 - the reference is generated from the fields of `OrganizationMembership`

@@ -6,13 +6,14 @@ of ownership in `ownership.py`, invitations in `core/invitations/`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import access, departures, inviters, keys, made_credentials
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership

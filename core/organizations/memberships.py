@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `Membership`
 from typing import Final
 from uuid import UUID  # noqa: TC003 - likewise
+
+from core.lazy_dataclasses import dataclass
 
 OWNER: Final = "owner"
 ADMIN: Final = "admin"

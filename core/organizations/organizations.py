@@ -6,7 +6,7 @@ in `core/platform/organizations.py`. Members, invitations and services have modu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
@@ -14,6 +14,7 @@ from uuid import UUID
 
 from core import text
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.wording import Wording
 
 NAME_CHARACTERS_MIN: Final = 2

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, authorize
 
 if TYPE_CHECKING:

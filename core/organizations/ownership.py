@@ -5,12 +5,12 @@ A unique index enforces that there are never two, so the old owner's role is cha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import BadRequest
 from core.events.actions import AuditAction
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 from core.organizations import access, people
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, OWNER

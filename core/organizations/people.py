@@ -5,12 +5,12 @@ Changing and removing them is in `members.py`, as for the JSON interface.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
 from core.email_addresses import part_of_email
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import bulk_jobs
 from core.organizations.access import Operation, authorize

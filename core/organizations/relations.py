@@ -6,10 +6,10 @@ defines their meaning: a role in an organization is a relation to it, and its ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, capabilities_of
 
 if TYPE_CHECKING:

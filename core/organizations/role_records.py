@@ -5,9 +5,9 @@ Creating, changing and deleting them is in `roles.py`, as for the JSON interface
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import roles
 from core.organizations.access import Capability, Operation, authorize

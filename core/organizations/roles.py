@@ -6,12 +6,13 @@ roles to members. A caller can add to a role, and remove from it, only capabilit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `Role`
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Conflict, Forbidden, NotFound, all_valid
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters
 from core.organizations.access import Capability, Operation
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER

@@ -6,9 +6,9 @@ bypass its settings. `access.authorize` checks the requirements for every reques
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.lazy_dataclasses import dataclass
 from core.organizations import access, session_strength
 from core.organizations.access import Operation
 from core.organizations.creation import PersonSummary, person_of

@@ -8,7 +8,6 @@ belongs to: `settings/domain.py`, `core/saml/setup.py`, `core/scim/setup.py`, `c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
@@ -16,6 +15,7 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_and_lock, capabilities_of_role
 from core.secrets import hash_token
 from core.wording import Wording

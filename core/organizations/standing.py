@@ -6,9 +6,9 @@ interface never decide differently.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, RequiredStanding, authorize
 from core.organizations.memberships import OWNER
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is generated from the fields of `Tier`
 
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import authorize_support
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence  # noqa: TC003 - the reference is made from the fields of the classes below
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - likewise
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from core.events.platform_actions import (  # the reference is made from the fie
     PlatformAction,  # noqa: TC001
     PlatformTargetType,  # noqa: TC001
 )
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_platform
 from core.paging import Pagination
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, cast
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -7,13 +7,13 @@ that ends; a row that was done is recorded in its own transaction, so it is neve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the adapter makes the classes from the fields of its rows
 
 from core.errors import Conflict, Unauthorized
 from core.invitations import invitations
+from core.lazy_dataclasses import dataclass
 from core.organizations import access, members
 from core.organizations.access import authorize_platform
 from core.organizations.bulk_jobs import JobKind, JobState

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_support
 
 if TYPE_CHECKING:

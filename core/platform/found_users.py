@@ -6,11 +6,11 @@ Support finds no platform owner. The search of the JSON interface is in `users.p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.email_addresses import part_of_email
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import authorize_support
 

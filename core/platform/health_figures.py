@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core import key_certificates
 from core.errors import ServiceUnavailable
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

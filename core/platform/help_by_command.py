@@ -6,7 +6,6 @@ platform's audit log without an actor, whose user agent names the command and th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -15,6 +14,7 @@ from core.accounts.helped_accounts import RecordPart
 from core.accounts.users import UserUnknown
 from core.email_addresses import normalize_email
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailState
 from core.platform import limits, mails, sessions, user_records
 from core.platform.mails import ListedMailState, OutboxFilter

@@ -12,7 +12,6 @@ In a browser it has a secret of its own, beside that of the platform owner's own
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
@@ -20,6 +19,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Conflict, Forbidden, NotFound, OrganizationNotActive, all_valid
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.mail import mail
 from core.mail.mail import MailTemplate

@@ -6,9 +6,9 @@ which of them it still needs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, capabilities_of
 from core.organizations.made_credentials import MadeCredentialKind
 from core.services.access import OF_MANAGERS

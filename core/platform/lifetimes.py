@@ -6,9 +6,9 @@ for a table that is not named, and for an owner whose deletion leaves rows behin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from core.lazy_dataclasses import dataclass
 from core.platform.housekeeping import Leftover
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ limits of mails to an address from one network end within an hour.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.accounts import helped_accounts, sign_in_failures
 from core.email_addresses import normalize_email
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.organizations.access import authorize_support
 

@@ -6,7 +6,6 @@ here. Support sees no mails to platform owners.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta  # noqa: TC003 - the reference is made from the fields of the classes below
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -17,6 +16,7 @@ from core.accounts.one_time_tokens import TokenPurpose
 from core.email_addresses import canonical_email
 from core.errors import Conflict, NotFound
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailState, MailTemplate
 from core.organizations.access import authorize_support
 

@@ -6,7 +6,6 @@ were authenticated with it; their devices are no longer remembered, and they are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +20,7 @@ from core.errors import BadRequest, Conflict
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import authorize_platform, authorize_support

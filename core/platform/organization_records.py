@@ -6,10 +6,11 @@ Support is not told which platform owner owns or has approved an organization. W
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import bulk_jobs
 from core.organizations.access import authorize_platform, authorize_support

@@ -6,12 +6,13 @@ caller who names the status or the limits that they have seen is refused when th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import management, tiers
 from core.organizations.access import authorize_platform, authorize_support
 from core.organizations.organizations import Organization  # noqa: TC001 - the reference is made from the fields of the list's items

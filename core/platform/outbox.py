@@ -5,10 +5,10 @@ Nothing that a mail says is read. Support sees no mails to platform owners. Send
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.email_addresses import canonical_email
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.mail.mail import MailState
 from core.organizations.access import authorize_support

@@ -6,12 +6,13 @@ sees nothing of platform owners here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.audit import sign_in_counts
 from core.ids import first_id_at
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.mail.mail import MailState
 from core.organizations.access import authorize_support

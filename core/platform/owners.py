@@ -7,7 +7,7 @@ platform's audit log.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PlatformOwner`
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
@@ -17,6 +17,7 @@ from core.accounts.users import User, UserUnknown, find_or_add
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import platform_support
 from core.organizations.access import authorize_platform
 from core.text import checked_reason

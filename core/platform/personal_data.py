@@ -5,12 +5,12 @@ The rules of both are in `core/privacy/`. A page wants the address typed, so tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.accounts.users import UserUnknown
 from core.email_addresses import canonical_email
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_platform
 from core.platform.users import ORGANIZATIONS_SHOWN_MAX, PlatformUserOrganization
 from core.privacy import anonymization

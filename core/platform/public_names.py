@@ -5,9 +5,9 @@ They keep working, and mails have a neutral word in their place. `gatehouse doct
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.lazy_dataclasses import dataclass
 from core.text import mentions_web_address
 
 if TYPE_CHECKING:

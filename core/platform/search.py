@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Final
@@ -16,6 +15,7 @@ from uuid import UUID
 
 from core.accounts import helped_accounts
 from core.email_addresses import canonical_email, part_of_email
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_support
 from core.platform import organization_records
 from core.platform.found_users import UserPosition

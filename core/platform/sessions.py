@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts import helped_accounts
@@ -10,6 +9,7 @@ from core.accounts.helped_accounts import RecordPart
 from core.accounts.users import UserUnknown
 from core.email_addresses import normalize_email
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.sessions import sessions
 from core.sessions.sessions import SessionsChanged
 from core.text import checked_reason

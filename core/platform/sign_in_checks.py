@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
 from enum import StrEnum
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from core.sign_in.own_ways import NamedConnection

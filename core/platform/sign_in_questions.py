@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.networks import typed_network
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ goes on with the account as that leaves it. Who may learn what of a walk is deci
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses, sign_in_failures
 from core.accounts.providers import Provider
 from core.accounts.sign_in_failures import SignInFailure
 from core.accounts.users import User
+from core.lazy_dataclasses import dataclass
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.sessions.confinement import Confinement
 from core.sessions.sessions import MFA

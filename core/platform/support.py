@@ -7,7 +7,6 @@ has a second factor, and only in sessions that began with one; with the second f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PlatformSupport`
 from typing import TYPE_CHECKING, Any
 from uuid import UUID  # noqa: TC003 - likewise
@@ -16,6 +15,7 @@ from core.accounts.users import UserUnknown
 from core.email_addresses import normalize_email
 from core.errors import Conflict, NotFound
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_platform
 from core.platform import owners
 from core.text import checked_reason

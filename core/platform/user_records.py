@@ -6,7 +6,6 @@ platform's audit log (decisions 5.12). The sign-ins beyond the newest are in `co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
@@ -18,6 +17,7 @@ from core.accounts.users import UserUnknown
 from core.credentials import user_agents
 from core.credentials.passkeys import PasskeyItem  # noqa: TC001 - likewise
 from core.email_addresses import normalize_email
+from core.lazy_dataclasses import dataclass
 from core.platform import mails
 from core.platform.mails import OutboxFilter, OutboxMail
 from core.platform.users import ORGANIZATIONS_SHOWN_MAX, PlatformUserOrganization

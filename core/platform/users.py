@@ -6,13 +6,13 @@ Elsewhere: the record of one account in `user_records.py`, second factors in `mf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.email_addresses import part_of_email
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_support
 
 if TYPE_CHECKING:

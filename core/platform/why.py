@@ -9,7 +9,7 @@ nothing of its owners. The rules are walked in `sign_in_walks.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ExplainedAccount`
 
@@ -17,6 +17,7 @@ from core.accounts import helped_accounts, sign_in_failures
 from core.accounts.helped_accounts import RecordPart
 from core.email_addresses import canonical_email, domain_of
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation, authorize, authorize_support

@@ -8,7 +8,6 @@ address is also replaced where it occurs in texts that others wrote.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -20,6 +19,7 @@ from core.errors import BadRequest, Forbidden, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import inviters, keys, session_strength
 from core.organizations.access import Operation, authorize
 from core.text import checked_note

@@ -7,7 +7,6 @@ there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
@@ -19,6 +18,7 @@ from core.events import platform_actions
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
 from core.organizations.access import Operation, authorize
 

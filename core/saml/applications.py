@@ -7,10 +7,11 @@ same is done by `setup.py`, without what the organization decides itself: who ma
 from __future__ import annotations
 
 import hashlib
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 from core.errors import Conflict
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation
 from core.saml import certificates, configuration

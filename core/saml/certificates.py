@@ -6,12 +6,12 @@ storage for signing alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
 from core.key_certificates import OVERLAP, WARNING, SamlCertificate
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation

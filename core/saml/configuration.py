@@ -7,13 +7,14 @@ together, as the public endpoints read them, are in `providers.py`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SamlConfiguration`
 
 from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.saml.messages import NameIdFormat, SamlBinding
 from core.services import access, redirect_uris

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from core.saml.messages import MessageRefused

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import OrganizationStatus
 from core.saml import providers
 from core.saml.messages import (

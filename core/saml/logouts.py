@@ -8,13 +8,14 @@ answered at the end, and the identity provider by which the user had signed in i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest
 from core.events import person_events
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 from core.saml import judgement, logout_steps
 from core.saml.logout_steps import PARTIAL, Logout
 from core.saml.messages import (

@@ -5,12 +5,13 @@ The XML of all messages is in `adapters/saml/`. What is accepted of a received m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime  # noqa: TC003 - the fields of the messages
 from enum import StrEnum
 from typing import Final
 
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.wording import Wording
 
 # The last part of the path of each endpoint below `{base_url}/saml/<org>/<service>`.

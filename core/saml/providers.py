@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import NotFound, OrganizationNotActive
+from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import OrganizationStatus
 from core.saml.messages import SINGLE_LOGOUT, SINGLE_SIGN_ON
 

@@ -6,11 +6,11 @@ it gets with its first request. A sign-in outside our pages, which knows the sta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.saml import contacts, judgement, providers
 from core.saml.messages import MessageRefused, StatusOf
 from core.secrets import Secret, hash_token

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from uuid import UUID

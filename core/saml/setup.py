@@ -5,9 +5,10 @@ The holder says where the service provider is. Who may sign in there stays with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
 from core.organizations.setup_links import Part, SetupLinkDead
 from core.saml import applications, certificates, configuration

@@ -5,12 +5,13 @@ The session of the service provider is a child of the session that answers (`cor
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 from core.accounts.providers import Provider
 from core.errors import Refusal, on_the_way_to
 from core.key_certificates import SamlSigningKey  # noqa: TC001 - a field
+from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired

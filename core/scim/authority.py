@@ -7,9 +7,9 @@ from every token.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
+from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters
 from core.organizations.memberships import BUILT_IN_ROLES, OWNER
 from core.scim.refusals import RoleProtected

@@ -5,11 +5,11 @@ Nothing is changed here: the directory itself changes its users, and setup links
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from core.email_addresses import part_of_email
+from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Operation
 from core.positions import FoundRows, Position, found_rows

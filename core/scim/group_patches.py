@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
+from core.lazy_dataclasses import dataclass
 from core.scim.filters import Comparison, Operator, Or
 from core.scim.patches import OperationKind, target_of
 from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute

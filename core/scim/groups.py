@@ -5,11 +5,12 @@ A directory reads the group and changes its members; it neither creates nor dele
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import departures, inviters, keys, made_credentials
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.scim import authority, filter_matching, filter_parser, filters, tokens, user_changes, welcome

@@ -6,7 +6,6 @@ the rollback. Reading leaves no entry unless it fails.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the fields are read at run time
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -14,6 +13,7 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 
 from core.errors import Refusal, all_valid
 from core.ids import FIRST_ID, LAST_ID, first_id_at
+from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Operation
 from core.positions import FoundRows, Position, found_rows

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from core.lazy_dataclasses import dataclass
 from core.scim import filter_parser
 from core.scim.refusals import InvalidFilter, InvalidPath, InvalidSyntax, TooMany
 from core.wording import Wording

@@ -7,7 +7,6 @@ when it was made (`authority.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ScimToken`
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
@@ -15,6 +14,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core import prefixed_tokens
 from core.errors import BadRequest, NotFound, OrganizationNotActive, Unauthorized
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Operation
 from core.organizations.organizations import OrganizationStatus

@@ -5,13 +5,13 @@ The result is the condition of one statement, which `adapters/postgres/scim/user
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
 from uuid import UUID
 
 from core.email_addresses import canonical_email, part_of_email
+from core.lazy_dataclasses import dataclass
 from core.scim.filters import And, AttributePath, Comparison, Not, Operator, Or, Present
 from core.scim.refusals import InvalidFilter
 from core.wording import Wording

@@ -6,9 +6,10 @@ schema says. A name that the standard does not know is refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from core.lazy_dataclasses import dataclass
 from core.scim.filter_matching import matches
 from core.scim.patches import OperationKind, target_of
 from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.email_addresses import canonical_email
+from core.lazy_dataclasses import dataclass
 from core.scim import filter_parser, tokens, user_filters
 from core.scim.refusals import ResourceUnknown
 

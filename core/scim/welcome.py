@@ -6,12 +6,12 @@ address, and a person without a password then gets a link to choose one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - a field of a dataclass
 
 from core.accounts import one_time_tokens
 from core.accounts.one_time_tokens import TokenPurpose
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailMessage, MailTemplate
 from core.sessions import sessions

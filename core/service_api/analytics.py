@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `PlanCount`
 
+from core.lazy_dataclasses import dataclass
 from core.services import api_keys
 from core.services.api_keys import Permission
 

@@ -6,13 +6,13 @@ its portal, nor the other way round. A member buys in `core/billing/checkout.py`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.billing import checkout, customers
 from core.billing.checkout import PlanNotForSale, Started
 from core.errors import NotFound
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.service_api import info, subscriptions
 from core.service_api.subscriptions import SubscriptionExists
 from core.service_api.users import ServiceUserUnknown

@@ -6,11 +6,12 @@ something else than they have.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
+from core.lazy_dataclasses import dataclass
 from core.service_api.users import ServiceUserUnknown
 from core.services import api_keys, subscriptions
 from core.services.api_keys import Permission

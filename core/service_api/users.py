@@ -8,7 +8,6 @@ the directory's to change, not a key's (decisions 5.7).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ServiceUser`
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
@@ -19,6 +18,7 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 from core.organizations import inviters, keys, made_credentials
 from core.services import api_keys, subscriptions
 from core.services.api_keys import Permission

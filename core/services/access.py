@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.organizations import access, relations
 from core.organizations.access import Capability, OrganizationAccess, RequiredStanding
 from core.organizations.relations import RelationObject, ServiceRelation

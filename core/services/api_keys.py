@@ -7,7 +7,6 @@ do is in `core/service_api/`; its maker may do it too when the key is made, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -16,6 +15,7 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 from core import prefixed_tokens
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Unauthorized, all_valid
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation
 from core.organizations.organizations import OrganizationStatus
 from core.positions import Position, found_rows

@@ -7,11 +7,11 @@ membership or a key, stays, and so does a subscription.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NotFound
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import departures
 from core.organizations.departures import LinkOrigin
 from core.sessions import sessions

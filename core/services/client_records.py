@@ -5,12 +5,12 @@ Gatehouse itself connects to `jwks_uri` and `backchannel_logout_uri`, so they fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 from core.errors import BadRequest, all_valid
+from core.lazy_dataclasses import dataclass
 from core.outbound import URL_CHARACTERS_MAX, checked_url
 from core.wording import Wording
 

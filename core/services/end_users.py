@@ -6,7 +6,7 @@ of an end user only the account and what happened in its own services.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of the views
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
@@ -14,6 +14,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core.email_addresses import part_of_email
 from core.errors import NotFound
 from core.events import platform_actions
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.sessions import sessions
 

@@ -5,12 +5,12 @@ Ending their sessions, and what the JSON interface lists, is in `end_users.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
 from core.email_addresses import part_of_email
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 from core.services import end_users

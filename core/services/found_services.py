@@ -5,11 +5,11 @@ Creating, changing and deleting them is in `management.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 from core.services import access, management

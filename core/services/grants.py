@@ -6,7 +6,6 @@ roles combine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `ServiceGrant`
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -15,6 +14,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core.email_addresses import part_of_email
 from core.errors import Conflict, NotFound
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import access
 from core.organizations.access import Capability, Operation

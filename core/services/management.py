@@ -7,12 +7,13 @@ never has one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, Conflict, ErrorCode, Refusal, all_checked, all_valid
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import access as organization_access
 from core.organizations.access import Operation
 from core.organizations.made_credentials import MadeCredentialKind, record_maker

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Plan`
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +17,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, Conflict, NotFound, all_checked
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation
 from core.positions import Position, found_rows

@@ -6,12 +6,12 @@ each service, the last, and at most one in a minute, because everybody can cause
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from core.errors import Conflict, NotFound
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.services import access, management, redirect_uris
 

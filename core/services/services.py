@@ -6,7 +6,7 @@ What members do with services is in `management.py`, access to one in `access.py
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Service`
 from enum import StrEnum
 from functools import partial
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, NotFound, all_valid
+from core.lazy_dataclasses import dataclass
 from core.services import client_records, redirect_uris
 from core.sessions import security_profiles
 from core.sessions.security_profiles import SecurityProfile  # noqa: TC001 - likewise

@@ -6,13 +6,14 @@ bills is changed there, not here: otherwise the user would pay for something els
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - the adapter makes the classes from the fields of its rows
 
 from core.email_addresses import part_of_email
 from core.errors import BadRequest, Conflict, NotFound
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
 from core.positions import FoundRows, Position, found_rows
 from core.services import subscriptions

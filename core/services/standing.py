@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
+from core.lazy_dataclasses import dataclass
 from core.organizations import relations
 from core.organizations import standing as organization_standing
 from core.organizations.relations import RelationObject

@@ -6,7 +6,7 @@ changes subscriptions in `core/service_api/subscriptions.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +14,7 @@ from uuid import UUID
 
 from core.errors import BadRequest
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from core.services.plans import Plan

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import base64
 import hmac
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 from core.errors import Refusal
+from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
 from core.sessions.confinement import Confinement

@@ -6,10 +6,10 @@ a removed role or a demoted platform owner takes effect with the next request.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
+from core.lazy_dataclasses import dataclass
 from core.sessions.confinement import Confinement
 from core.wording import Wording
 

@@ -15,12 +15,13 @@ from __future__ import annotations
 import base64
 import hmac
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import OrganizationNotActive, Unauthorized
+from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
 from core.sessions.callers import AddressNotConfirmed

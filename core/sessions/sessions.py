@@ -7,7 +7,6 @@ user's sessions and ends sessions.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is generated from the fields of `SessionItem`
@@ -15,6 +14,7 @@ from uuid import UUID  # noqa: TC003 - the reference is generated from the field
 from core.errors import Conflict, NotFound
 from core.events import person_events
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

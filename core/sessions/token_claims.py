@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from core.lazy_dataclasses import dataclass
 from core.sessions.security_profiles import signature_algorithm
 from core.sessions.signing_keys import SignatureAlgorithm
 

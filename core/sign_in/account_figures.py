@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

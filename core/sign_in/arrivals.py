@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import single_sign_on
+from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
 from core.organizations.session_strength import SecondFactorRequired
 from core.sessions.callers import have_second_factor

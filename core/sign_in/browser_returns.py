@@ -12,11 +12,12 @@ question of a first visit there, and not for any other request that is open in t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
+from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ makes its proof in its own module; refusals are recorded in `refusals.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses, closing
 from core.errors import Refusal
 from core.events import person_events
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import hash_token

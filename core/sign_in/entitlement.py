@@ -11,10 +11,10 @@ lets people join, until its user has once typed a code that was mailed to the ad
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import Forbidden
+from core.lazy_dataclasses import dataclass
 from core.organizations import departures
 from core.organizations.memberships import MEMBER
 from core.sessions.callers import AddressNotConfirmed

@@ -7,12 +7,13 @@ belongs to another. How an identity is proved is in `upstream/`; what its tokens
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `IdentityItem`
 from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
 from core.errors import BadRequest, Conflict, NotFound
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions import callers, sessions

@@ -6,9 +6,10 @@ its place in the list of sessions stay; signing in as another user ends it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 from core.sessions import browser_sessions, sessions
 from core.sessions.callers import ClosedWhileImpersonating

@@ -9,13 +9,14 @@ response time does not reveal which it was.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
 from core.errors import RateLimitExceeded
+from core.lazy_dataclasses import dataclass
 from core.sign_in import arrivals, conclusion, places, recognition
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason

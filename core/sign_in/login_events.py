@@ -10,10 +10,10 @@ that no number changes when its month is dropped. What is counted of it stays (`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.accounts import sign_in_failures
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

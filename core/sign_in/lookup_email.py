@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `EmailLookupResult`
 
 from core.email_addresses import domain_of, normalize_email
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

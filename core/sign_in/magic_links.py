@@ -13,7 +13,7 @@ shows a code too: else a link that an attacker requested for their own account w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +24,7 @@ from core.accounts.providers import Provider
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, Refusal, SsoRequired
+from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
 from core.secrets import hash_token
 from core.sign_in import conclusion

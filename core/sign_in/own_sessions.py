@@ -6,11 +6,11 @@ all others, is in `core/sessions/sessions.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.credentials import user_agents
 from core.errors import NotFound
+from core.lazy_dataclasses import dataclass
 from core.sessions import sessions
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ offer what is refused afterwards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `NamedConnection`
 
 from core.accounts import profile
 from core.accounts.profile import SignInMethods  # noqa: TC001 - beside the other names of the view
+from core.lazy_dataclasses import dataclass
 from core.sign_in import identities
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ All of it is read at once, after the account was locked (`core/sign_in/arrivals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import MembershipSuspended
 from core.sessions.security_profiles import OtherWayRefused
 from core.sign_in.reasons import SignInReason

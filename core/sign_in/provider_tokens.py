@@ -6,11 +6,12 @@ token, and stores what came back. A concurrent request waits for that, because a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.errors import ErrorCode, Refusal
+from core.lazy_dataclasses import dataclass
 from core.sign_in.identities import IdentityUnknown, ProviderTokens, context_of
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ long as the organization configures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.credentials import user_agents
 from core.credentials.devices import Device
 from core.errors import Unauthorized
+from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import is_device_trusted
 from core.secrets import Secret, hash_token
 from core.sign_in.reasons import SignInReason

@@ -7,12 +7,13 @@ person who did not register would verify the account of an attacker. A wrong pas
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from core.accounts import sign_in_failures, verification
 from core.accounts.links import LinkUnusable
 from core.accounts.providers import Provider
+from core.lazy_dataclasses import dataclass
 from core.sign_in import conclusion
 from core.sign_in.proofs import IdentityProof
 from core.sign_in.reasons import SignInReason

@@ -7,13 +7,14 @@ has proved an identity is judged beside that way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses
 from core.errors import Forbidden, SsoRequired
+from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 from core.sign_in import entitlement, places
 from core.sign_in.arrivals import defer_circumstances

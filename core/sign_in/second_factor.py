@@ -6,7 +6,7 @@ conditional write uses up its time step or backup code, and a lock protects the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +17,7 @@ from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest, RateLimitExceeded, Refusal, TokenExpired, TokenInvalid, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 from core.sign_in import conclusion, mfa_challenges, recognition
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason

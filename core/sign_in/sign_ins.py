@@ -9,7 +9,6 @@ events are recorded by `login_events.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -19,6 +18,7 @@ from core.accounts import helped_accounts
 from core.accounts.helped_accounts import RecordPart
 from core.credentials import user_agents
 from core.errors import NotFound
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.sign_in.reasons import SignInReason
 

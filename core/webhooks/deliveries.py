@@ -7,7 +7,7 @@ between: the lease ends, and what is due is sent again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Delivery`
@@ -16,6 +16,7 @@ from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt, next_attempt
 from core.errors import Conflict, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.paging import Pagination
 from core.webhooks import webhooks

@@ -5,12 +5,13 @@ Making, attempting and queueing them again is in `deliveries.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import all_valid
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows

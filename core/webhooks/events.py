@@ -12,12 +12,12 @@ import base64
 import hmac
 import re
 import struct
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, ErrorCode, Refusal
 from core.ids import CLOCKS_DIFFER_MAX
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:

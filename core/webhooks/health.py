@@ -5,10 +5,10 @@ Each number ends at a maximum, so that a webhook with very many deliveries is re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.webhooks.webhooks import WebhookUnknown

@@ -10,10 +10,10 @@ positions get theirs beside the new ones, so that they delay none.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from core.lazy_dataclasses import dataclass
 from core.webhooks.events import RETENTION
 
 if TYPE_CHECKING:

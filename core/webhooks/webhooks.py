@@ -6,7 +6,7 @@ What becomes of an event is in `deliveries.py`; reading events instead of receiv
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -15,6 +15,7 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.events.events import EventType, EventTypeItem
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.outbound import checked_url

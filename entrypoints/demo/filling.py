@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from core.attempts import Attempt
+from core.lazy_dataclasses import dataclass
 from core.platform import owners
 from entrypoints.demo import story
 from entrypoints.demo.past import Past, Visitor

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import httpx
 
 from core.audit import chain
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.webhooks import deliveries, sequencing
 from entrypoints.refusals import CannotStart

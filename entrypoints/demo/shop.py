@@ -13,7 +13,7 @@ import json
 import secrets
 import time
 from collections import OrderedDict, deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlencode
 
@@ -22,6 +22,8 @@ import jwt
 from markupsafe import Markup
 from quart import Response, redirect, request
 from quart_trio import QuartTrio
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Response as AnyResponse

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from core.lazy_dataclasses import dataclass
 from entrypoints.demo.past import Visitor
 
 DAYS: Final = 30

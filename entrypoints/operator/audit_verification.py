@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import trio
@@ -17,6 +17,7 @@ import trio
 from core.audit import chain
 from core.audit.verification import ChainBroken, ChainVerifier, KeptHead, wrong_field_of_proof
 from core.errors import TokenInvalid
+from core.lazy_dataclasses import dataclass
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from entrypoints.progress import Progress, share_of, size_of
 from entrypoints.refusals import CannotStart

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from adapters.postgres.backup import dumping, restoring
 from adapters.postgres.backup.after_restore import AfterRestore
 from adapters.postgres.backup.files import opened_backup
 from adapters.postgres.backup.restoring import RestoreOptions
+from core.lazy_dataclasses import dataclass
 from core.platform.backups import Manifest, missing_keys, require_known_schema
 from entrypoints import database, main, master_keys
 from entrypoints.progress import Progress

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from core.lazy_dataclasses import dataclass
 from core.openid.device import COMMAND_LINE_CLIENT, GRANT_TYPE
 from entrypoints.refusals import CannotStart
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from entrypoints.web.serving.impersonating import STOP
 
 if TYPE_CHECKING:

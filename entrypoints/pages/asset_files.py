@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from core.lazy_dataclasses import dataclass
 from entrypoints.web.serving.documents import content_hash
 
 FOLDER: Final = Path(__file__).parent / "assets"

@@ -17,12 +17,13 @@ platform is declared by `@platform_support_in_console` or `@platform_owner_in_co
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 
+from core.lazy_dataclasses import dataclass
 from core.organizations import standing
 from core.organizations.standing import Standing
 from core.platform import console

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import gettext
 import re
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from core.credentials import user_agents
+from core.lazy_dataclasses import dataclass
 from core.wording import Grouped, Wording
 from entrypoints.pages.po_files import entries, translation_in, translations_of
 from entrypoints.web.serving.languages import SOURCE, TRANSLATIONS

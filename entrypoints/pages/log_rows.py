@@ -6,7 +6,6 @@ Both logs share this, that of an organization and that of the platform, and the 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
@@ -14,6 +13,7 @@ from core.audit.audit_log import ORGANIZATION_KEY, SYSTEM_ID
 from core.audit.browser import API_KEY, IMPERSONATOR, NAMED_DETAILS, SCIM_TOKEN
 from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from entrypoints.pages.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
 from entrypoints.pages.audit_words import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES, UNDONE
 

@@ -7,7 +7,7 @@ to which a form belongs, or another try. No button tells whether an account exis
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.accounts.email_changes import AddressProvedElsewhere
@@ -23,6 +23,7 @@ from core.errors import (
     SsoRequired,
     TemporaryRefusal,
 )
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import MembershipSuspended
 from core.organizations.members import MemberUnknown
 from core.organizations.session_strength import SecondFactorRequired

@@ -5,10 +5,10 @@ A template gets it as the value `platform`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.organizations.settings.pictures import PictureType
 from core.platform_brand import PlatformBrand
 from entrypoints.pages.asset_files import FOLDER, Asset, asset_of

@@ -14,9 +14,9 @@ well as in their colour, which is that of the theme (`assets/styles/plots.css`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from entrypoints.pages.languages import marked
 
 if TYPE_CHECKING:

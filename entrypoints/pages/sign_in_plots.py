@@ -5,12 +5,12 @@ A bar of a day, a week or a month leads to the list of exactly what it counts, i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts.providers import Provider
 from core.audit.sign_in_counts import BAR_DAYS, MONTH_DAYS, PERIOD_DAYS_DEFAULT, WEEK_DAYS, bars_of
 from core.audit.sign_in_log import NO_SERVICE
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.sign_in.reasons import SignInReason, reason_of
 from entrypoints.pages.console_pages import page_of, with_query

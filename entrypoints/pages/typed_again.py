@@ -6,11 +6,11 @@ no use any more, because what it was about is gone, its texts are shown to copy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
+from core.lazy_dataclasses import dataclass
 from core.sign_in import browser_returns
 from entrypoints.pages.languages import marked
 from entrypoints.pages.returns import REGISTER

@@ -1,8 +1,9 @@
 """Port for hashing passwords and comparing them with hashes, which is slow on purpose."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from core.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

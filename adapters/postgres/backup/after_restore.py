@@ -6,13 +6,13 @@ The schema may be an older one, which is migrated afterwards, so a statement run
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from psycopg.sql import SQL, Composed, Identifier
 
 from adapters.postgres.backup.dumping import holds
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS, SealedColumn
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

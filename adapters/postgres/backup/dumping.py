@@ -10,7 +10,7 @@ import re
 import subprocess
 import threading
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 import psycopg
@@ -21,6 +21,7 @@ from adapters.postgres.backup.files import BLOCK_BYTES, new_backup
 from adapters.postgres.backup.programs import dump_program, environment_and_address
 from adapters.postgres.schema import migrations
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS, SealedColumn
+from core.lazy_dataclasses import dataclass
 from core.platform.backups import BackupError, Manifest
 
 if TYPE_CHECKING:

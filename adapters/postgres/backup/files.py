@@ -9,9 +9,9 @@ import io
 import os
 import tarfile
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
+from core.lazy_dataclasses import dataclass
 from core.platform.backups import (
     CHECKSUMS,
     DUMP,

@@ -10,7 +10,6 @@ import re
 import subprocess
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 import psycopg
@@ -19,6 +18,7 @@ from psycopg.sql import SQL
 from adapters.postgres.backup.dumping import END_SECONDS_MAX, ERROR_LINES_MAX, SCHEMA, stop_behind
 from adapters.postgres.backup.programs import restore_program
 from adapters.postgres.schema import migrations
+from core.lazy_dataclasses import dataclass
 from core.platform.backups import BackupError
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ import math
 import secrets
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.driver.timed_connection import TimedConnection, log_failure
 from adapters.postgres.driver.write_failures import WriteFailures
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import RawConnection

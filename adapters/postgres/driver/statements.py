@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, zip_longest
 from typing import TYPE_CHECKING, Any, Final, LiteralString, TypeAlias
@@ -22,6 +21,8 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, ExecStatus, Format
 from psycopg.waiting import Ready, Wait
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

@@ -7,7 +7,6 @@ whose domain has no ASCII form, and those whose canonical address another accoun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, LiteralString
 
 from psycopg.errors import UniqueViolation
@@ -15,6 +14,7 @@ from psycopg.errors import UniqueViolation
 from adapters.domain_names import IdnaDomainNames
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

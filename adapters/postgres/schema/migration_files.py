@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final
+
+from core.lazy_dataclasses import dataclass
 
 NO_TRANSACTION: Final = "-- gatehouse: no transaction"
 

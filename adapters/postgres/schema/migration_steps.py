@@ -7,11 +7,12 @@ the text (`statement_locks.py`), the rows from the statistics of PostgreSQL; not
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.schema.migration_files import statements
 from adapters.postgres.schema.statement_locks import Held, Lock, NotUnderstood, Work, locks, strongest
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -19,6 +18,7 @@ from psycopg.sql import SQL, Identifier
 
 from adapters.postgres.driver.suitability import ServerUnsuitable, ServerUntrusted, explained, reason
 from adapters.postgres.schema.migration_files import Migration, known, statements
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence

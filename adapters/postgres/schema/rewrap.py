@@ -6,13 +6,14 @@ done in short transactions that wait for no other transaction, so it may be stop
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, LiteralString, TypeAlias
 
 from psycopg.errors import LockNotAvailable
 from psycopg.sql import SQL, Composable, Composed, Identifier
 
 from adapters.crypto.vault import SealBroken
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

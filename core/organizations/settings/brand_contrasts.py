@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from core.colors import (
     readable_on,
     text_color_on,
 )
+from core.lazy_dataclasses import dataclass
 from core.wording import Wording
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ and the colour of text on it is computed (`brand_contrasts.py`). Each change kee
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from core.colors import checked_color
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, FieldError, NotFound
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.settings.brand_contrasts import required_contrasts
 from core.organizations.settings.pictures import PictureKind

@@ -7,10 +7,11 @@ one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadRequest, NotFound
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
 from core.organizations.settings.branding import BrandedOrganization, contrast_problems, store
 from core.organizations.settings.pictures import PictureKind

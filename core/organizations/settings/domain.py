@@ -6,13 +6,13 @@ How a proof is judged is in `core/organizations/domain_proofs.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `CustomDomain`
 from typing import TYPE_CHECKING, Any
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import domain_proofs, setup_links

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.wording import Wording
 
 if TYPE_CHECKING:

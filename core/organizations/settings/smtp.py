@@ -6,7 +6,6 @@ own server never takes over silently: what waits leaves by it only after the org
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `MailServerSettings`
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, FieldError, NotFound, all_valid
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.mail import limits, mail, routed_mail
 from core.mail.limits import MailLimit
 from core.mail.mail import MailTemplate

@@ -7,12 +7,13 @@ authorization endpoint with the service's request, which answers it with a code 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import BadRequest, NotFound, OrganizationNotActive
+from core.lazy_dataclasses import dataclass
 from core.services.services import ServiceUnknown
 from core.sessions import security_profiles
 from core.sign_in import browser_returns

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import ErrorCode, NotFound, Refusal
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import members
 from core.organizations.memberships import BUILT_IN_ROLES, Membership
 from core.sign_in.identities import IdentityContext

@@ -6,10 +6,10 @@ together with what was found. So a connection that nobody can sign in by is neve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import Conflict
+from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
 from core.organizations.setup_links import Part
 from core.sign_in.upstream import changes, connection_wishes, connections

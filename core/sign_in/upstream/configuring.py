@@ -7,10 +7,11 @@ has seen, and is refused with a conflict on any other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.errors import Conflict
+from core.lazy_dataclasses import dataclass
 from core.organizations import management
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.memberships import MEMBER

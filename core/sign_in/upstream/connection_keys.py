@@ -7,12 +7,12 @@ made outside the transaction. What it has in common with the keys of services is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import BadRequest
 from core.events.actions import AuditAction
 from core.key_certificates import OVERLAP, WARNING, SamlCertificate
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation, authorize

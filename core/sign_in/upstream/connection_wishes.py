@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ConnectionRecord`
 from enum import StrEnum
 from functools import partial
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, FieldError, all_checked
+from core.lazy_dataclasses import dataclass
 from core.outbound import checked_url
 from core.secrets import Secret
 from core.sign_in.upstream.saml import SamlMetadata

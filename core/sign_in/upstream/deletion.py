@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
 from core.organizations.access import Operation, authorize
 from core.organizations.setup_links import Part

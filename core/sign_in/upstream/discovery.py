@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
+from core.lazy_dataclasses import dataclass
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.wording import Wording
 

@@ -6,12 +6,13 @@ Any organization may claim a domain; only one claim to it can be verified. The p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `DomainRoute`
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import domain_proofs, setup_links
 from core.organizations.access import Operation, authorize
 from core.organizations.domain_proofs import DomainFinding, ProofStatus

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from core.errors import Forbidden
+from core.lazy_dataclasses import dataclass
 from core.organizations import access, setup_links
 from core.organizations.access import Capability, authorize_and_lock
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER

@@ -6,11 +6,11 @@ one problem again and again hide no other. Why the sign-in of one person failed 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the fields are read at run time
 
+from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
 from core.organizations.setup_links import Part
 from core.sign_in.upstream.connections import ConnectionUnknown

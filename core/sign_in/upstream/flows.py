@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from core.errors import BadRequest, NotFound
+from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 from core.sign_in.identities import PLATFORM, IdentityContext
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.accounts.providers import Provider  # noqa: TC001 - the reference is made from the fields of `OwnCredentials`
 from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient

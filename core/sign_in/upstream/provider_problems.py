@@ -7,10 +7,10 @@ of them contains what a provider has sent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from core.lazy_dataclasses import dataclass
 from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:

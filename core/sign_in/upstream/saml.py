@@ -7,12 +7,12 @@ the request derives from it, so that an assertion answers exactly one request of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the fields of the messages
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts.providers import Provider
+from core.lazy_dataclasses import dataclass
 from core.sign_in.identities import ProvenIdentity, ProviderSession
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream.answers import CLOCK_SKEW, UpstreamFailed, checked_address, checked_subject

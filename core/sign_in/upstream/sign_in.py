@@ -7,7 +7,7 @@ address is linked only after signing in to it (decisions 10.6).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.accounts import addresses
@@ -16,6 +16,7 @@ from core.email_addresses import domain_of, normalize_email
 from core.errors import BadRequest, Forbidden, Refusal
 from core.events import person_events
 from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
 from core.sessions.callers import AddressNotConfirmed
 from core.sessions.sessions import MFA
 from core.sign_in import conclusion, entitlement, identities

@@ -6,13 +6,13 @@ what lies in the organization: whether another account has the address is told b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.sign_in.identities import IdentityContext
 from core.sign_in.upstream import by_connection, sign_in
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime  # noqa: TC003 - the fields are read at run time
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the fields are read at run time
 
 from core.accounts.providers import Provider
 from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.secrets import Secret, hash_token
 from core.sign_in.identities import IdentityContext

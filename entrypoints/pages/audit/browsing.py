@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
@@ -16,6 +16,7 @@ from core.audit.search import LOOKED_AT_MAX
 from core.audit.tails import WAIT_SECONDS_MAX
 from core.errors import BadRequest
 from core.ids import LAST_ID, moment_of
+from core.lazy_dataclasses import dataclass
 from core.typed_times import time_of
 from entrypoints.pages.console_pages import with_query
 from entrypoints.pages.languages import marked

@@ -5,7 +5,6 @@ It shows sign-in links to every caller, so it exists in development mode only.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -14,6 +13,7 @@ import msgspec
 from quart import Response
 
 from core.errors import NotFound
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import Mail
 from entrypoints.pages.rendering import HTML, Page, page

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from core.lazy_dataclasses import dataclass
 from entrypoints.pages.languages import marked
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ the two agree. The page is the same for every reader and is rendered once.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import groupby
 from typing import Annotated, Final
 
 from core.errors import ErrorCode
+from core.lazy_dataclasses import dataclass
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from core.rate_limits import RateLimit
 from entrypoints.pages.mail import mailbox

@@ -1,9 +1,9 @@
 """What the pages of setup links and those of the console ask about the application of a service, and offer to copy."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from core.lazy_dataclasses import dataclass
 from core.saml.configuration import SamlConfiguration
 from core.saml.messages import NameIdFormat
 from entrypoints.pages.languages import marked

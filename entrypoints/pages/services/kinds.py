@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from core.lazy_dataclasses import dataclass
 from core.services.services import ServiceType
 from entrypoints.pages.languages import marked
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlsplit
 
+from core.lazy_dataclasses import dataclass
 from core.services.services import ServiceType
 from entrypoints.pages.languages import marked
 

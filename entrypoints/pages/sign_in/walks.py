@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from core.lazy_dataclasses import dataclass
 from core.platform.sign_in_checks import RuleVerdict
 from core.sign_in.rules import Rule
 from entrypoints.pages.sign_in import rule_texts

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import trio
 
+from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailDeferred, MailMessage, MailRefused, MailTemplate
 from core.organizations.settings import smtp
 from core.wording import Wording

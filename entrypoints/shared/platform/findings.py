@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from core.lazy_dataclasses import dataclass
 
 
 class Verdict(Enum):

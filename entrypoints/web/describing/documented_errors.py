@@ -6,12 +6,12 @@ only what its use case refuses beyond that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from core.errors import ErrorCode
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.organizations.organizations import OrganizationStatus
 from entrypoints.web.serving.access_policies import CredentialKind

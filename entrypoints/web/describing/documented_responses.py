@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
+from core.lazy_dataclasses import dataclass
 from entrypoints.web.describing.documented_errors import ErrorGroup, error_groups, error_schema, meanings
 from entrypoints.web.describing.examples import answer_example
 from entrypoints.web.describing.schemas import REFERENCE, DocumentedAnswer, Schema, Schemas, answers

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import types
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import inspect
 
+from core.lazy_dataclasses import dataclass
 from entrypoints.web.describing.descriptions import FIELDS, SENT
 from entrypoints.web.serving.answers import AnswerStatus, Error, Media, PartialAnswer
 

@@ -12,7 +12,6 @@ value, to name a field in a refusal.
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
@@ -24,6 +23,7 @@ import msgspec
 from msgspec import UNSET, inspect
 
 from core.errors import BadRequest, FieldError, NotFound
+from core.lazy_dataclasses import dataclass
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
 from core.wording import Wording
 from entrypoints.web.input.explanations import PROBLEMS_MAX, expected, field_problems, parsed

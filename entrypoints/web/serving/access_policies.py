@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from core.lazy_dataclasses import dataclass
 from core.organizations.key_callers import is_open_to_keys
 from entrypoints.web.serving import browsers
 

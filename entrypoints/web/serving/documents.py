@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import trio
 from quart import Response, current_app
+
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

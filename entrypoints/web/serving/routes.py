@@ -18,13 +18,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_type_hints
 from uuid import UUID
 
 from werkzeug.routing import Map, Rule
 
+from core.lazy_dataclasses import dataclass
 from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
 from entrypoints.web.input.decoding import takes_files

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -19,6 +19,7 @@ from quart import Response
 
 from core.colors import WHITE, text_color_on
 from core.errors import BadRequest, TemporaryRefusal
+from core.lazy_dataclasses import dataclass
 from core.mail.brands import MailBrand
 from core.mail.mail import MailMessage, MailTemplate
 from core.organizations.settings.brand_contrasts import ColorUse, computed_colors, required_contrasts
