@@ -11,7 +11,7 @@ from dataclasses import MISSING, FrozenInstanceError, fields
 from functools import cache, partial
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 __all__ = ["dataclass"]
 
@@ -27,32 +27,21 @@ else:
         return dataclasses.dataclass(cls, frozen=frozen, slots=slots, **options)
 
 
-def _immutable(cls: type[Any], *, kw_only: bool = False, eq: bool = True) -> type[Any]:
-    own = vars(cls)
-    methods: dict[str, Any] = {
-        "__init__": _first_init,
-        "__setattr__": _refuse_change,
-        "__delattr__": _refuse_change,
-        "__getstate__": _state,
-        "__setstate__": _restore,
-    }
-    if "__repr__" not in own:
-        methods["__repr__"] = _represented
-    if eq and "__eq__" not in own:
-        methods["__eq__"] = _is_equal
-    # Python sets it to None for a class that defines `__eq__` alone.
-    if eq and own.get("__hash__") is None:
-        methods["__hash__"] = _hash
+def _immutable(cls: Any, *, kw_only: bool = False, eq: bool = True) -> Any:
+    methods = _METHODS | _COMPARISON if eq else _METHODS
     for name, method in methods.items():
-        setattr(cls, name, method)
-    return dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
+        # Python sets `__hash__` to None in a class that defines `__eq__`.
+        if cls.__dict__.get(name) is None:
+            setattr(cls, name, method)
+    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
 
+    def first_init(self: Any, *arguments: Any, **named: Any) -> None:
+        # Two threads may both compile it.
+        made.__init__ = init = _init_of(made)
+        init(self, *arguments, **named)
 
-def _first_init(self: Any, *arguments: Any, **named: Any) -> None:
-    """Compile the `__init__` of the class for all its instances, and call it."""
-    cls = next(cls for cls in type(self).__mro__ if vars(cls).get("__init__") is _first_init)
-    cls.__init__ = _init_of(cls)
-    cls.__init__(self, *arguments, **named)
+    made.__init__ = first_init
+    return made
 
 
 def _init_of(cls: type[Any]) -> Callable[..., None]:
@@ -129,3 +118,13 @@ def _restore(self: Any, state: list[Any]) -> None:
 
 def _refuse_change(_self: Any, name: str, *_value: Any) -> NoReturn:
     raise FrozenInstanceError(f"cannot change field {name!r}")
+
+
+_METHODS: Final[dict[str, Any]] = {
+    "__repr__": _represented,
+    "__setattr__": _refuse_change,
+    "__delattr__": _refuse_change,
+    "__getstate__": _state,
+    "__setstate__": _restore,
+}
+_COMPARISON: Final[dict[str, Any]] = {"__eq__": _is_equal, "__hash__": _hash}

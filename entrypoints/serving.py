@@ -239,6 +239,7 @@ def _tune_garbage_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS_MAX, *gc.get_threshold()[1:])
+    gc.enable()
 
 
 async def _stop_on_signal(signals: AsyncIterator[int], stopping: trio.Event, *, is_alone: bool) -> None:

@@ -63,6 +63,7 @@ def supervise_workers(
     """
     # Objects that exist by now are never garbage; scanning them would only copy their memory into each process.
     gc.freeze()
+    gc.enable()
     awaited = _OWN_SIGNALS | stop_signals()
     with _blocked(awaited):
         return _Workers(workers, work, listener, stop_seconds_max, replaced, attend, hang_limits).watch(awaited)

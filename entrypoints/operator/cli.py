@@ -7,6 +7,7 @@ imported when a command needs them, so that `gatehouse --help` is fast.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib.metadata
 import os
 import signal
@@ -171,6 +172,8 @@ def _add_mail(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(settings: Settings, options: argparse.Namespace) -> int:
+    # What a start makes stays, so that garbage collections would only scan it. Serving begins with them again.
+    gc.disable()
     from entrypoints import main, serving
 
     return main.exit_status_of(lambda: serving.serve(settings, workers=options.workers))
