@@ -11,8 +11,6 @@ from quart import Response
 
 from core.lazy_dataclasses import dataclass
 
-from core.lazy_dataclasses import dataclass
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
