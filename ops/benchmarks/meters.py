@@ -36,10 +36,9 @@ class Count(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meter:
-    """A way to count, its unit, and the most that a request of today may cost as a multiple of the release's."""
+    """A way to count, and its unit."""
 
     unit: str
-    ratio_max: float
     count: Count
 
 
@@ -110,8 +109,8 @@ def best_meter() -> Meter:
             timeout=PERF_SECONDS_MAX,
         )
         if parse_perf(tried.stderr):
-            return Meter(unit="thousand instructions", ratio_max=1.03, count=instructions)
-    return Meter(unit="ms CPU", ratio_max=1.10, count=processor_time)
+            return Meter(unit="thousand instructions", count=instructions)
+    return Meter(unit="ms CPU", count=processor_time)
 
 
 def _tree_nanoseconds(process: int) -> int:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ops.benchmarks import meters, releases, report
-from ops.benchmarks.hot_operations import HOT_OPERATIONS, HotOperation
-from ops.benchmarks.release_check import Measurement, ReleaseCheck, Verdict, in_turns, judge
+from ops.benchmarks.hot_operations import HOT_OPERATIONS, RATIOS_SINCE, HotOperation
+from ops.benchmarks.release_check import MARGIN, Measurement, ReleaseCheck, Verdict, in_turns, judge, limits_beside
 from ops.benchmarks.releases import Release, extract, last_release
 from ops.benchmarks.servers import CannotMeasure
 
@@ -106,11 +106,29 @@ def test_what_is_above_the_limit_is_measured_again_after_all_others_and_over_whe
         order.append(operation)
         return measurement(next(ratios[operation.name]))
 
-    verdicts = judge(operations, measured, 1.10, lambda _line: None)
+    verdicts = judge(operations, measured, dict.fromkeys(ratios, 1.10), lambda _line: None)
 
     assert order == [*operations, refresh, code_flow, login, code_flow, login]
     assert [each.name for each in verdicts] == [operation.name for operation in operations]
     assert [each.is_over for each in verdicts] == [False, False, False, True]
+
+
+def test_what_was_won_since_the_release_is_kept_and_beside_a_later_release_nothing_was_won() -> None:
+    won, gone_on = limits_beside(RATIOS_SINCE), limits_beside("99.0.0")
+
+    assert {name: round(limit / MARGIN, 6) for name, limit in won.items()} == {
+        operation.name: operation.ratio for operation in HOT_OPERATIONS
+    }
+    assert all(operation.ratio <= 1 for operation in HOT_OPERATIONS)
+    assert set(gone_on.values()) == {MARGIN}
+
+
+def test_an_operation_is_judged_by_its_own_limit() -> None:
+    profile, refresh = operations = HOT_OPERATIONS[:2]
+
+    verdicts = judge(operations, lambda _: measurement(0.8), {profile.name: 0.7, refresh.name: 0.9}, lambda _line: None)
+
+    assert [each.is_over for each in verdicts] == [True, False]
 
 
 def test_one_operation_over_the_limit_fails_the_check_and_is_marked_in_the_table() -> None:
