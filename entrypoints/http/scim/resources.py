@@ -181,7 +181,7 @@ class ScimPatch(msgspec.Struct, kw_only=True):
 def user_resource(user: DirectoryUser, base_url: str) -> ScimUser:
     """Return a user as it is answered."""
     profile = user.profile
-    has_name = user.formatted_name is not None
+    formatted_name = user.formatted_name
     return ScimUser(
         schemas=[USER_SCHEMA],
         id=user.id,
@@ -194,8 +194,8 @@ def user_resource(user: DirectoryUser, base_url: str) -> ScimUser:
             version=etag(user.version),
         ),
         user_name=profile.user_name,
-        name=ScimName(formatted=user.formatted_name, given_name=profile.given_name, family_name=profile.family_name)
-        if has_name
+        name=ScimName(formatted=formatted_name, given_name=profile.given_name, family_name=profile.family_name)
+        if formatted_name is not None
         else None,
         display_name=profile.display_name,
         emails=[ScimEmail(value=user.email, type="work", primary=profile.is_primary)],
