@@ -114,10 +114,15 @@ class Protocol(H11Protocol):
         if response is None:
             return False
         await self.send(RawData(response))
-        self._parser.end_plain()
         self.stream = None
-        await self.can_read.set()
-        await self.send(Closed() if self.context.terminated.is_set() else Updated(idle=True))
+        if self.context.terminated.is_set() or self._parser.has_last_request:
+            # While it was sent, the server has stopped or the client has ended its side; no other request is begun.
+            self._parser.hand_over()
+            await self.send(Closed())
+        else:
+            self._parser.end_plain()
+            await self.can_read.set()
+            await self.send(Updated(idle=True))
         return True
 
     async def stream_send(self, event: StreamEvent) -> None:

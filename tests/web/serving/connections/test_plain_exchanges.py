@@ -1,0 +1,85 @@
+"""Exchanges that begin plain, without h11: however their bytes arrive, and whatever happens while they are answered."""
+
+import re
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from entrypoints.server import CLIENTS_LEAVE_SECONDS, LAST_REQUESTS_SECONDS
+from tests.web.probe import serving
+from tests.web.serving.connections.wires import LARGE_BYTES, Running, Slow, request, routes, running
+
+LARGE = request(b"GET /large HTTP/1.1")
+# Plain requests, requests for h11, and the last one of the connection.
+CONVERSATION = (
+    b"POST /notes HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n"
+    b'{"text":"a"}\r\n'
+    b"HEAD /good HTTP/1.1\r\nHost:x\r\n\r\n"
+    b"DELETE /notes HTTP/1.1\r\nHost: x\r\n\r\n"
+    b"POST /notes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b'5;x=y\r\n{"tex\r\n7\r\nt":"b"}\r\n0\r\n\r\n'
+    b"GET /words/c HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+)
+
+
+async def said(server: Running, parts: list[bytes]) -> bytes:
+    """Return all answers to bytes that arrive in these parts, without what differs in every answer."""
+    wire = await server.connect()
+    async with wire.stream:
+        for part in parts:
+            await wire.send(part)
+            await wait_all_tasks_blocked()
+        return re.sub(rb"(?m)^(?:x-request-id|date): .*\r\n", b"", await wire.rest())
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_requests_that_arrive_byte_by_byte_are_answered_like_those_that_arrive_at_once(server: Running) -> None:
+    whole = await said(server, [CONVERSATION])
+    by_byte = await said(server, [CONVERSATION[at : at + 1] for at in range(len(CONVERSATION))])
+
+    assert re.findall(rb"HTTP/1.1 (\d+) ", whole) == [b"200", b"200", b"204", b"200", b"200"]
+    assert by_byte == whole
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("complaints")
+async def test_the_answers_are_the_same_wherever_the_bytes_of_the_requests_are_divided(server: Running) -> None:
+    whole = await said(server, [CONVERSATION])
+
+    for at in range(1, len(CONVERSATION)):
+        assert await said(server, [CONVERSATION[:at], CONVERSATION[at:]]) == whole, CONVERSATION[:at]
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_client_that_half_closes_while_its_answer_is_sent_is_disconnected_after_it(server: Running) -> None:
+    wire = await server.connect()
+
+    async with wire.stream:
+        await wire.send(LARGE)
+        await trio.lowlevel.wait_readable(wire.stream.socket)
+        await wire.stream.send_eof()
+        await wait_all_tasks_blocked()
+        answer = await wire.answer()
+        rest = await wire.rest()
+
+    assert (len(answer.content), rest) == (LARGE_BYTES, b"")
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_no_request_begins_after_an_answer_with_which_a_stopping_server_closes_the_connection(
+    slow: Slow, autojump_clock: MockClock
+) -> None:
+    slow.routes.routes.extend(routes.routes)
+    async with running(serving(slow.routes)) as server:
+        wire = await server.connect()
+        async with wire.stream:
+            await wire.send(LARGE + request(b"POST /slow HTTP/1.1", b"Content-Length: 2", body=b"{}"))
+            await trio.lowlevel.wait_readable(wire.stream.socket)
+            server.stopping.set()
+            await trio.sleep(CLIENTS_LEAVE_SECONDS + LAST_REQUESTS_SECONDS + 1)
+            answer = await wire.answer()
+            rest = await wire.rest()
+
+    assert (len(answer.content), rest) == (LARGE_BYTES, b"")
+    assert not slow.begun.is_set()
