@@ -8,7 +8,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from entrypoints.server import CLIENTS_LEAVE_SECONDS, LAST_REQUESTS_SECONDS
 from tests.web.probe import serving
-from tests.web.serving.connections.wires import LARGE_BYTES, Running, Slow, request, routes, running
+from tests.web.serving.connections.wires import GOOD, LARGE_BYTES, Running, Slow, request, routes, running
 
 LARGE = request(b"GET /large HTTP/1.1")
 # Plain requests, requests for h11, and the last one of the connection.
@@ -83,3 +83,30 @@ async def test_no_request_begins_after_an_answer_with_which_a_stopping_server_cl
 
     assert (len(answer.content), rest) == (LARGE_BYTES, b"")
     assert not slow.begun.is_set()
+
+
+class Steps(trio.abc.Instrument):
+    """Counts how often a task gets its turn."""
+
+    count = 0
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        """Count a turn."""
+        self.count += 1
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_body_in_many_small_chunks_does_not_keep_others_waiting(server: Running) -> None:
+    chunks, steps = 1000, Steps()
+    wire = await server.connect()
+
+    async with wire.stream:
+        trio.lowlevel.add_instrument(steps)
+        await wire.send(request(b"POST /notes HTTP/1.1", b"Transfer-Encoding: chunked"))
+        await wire.send(b"1\r\n \r\n" * chunks + b"2\r\n{}\r\n0\r\n\r\n")
+        answer = await wire.answer()
+        trio.lowlevel.remove_instrument(steps)
+
+    assert answer.status == 200
+    assert steps.count > chunks / 2
+    assert (await server.exchange(GOOD)).status == 200
