@@ -93,6 +93,11 @@ class StrictConnection(h11.Connection):
         return self.their_state in _LAST
 
     @property
+    def is_head(self) -> bool:
+        """Whether the request that h11 has parsed takes a response without its body."""
+        return self._request_method == b"HEAD"
+
+    @property
     def _awaits_head(self) -> bool:
         return self.their_state is h11.IDLE and self.our_state is h11.IDLE and self._plain is None
 

@@ -198,7 +198,8 @@ class Protocol(H11Protocol):
         response = self._application.malformed(message, peer=self.client[0] if self.client else None)
         headers = [*encode_headers(response.headers), (b"connection", b"close"), *self.config.response_headers("h11")]
         await self._send_h11_event(h11.Response(status_code=response.status_code, headers=headers))
-        await self._send_h11_event(h11.Data(data=await response.get_data(as_text=False)))
+        if not self._parser.is_head:
+            await self._send_h11_event(h11.Data(data=await response.get_data(as_text=False)))
         await self._send_h11_event(h11.EndOfMessage())
 
     async def _send_h11_event(self, event: H11SendableEvent) -> None:
