@@ -1,12 +1,19 @@
 """Exchanges that begin plain, without h11: however their bytes arrive, and whatever happens while they are answered."""
 
 import re
+import tracemalloc
+from typing import Annotated
 
 import pytest
 import trio
+from quart import Response
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from entrypoints.server import CLIENTS_LEAVE_SECONDS, LAST_REQUESTS_SECONDS
+from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.routes import Routes
 from tests.web.probe import serving
 from tests.web.serving.connections.wires import GOOD, LARGE_BYTES, Running, Slow, request, routes, running
 
@@ -110,3 +117,28 @@ async def test_a_body_in_many_small_chunks_does_not_keep_others_waiting(server: 
     assert answer.status == 200
     assert steps.count > chunks / 2
     assert (await server.exchange(GOOD)).status == 200
+
+
+@pytest.mark.usefixtures("complaints")
+@pytest.mark.parametrize("headers", [[], [b"Connection: close"]], ids=["plain", "by h11"])
+async def test_a_large_body_that_many_slow_clients_get_is_not_copied_for_each(headers: list[bytes]) -> None:
+    shared, clients = bytes(2**24), 10
+    routes = Routes("shared", "A route of this test.")
+
+    @routes.get("/shared")
+    @public
+    async def body(call: Call) -> Annotated[Response, Media("text/plain")]:
+        """Answer with bytes that are in memory already."""
+        return Response(shared, content_type="text/plain")
+
+    async with running(serving(routes)) as server:
+        tracemalloc.start()
+        for _ in range(clients):
+            wire = await server.connect()
+            await wire.send(request(b"GET /shared HTTP/1.1", *headers))
+            await trio.lowlevel.wait_readable(wire.stream.socket)
+        await wait_all_tasks_blocked()
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+
+    assert held < len(shared)
