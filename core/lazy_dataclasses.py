@@ -51,6 +51,7 @@ def _init_of(cls: type[Any]) -> Callable[..., None]:
     named: list[str] = []
     body: list[str] = []
     for each in fields(cls):
+        assert each.init, "every field of an immutable class with slots is a parameter"
         name = value = each.name
         parameter = name
         values[f"_set_{name}"] = getattr(cls, name).__set__

@@ -90,6 +90,15 @@ def test_values_by_name_alone_are_refused_by_place() -> None:
         Checked(1)  # pyright: ignore[reportCallIssue]
 
 
+def test_a_field_that_is_no_parameter_is_refused() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Counted:
+        count: int = field(default=0, init=False)
+
+    with pytest.raises(AssertionError, match="parameter"):
+        Counted()
+
+
 def test_equality_hash_and_representation_are_those_of_the_standard_library() -> None:
     assert Place("a", ["x"], note="n") == Place("a", ["x"], note="other")
     assert Place("a") != Place("a", size=2)

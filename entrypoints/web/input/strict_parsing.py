@@ -93,6 +93,11 @@ class StrictConnection(h11.Connection):
         return self.their_state in _LAST
 
     @property
+    def is_head(self) -> bool:
+        """Whether the request that h11 has parsed takes a response without its body."""
+        return self._request_method == b"HEAD"
+
+    @property
     def _awaits_head(self) -> bool:
         return self.their_state is h11.IDLE and self.our_state is h11.IDLE and self._plain is None
 
@@ -110,7 +115,7 @@ class StrictConnection(h11.Connection):
         return part
 
     def plain_response(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> bytes | None:
-        """Return the whole response to the plain request; `end_plain` follows when it is sent.
+        """Return the head of the response to the plain request; `end_plain` follows when it is sent with its body.
 
         Return None when h11 has to send it: to another request, before all of the body has arrived, or when it says
         whether the connection goes on.
@@ -127,13 +132,11 @@ class StrictConnection(h11.Connection):
                 length = value
             lines.append(b"%b: %b\r\n" % (name, value))
         head = b"".join(lines)
-        if status in _WITHOUT_BODY or request.method == b"HEAD":
-            is_framed, body = True, b""
-        else:
-            is_framed = length == b"%d" % len(body)
+        has_no_body = status in _WITHOUT_BODY or request.method == b"HEAD"
+        is_framed = not body if has_no_body else length == b"%d" % len(body)
         # No value may end its line and begin another one.
         is_plain = head.count(b"\n") == len(lines) and _PLAIN_RESPONSE.fullmatch(head) is not None
-        return b"%b\r\n%b" % (head, body) if is_framed and is_plain else None
+        return head + b"\r\n" if is_framed and is_plain else None
 
     def end_plain(self) -> None:
         """Prepare for the next request after the response to a plain one."""

@@ -23,6 +23,7 @@ MARK_CHARACTERS: Final = 16
 CACHE_CONTROL: Final = "no-cache"
 # Of their own, because what waits for a thread that others share waits for their work, too.
 THREADS: Final = trio.CapacityLimiter(1)
+_GENERATING: Final = trio.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +71,13 @@ async def generated_once(call: Call, write: Write) -> Document:
     request = cast("GatehouseRequest", call.request)
     written = cast("dict[Write, Document]", request.generated)
     if write not in written:
-        installation = call.installation
-        written[write] = await trio.to_thread.run_sync(
-            write, request.routes, installation.settings.base_url, installation.version, limiter=THREADS
-        )
+        async with _GENERATING:
+            # Those that waited for the first request take its document.
+            if write not in written:
+                installation = call.installation
+                written[write] = await trio.to_thread.run_sync(
+                    write, request.routes, installation.settings.base_url, installation.version, limiter=THREADS
+                )
     return written[write]
 
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from entrypoints.web.input.strict_parsing import PlainRequest
     from entrypoints.web.serving.application import Application
 
+# A client that reads slowly keeps its copy for a minute, and there may be thousands.
+COPIED_BYTES_MAX: Final = 2**16
 _VERSIONS: Final = (b"1.0", b"1.1")
 _AUTHORITY: Final = re.compile(rb"https?://[^/?#]+", re.IGNORECASE)
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Za-z:.]+\])(?::[0-9]*)?")
@@ -110,14 +112,19 @@ class Protocol(H11Protocol):
     async def _respond_at_once(self, start: Any, body: bytes) -> bool:
         """Send the whole response to a plain request; return False, and send nothing, if h11 has to send it."""
         headers = chain(start["headers"], _date_at(int(time.time())))
-        response = self._parser.plain_response(start["status"], headers, body)
-        if response is None:
+        head = self._parser.plain_response(start["status"], headers, body)
+        if head is None:
             return False
-        await self.send(RawData(response))
-        self._parser.end_plain()
+        await self._send_together(head, body)
         self.stream = None
-        await self.can_read.set()
-        await self.send(Closed() if self.context.terminated.is_set() else Updated(idle=True))
+        if self.context.terminated.is_set() or self._parser.has_last_request:
+            # While it was sent, the server has stopped or the client has ended its side; no other request is begun.
+            self._parser.hand_over()
+            await self.send(Closed())
+        else:
+            self._parser.end_plain()
+            await self.can_read.set()
+            await self.send(Updated(idle=True))
         return True
 
     async def stream_send(self, event: StreamEvent) -> None:
@@ -193,21 +200,31 @@ class Protocol(H11Protocol):
         response = self._application.malformed(message, peer=self.client[0] if self.client else None)
         headers = [*encode_headers(response.headers), (b"connection", b"close"), *self.config.response_headers("h11")]
         await self._send_h11_event(h11.Response(status_code=response.status_code, headers=headers))
-        await self._send_h11_event(h11.Data(data=await response.get_data(as_text=False)))
+        if not self._parser.is_head:
+            await self._send_h11_event(h11.Data(data=await response.get_data(as_text=False)))
         await self._send_h11_event(h11.EndOfMessage())
 
     async def _send_h11_event(self, event: H11SendableEvent) -> None:
         try:
-            self._unsent += self.connection.send(event) or b""
+            data = self.connection.send(event) or b""
         except h11.LocalProtocolError:
             # No response can be sent to a client that violated the protocol; anything else is a defect.
             if self.connection.their_state is not h11.ERROR:
                 raise
             return
-        # Headers are sent together with what follows them, so that a short response leaves in one piece.
-        if self._unsent and not isinstance(event, h11.Response):
-            unsent, self._unsent = self._unsent, b""
-            await self.send(RawData(unsent))
+        if isinstance(event, h11.Response):
+            self._unsent = data
+        else:
+            head, self._unsent = self._unsent, b""
+            await self._send_together(head, data)
+
+    async def _send_together(self, head: bytes, body: bytes) -> None:
+        """Send both in one piece if the body is short; many responses may share a large one, which is not copied."""
+        if len(body) > COPIED_BYTES_MAX:
+            await self.send(RawData(head))
+            head = b""
+        if head or body:
+            await self.send(RawData(head + body))
 
 
 def _path(request: h11.Request) -> bytes | None:

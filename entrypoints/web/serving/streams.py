@@ -87,6 +87,9 @@ class Stream:
         """Take a part of the body, its end, or the end of the stream, which cancels the application."""
         match event:
             case Body(data=data):
+                if self._untaken:
+                    # A body in many small chunks must not keep the other clients waiting.
+                    await trio.lowlevel.checkpoint()
                 await self.append(data)
             case EndBody():
                 self.end()

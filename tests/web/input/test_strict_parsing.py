@@ -192,7 +192,7 @@ def test_h11_continues_with_an_exchange_that_began_plain() -> None:
 @pytest.mark.parametrize(
     ("method", "status", "headers", "body", "sent"),
     [
-        (b"GET", 200, [(b"content-length", b"2")], b"ab", b"HTTP/1.1 200 \r\ncontent-length: 2\r\n\r\nab"),
+        (b"GET", 200, [(b"content-length", b"2")], b"ab", b"HTTP/1.1 200 \r\ncontent-length: 2\r\n\r\n"),
         (b"HEAD", 200, [(b"content-length", b"2")], b"", b"HTTP/1.1 200 \r\ncontent-length: 2\r\n\r\n"),
         (b"GET", 304, [(b"etag", b'"x"')], b"", b'HTTP/1.1 304 \r\netag: "x"\r\n\r\n'),
         (b"GET", 200, [], b"ab", None),

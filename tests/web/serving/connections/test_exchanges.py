@@ -2,7 +2,6 @@
 
 import json
 import socket
-from dataclasses import dataclass, field
 
 import pytest
 import trio
@@ -10,12 +9,9 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from core.limits import BODY_BYTES_MAX
-from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.connections import LINGER_SECONDS_MAX
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.routes import Routes
 from tests.web.probe import serving
-from tests.web.serving.connections.wires import GOOD, Note, Running, assert_envelope, request, running
+from tests.web.serving.connections.wires import GOOD, Running, Slow, assert_envelope, request, running
 
 
 @pytest.mark.usefixtures("complaints")
@@ -146,41 +142,6 @@ async def test_an_unread_body_does_not_become_the_next_request(server: Running) 
 
     assert (first.status, first.headers["connection"]) == (200, "close")
     assert rest == b""
-
-
-@dataclass
-class Slow:
-    """A route that is answered when the test lets it, and what became of its requests."""
-
-    routes: Routes
-    begun: trio.Event = field(default_factory=trio.Event)
-    may_end: trio.Event = field(default_factory=trio.Event)
-    ended: trio.Event = field(default_factory=trio.Event)
-    committed: int = 0
-    cancelled: int = 0
-
-
-@pytest.fixture
-def slow() -> Slow:
-    """A slow route."""
-    slow = Slow(Routes("slow", "A route of this test."))
-
-    @slow.routes.post("/slow")
-    @public
-    async def commit(call: Call, body: Note) -> Note:
-        """Change something, when the test lets it."""
-        slow.begun.set()
-        try:
-            await slow.may_end.wait()
-            slow.committed += 1
-        except trio.Cancelled:
-            slow.cancelled += 1
-            raise
-        finally:
-            slow.ended.set()
-        return Note(text="committed")
-
-    return slow
 
 
 LAST_REQUESTS = {

@@ -105,6 +105,24 @@ async def test_a_malformed_request_is_400_with_our_envelope_and_closes_the_conne
 
 
 @pytest.mark.usefixtures("complaints")
+async def test_a_malformed_head_request_is_400_without_a_body(server: Running, subtests: pytest.Subtests) -> None:
+    for data in (
+        b"HEAD /good HTTP/0.9\r\nHost: x\r\n\r\n",
+        b"HEAD /good HTTP/1.1\r\nHost: a b\r\n\r\n",
+        request(b"HEAD /good HTTP/1.1", b"Transfer-Encoding: chunked", body=b"zz\r\n"),
+    ):
+        with subtests.test(data=data):
+            wire = await server.connect()
+
+            async with wire.stream:
+                await wire.send(data)
+                answer = await wire.answer(is_to_head=True)
+                rest = await wire.rest()
+
+            assert (answer.status, answer.headers["connection"], rest) == (400, "close", b"")
+
+
+@pytest.mark.usefixtures("complaints")
 async def test_an_unusual_but_valid_request_is_answered(server: Running, subtests: pytest.Subtests) -> None:
     for data, status in (
         (b"GET http://elsewhere.example/good HTTP/1.1\r\nHost: x\r\n\r\n", 200),

@@ -110,7 +110,7 @@ async def refused(call: Call) -> Annotated[Response, Media("text/plain")]:
 
 @routes.get("/slow/:seconds")
 @public
-async def slow(call: Call, seconds: str) -> Annotated[Response, Media("text/plain")]:
+async def paused(call: Call, seconds: str) -> Annotated[Response, Media("text/plain")]:
     """Answer in three pieces, with a pause before each but the first."""
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -228,6 +228,41 @@ async def running(application: Application) -> AsyncGenerator[Running]:
                 for wire in server.wires:
                     await trio.aclose_forcefully(wire.stream)
             nursery.cancel_scope.cancel()
+
+
+@dataclass
+class Slow:
+    """A route that is answered when the test lets it, and what became of its requests."""
+
+    routes: Routes
+    begun: trio.Event = field(default_factory=trio.Event)
+    may_end: trio.Event = field(default_factory=trio.Event)
+    ended: trio.Event = field(default_factory=trio.Event)
+    committed: int = 0
+    cancelled: int = 0
+
+
+@pytest.fixture
+def slow() -> Slow:
+    """A slow route."""
+    slow = Slow(Routes("slow", "A route of this test."))
+
+    @slow.routes.post("/slow")
+    @public
+    async def commit(call: Call, body: Note) -> Note:
+        """Change something, when the test lets it."""
+        slow.begun.set()
+        try:
+            await slow.may_end.wait()
+            slow.committed += 1
+        except trio.Cancelled:
+            slow.cancelled += 1
+            raise
+        finally:
+            slow.ended.set()
+        return Note(text="committed")
+
+    return slow
 
 
 @pytest.fixture
