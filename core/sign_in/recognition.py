@@ -84,9 +84,11 @@ class AdmittedDevice:
     is_still_there: Deferred[bool]
 
 
-def recognize(uow: UnitOfWork, user_id: UUID, presented: str | None) -> DeviceMatch:
-    """Return what is known about the device of this request."""
-    return defer_recognition(uow, user_id, presented)()
+def defer_owner(uow: UnitOfWork, presented: str | None) -> Deferred[UUID | None]:
+    """Defer reading whose device presents this token, before it is known who signs in; None for an unknown device."""
+    if presented is None:
+        return lambda: None
+    return uow.devices.defer_owner(hash_token(presented), at=uow.now)
 
 
 def defer_recognition(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Deferred[DeviceMatch]:

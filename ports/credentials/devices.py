@@ -24,6 +24,10 @@ class Devices(Protocol):
         """
         ...
 
+    def defer_owner(self, token_hash: bytes, *, at: datetime) -> Deferred[UUID | None]:
+        """Defer reading whose device a valid token belongs to; None without one."""
+        ...
+
     def add(self, device: Device) -> None:
         """Store a new device."""
         ...

@@ -59,7 +59,7 @@ class Person:
 
     def sign_in(self, uow: UnitOfWork, presented: str | None = None) -> tuple[UUID, UUID, str]:
         """Begin a session; return its id, its device's id and the device's token."""
-        sighting = recognition.recognize(uow, self.id, presented)
+        sighting = recognition.defer_recognition(uow, self.id, presented)()
         device = recognition.admit(uow, self.id, sighting, NO_RISK, trust=False)
         session = Session(
             id=uow.randomness.new_id(),
@@ -208,7 +208,7 @@ def test_a_rename_during_a_sign_in_is_kept(ada: Person, connection: Connection) 
 
     with ada.connections[0].transaction():
         uow = PostgresUnitOfWork(ada.connections[0], LAPTOP, ada.tools)
-        sighting = recognition.recognize(uow, ada.id, token)
+        sighting = recognition.defer_recognition(uow, ada.id, token)()
         ada.run(devices.rename_mine, device_id, "Mine", session=laptop, on=1)
         recognition.admit(uow, ada.id, sighting, NO_RISK, trust=False)
 
@@ -245,7 +245,7 @@ def test_recognition_executes_the_same_single_statement_for_every_user_and_token
         (uuid4(), None),
     ]:
         with recorded_statements() as recorded:
-            ada.run(recognition.recognize, user_id, presented)
+            ada.run(recognition.defer_recognition, user_id, presented)
         statements.append([text for text in recorded if text.startswith(("SELECT", "(SELECT"))])
 
     assert len(statements[0]) == 1
@@ -278,7 +278,7 @@ def test_a_device_is_found_by_its_token_or_user_agent_through_an_index(ada: Pers
 
     with explained_statements(connection) as plans, connection.transaction():
         uow = PostgresUnitOfWork(connection, LAPTOP, ada.tools)
-        recognition.recognize(uow, ada.id, "a token")
+        recognition.defer_recognition(uow, ada.id, "a token")()
 
     [plan] = plans
     assert tables_read_whole(plan) == set()
