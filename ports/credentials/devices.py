@@ -32,11 +32,8 @@ class Devices(Protocol):
         """Store a new device."""
         ...
 
-    def save_visit(self, device: Device) -> Deferred[bool]:
-        """Defer storing what a sign-in reports about a device, which is everything but its name.
-
-        False when the device was removed meanwhile. Otherwise it cannot be removed before this transaction ends.
-        """
+    def save_visit(self, device: Device) -> None:
+        """Store what a sign-in reports about a device, which is everything but its name."""
         ...
 
     def by_id(self, device_id: UUID, *, at: datetime) -> DeviceState | None:

@@ -78,8 +78,8 @@ class PostgresDevices(Aggregate):
             values(device),
         )
 
-    def save_visit(self, device: Device) -> Deferred[bool]:
-        return self._defer_changes_one(
+    def save_visit(self, device: Device) -> None:
+        self._connection.execute_later(
             f"""
             UPDATE devices
             SET    {assignments(Device, without=("id", "user_id", "name", "created_at", "updated_at", "revoked_at"))}
