@@ -47,7 +47,7 @@ class LoginAttempt:
 
 def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destination) -> LoginAttempt:
     """Count and return the attempt, with the hash to compare; refuse an unknown organization, or too many attempts."""
-    places.require_known(uow, destination.organization_slug)
+    require_organization = places.defer_known(uow, destination.organization_slug)
     address = canonical_email(email, uow.domain_names.to_ascii)
     stored = uow.credentials.defer_password_of(address)
     owner_of_device = recognition.defer_owner(uow, destination.device_token)
@@ -62,8 +62,10 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
             uow, address, network, is_known_device=is_known_device, session_id=destination.continued_session_id
         )
     except RateLimitExceeded as refusal:
+        require_organization()
         limited = stored()
         raise noted(refusal, limited.user.id if limited is not None else None, Provider.PASSWORD, destination) from None
+    require_organization()
     found = stored()
     return LoginAttempt(
         id=attempt_id,
