@@ -126,6 +126,17 @@ async def test_the_exchange_of_a_code_takes_five(world: World, visitor: Visitor,
     assert (answer.status, round_trips.count, round_trips.statements) == (200, 5, 8)
 
 
+async def test_introspection_takes_one(world: World, visitor: Visitor, round_trips: RoundTrips) -> None:
+    world.user(EMAIL)
+    shop = insert_relying_party(world)
+    token = (await shop.redeem((await sign_in(visitor, shop))["code"])).json["access_token"]
+    round_trips.begin()
+
+    answer = await shop.post("/auth/introspect", {"token": token})
+
+    assert (answer.json["active"], round_trips.count, round_trips.statements) == (True, 1, 2)
+
+
 async def test_a_sign_in_by_saml_takes_eight(
     team: Team, visitor: Visitor, saml_shop: SamlService, round_trips: RoundTrips
 ) -> None:
