@@ -35,13 +35,17 @@ CONFLICTS_WINDOW: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundAccount:
-    """The account of an address, which existed or was created just now."""
+    """The account of an address, which existed or was created just now.
+
+    `is_deactivated` means by the organization that looked for it.
+    """
 
     id: UUID
     email: str
     created_at: datetime
     is_new: bool
     is_anonymized: bool
+    is_deactivated: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

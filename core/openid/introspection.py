@@ -17,7 +17,7 @@ from core.secrets import hash_token
 from core.sessions import refresh, sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from core.openid.clients import Client, PresentedClient
     from core.sessions.callers import Caller
@@ -39,9 +39,10 @@ class IntrospectedToken:
 
 def introspect(uow: UnitOfWork, presented: PresentedClient, token: IntrospectedToken) -> dict[str, Any]:
     """Return what holds for a token of the client; only `active: false` for any other text."""
+    describe = _defer_access_token(uow, token.claims) if token.claims is not None else None
     client = clients.authenticate_confidential(uow, presented)
-    if token.claims is not None:
-        return _of_access_token(uow, client, token.claims) or {"active": False}
+    if describe is not None:
+        return describe(client) or {"active": False}
     session = refresh.inspect(uow, token.text)
     if session is None or not _is_usable(session.caller, client) or not refresh.is_bound_as_required(session):
         return {"active": False}
@@ -66,18 +67,21 @@ def revoke(uow: UnitOfWork, presented: PresentedClient, token: IntrospectedToken
     sessions.record_ended(uow, caller.user_id, caller.email, ended, reason="token_revoked")
 
 
-def _of_access_token(uow: UnitOfWork, client: Client, claims: Mapping[str, Any]) -> dict[str, Any] | None:
-    if not _is_of(client, claims):
-        return None
+def _defer_access_token(uow: UnitOfWork, claims: Mapping[str, Any]) -> Callable[[Client], dict[str, Any] | None]:
+    """Defer reading what holds for an access token; the result tells it to a client, None for one that is not valid."""
     if "sid" not in claims:
-        if uow.single_uses.has(_revocation_of(claims)):
+        is_revoked = uow.single_uses.defer_has(_revocation_of(claims))
+        return lambda client: _described(claims, client) if _is_of(client, claims) and not is_revoked() else None
+    found = uow.callers.defer_of_session(UUID(claims["sid"]))
+
+    def describe(client: Client) -> dict[str, Any] | None:
+        caller = found() if _is_of(client, claims) else None
+        is_bound = "cnf" in claims or client.security_profile is None
+        if caller is None or not _is_usable(caller, client) or not is_bound:
             return None
-        return _described(claims, client)
-    caller = uow.callers.of_session(UUID(claims["sid"]))
-    is_bound = "cnf" in claims or client.security_profile is None
-    if caller is None or not _is_usable(caller, client) or not is_bound:
-        return None
-    return {**_described(claims, client), "username": caller.email}
+        return {**_described(claims, client), "username": caller.email}
+
+    return describe
 
 
 def _of_refresh_token(client: Client, session: Refreshable) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
     if found.is_anonymized:
         raise BadRequest.of_field("email", "This is not the address of a person.")
     uow.service_users.link(caller, found.id, at=uow.now)
-    if not uow.members.is_suspended(caller.organization_id, found.id):
+    if found.is_deactivated and not uow.members.is_suspended(caller.organization_id, found.id):
         # A key may have removed the user before; a member is the directory's to activate.
         uow.own_accounts.activate(caller.organization_id, [found.id], at=uow.now)
     if found.is_new:

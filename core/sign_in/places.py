@@ -16,6 +16,7 @@ from core.sign_in.reasons import SignInReason
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.errors import Refusal
     from core.organizations.organizations import Organization
     from core.services.services import Service
@@ -93,12 +94,22 @@ def refusal_of_other_way(place: Place, destination: Destination) -> Refusal | No
 
 def require_known(uow: UnitOfWork, slug: str | None) -> Organization | None:
     """Return the organization that a sign-in names, None when it names none; raise `NotFound` for an unknown one."""
+    return defer_known(uow, slug)()
+
+
+def defer_known(uow: UnitOfWork, slug: str | None) -> Deferred[Organization | None]:
+    """Defer `require_known`."""
     if slug is None:
-        return None
-    organization = uow.organizations.by_slug(slug)
-    if organization is None:
-        raise _unknown()
-    return organization
+        return lambda: None
+    found = uow.organizations.defer_by_slug(slug)
+
+    def known() -> Organization:
+        organization = found()
+        if organization is None:
+            raise _unknown()
+        return organization
+
+    return known
 
 
 def _unknown() -> Refusal:

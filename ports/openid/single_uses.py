@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Protocol
 
+from core.deferred import Deferred
+
 
 class SingleUses(Protocol):
     """Ids of proofs and assertions, each good for one use."""
@@ -11,6 +13,6 @@ class SingleUses(Protocol):
         """Use an id up, and remember it until that time; of several concurrent calls one returns True."""
         ...
 
-    def has(self, id_hash: bytes) -> bool:
-        """Return whether an id was used up."""
+    def defer_has(self, id_hash: bytes) -> Deferred[bool]:
+        """Defer reading whether an id was used up."""
         ...

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.organizations.management import OrganizationDetails, OrganizationMembership
 from core.organizations.organizations import Organization
 
@@ -13,6 +14,10 @@ class Organizations(Protocol):
 
     def by_slug(self, slug: str) -> Organization | None:
         """Return an organization; None when there is none with that slug."""
+        ...
+
+    def defer_by_slug(self, slug: str) -> Deferred[Organization | None]:
+        """Defer `by_slug`."""
         ...
 
     def lock(self, organization_id: UUID) -> Organization | None:

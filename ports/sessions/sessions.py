@@ -130,3 +130,7 @@ class Callers(Protocol):
         None when the session has ended, the account is deactivated, or the impersonator is no longer a platform owner.
         """
         ...
+
+    def defer_of_session(self, session_id: UUID) -> Deferred[Caller | None]:
+        """Defer `of_session`."""
+        ...

@@ -53,22 +53,41 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> RoundTrips:
     return counted
 
 
-async def test_a_sign_in_by_password_takes_five_round_trips(world: World, round_trips: RoundTrips) -> None:
+async def test_a_sign_in_by_password_takes_four_round_trips(world: World, round_trips: RoundTrips) -> None:
     world.user(EMAIL)
     round_trips.begin()
 
     answer = await world.client.post("/api/auth/login", body={"email": EMAIL, "password": PASSWORD})
 
-    assert (answer.status, round_trips.count) == (200, 5)
+    assert (answer.status, round_trips.count, round_trips.statements) == (200, 4, 19)
 
 
-async def test_a_sign_in_to_an_organization_takes_six(team: Team, round_trips: RoundTrips) -> None:
+async def test_a_sign_in_from_a_known_device_takes_four(world: World, round_trips: RoundTrips) -> None:
+    world.user(EMAIL)
+    token = (await world.sign_in(EMAIL)).device_token
+    round_trips.begin()
+
+    answer = await world.log_in(EMAIL, headers={"X-Device-Token": token})
+
+    assert (answer.status, round_trips.count, round_trips.statements) == (200, 4, 19)
+
+
+async def test_a_refused_sign_in_takes_four(world: World, round_trips: RoundTrips) -> None:
+    world.user(EMAIL)
+    round_trips.begin()
+
+    answer = await world.log_in(EMAIL, "wrong")
+
+    assert (answer.status, round_trips.count, round_trips.statements) == (401, 4, 15)
+
+
+async def test_a_sign_in_to_an_organization_takes_five(team: Team, round_trips: RoundTrips) -> None:
     credentials = {"email": "member@example.com", "password": PASSWORD, "org_slug": "acme"}
     round_trips.begin()
 
     answer = await team.world.client.post("/api/auth/login", body=credentials)
 
-    assert (answer.status, round_trips.count) == (200, 6)
+    assert (answer.status, round_trips.count) == (200, 5)
 
 
 async def test_the_first_page_of_a_sign_in_for_a_service_takes_three(
@@ -105,6 +124,17 @@ async def test_the_exchange_of_a_code_takes_five(world: World, visitor: Visitor,
     answer = await shop.redeem(code)
 
     assert (answer.status, round_trips.count, round_trips.statements) == (200, 5, 8)
+
+
+async def test_introspection_takes_one(world: World, visitor: Visitor, round_trips: RoundTrips) -> None:
+    world.user(EMAIL)
+    shop = insert_relying_party(world)
+    token = (await shop.redeem((await sign_in(visitor, shop))["code"])).json["access_token"]
+    round_trips.begin()
+
+    answer = await shop.post("/auth/introspect", {"token": token})
+
+    assert (answer.json["active"], round_trips.count, round_trips.statements) == (True, 1, 2)
 
 
 async def test_a_sign_in_by_saml_takes_eight(

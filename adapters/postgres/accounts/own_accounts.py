@@ -19,15 +19,19 @@ if TYPE_CHECKING:
 FIND_OR_CREATE: Final = """
     WITH existing AS MATERIALIZED (
              -- Locked, because the account may be deleted at this moment.
-             SELECT id, email, created_at, anonymized_at FROM users WHERE email = %(email)s FOR KEY SHARE),
+             SELECT id, email, created_at, anonymized_at, deactivated_by_organization_id
+             FROM   users
+             WHERE  email = %(email)s
+             FOR    KEY SHARE),
          created AS (
              INSERT INTO users (id, email, created_by_organization_id, created_at, updated_at)
              SELECT %(id)s, %(email)s, %(organization_id)s, %(created_at)s, %(created_at)s
              WHERE  NOT EXISTS (SELECT FROM existing)
              -- A change to nothing, to read the account that a concurrent transaction created.
              ON CONFLICT (email) DO UPDATE SET email = excluded.email
-             RETURNING id, email, created_at, anonymized_at)
-    SELECT id, email, created_at, id = %(id)s AS is_new, anonymized_at IS NOT NULL AS is_anonymized
+             RETURNING id, email, created_at, anonymized_at, deactivated_by_organization_id)
+    SELECT id, email, created_at, id = %(id)s AS is_new, anonymized_at IS NOT NULL AS is_anonymized,
+           deactivated_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_deactivated
     FROM   (SELECT * FROM existing UNION ALL SELECT * FROM created) AS account
 """
 # A link counts once its user has signed in to the service; until then only the organization knows of it.

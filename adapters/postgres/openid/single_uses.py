@@ -9,6 +9,8 @@ from adapters.postgres.transaction import Aggregate
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from core.deferred import Deferred
+
 
 class PostgresSingleUses(Aggregate):
     """The port `SingleUses`."""
@@ -19,5 +21,6 @@ class PostgresSingleUses(Aggregate):
             (id_hash, until),
         )
 
-    def has(self, id_hash: bytes) -> bool:
-        return self._finds_any("SELECT FROM single_uses WHERE id_hash = %s", (id_hash,))
+    def defer_has(self, id_hash: bytes) -> Deferred[bool]:
+        found = self._defer_value_or_none("SELECT true FROM single_uses WHERE id_hash = %s", (id_hash,))
+        return lambda: found() is not None

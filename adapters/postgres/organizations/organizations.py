@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from core.deferred import Deferred
+
 
 # The columns of an organization `o` in statements with joins, distinguished from others by their prefix.
 ORGANIZATION: Final = prefixed(Organization, table="o", prefix="organization_")
@@ -103,7 +105,10 @@ class PostgresOrganizations(Aggregate):
     """The port `Organizations`."""
 
     def by_slug(self, slug: str) -> Organization | None:
-        return self._one(organization_row, f"{_ORGANIZATION} WHERE slug = %s", (slug,))
+        return self.defer_by_slug(slug)()
+
+    def defer_by_slug(self, slug: str) -> Deferred[Organization | None]:
+        return self._defer_one(organization_row, f"{_ORGANIZATION} WHERE slug = %s", (slug,))
 
     def lock(self, organization_id: UUID) -> Organization | None:
         # Not FOR UPDATE, which would also wait for transactions that write rows which refer to the organization.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
@@ -12,6 +12,9 @@ from core.sessions.client_grants import ClientGrant
 from core.sessions.refresh import Refreshable
 from core.sessions.security_profiles import SecurityProfile
 from core.sessions.sessions import IDLE_LIFETIME
+
+if TYPE_CHECKING:
+    from core.deferred import Deferred
 
 # Of a session `s`.
 IS_LIVE: Final = "s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s"
@@ -116,7 +119,10 @@ class PostgresCallers(Aggregate):
     """The port `Callers`."""
 
     def of_session(self, session_id: UUID) -> Caller | None:
-        return self._one(caller_row, OF_SESSION, {"session_id": session_id, **live_at(self._transaction.now)})
+        return self.defer_of_session(session_id)()
+
+    def defer_of_session(self, session_id: UUID) -> Deferred[Caller | None]:
+        return self._defer_one(caller_row, OF_SESSION, {"session_id": session_id, **live_at(self._transaction.now)})
 
 
 def live_at(now: datetime) -> dict[str, datetime]:

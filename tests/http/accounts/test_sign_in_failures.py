@@ -70,6 +70,21 @@ class TestFromOneNetwork:
         limited = "SELECT count(*) FROM login_events WHERE reason = 'too_many_failures'"
         assert world.value(limited) == (1 if exists else 0)
 
+    async def test_an_organization_that_does_not_exist_is_refused_before_that(self, world: World) -> None:
+        await guess(world, neighbours(10))
+
+        answers = [
+            await world.client.post(
+                "/api/auth/login",
+                body={"email": EMAIL, "password": PASSWORD, "org_slug": "nowhere"},
+                address=address,
+            )
+            for address in ("192.0.2.11", "198.51.100.1")
+        ]
+
+        assert [answer.status for answer in answers] == [404, 404]
+        assert world.value("SELECT count(*) FROM sign_in_failures") == 10
+
     async def test_another_network_and_another_account_are_not_limited(self, world: World) -> None:
         world.user()
         world.user("bob@example.com")

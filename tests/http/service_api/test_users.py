@@ -107,6 +107,14 @@ class TestAdd:
         }
         assert await backend.world.mails() == []
 
+    async def test_a_new_account_takes_four_statements(self, backend: Backend) -> None:
+        await add(backend)
+        with recorded_statements() as statements:
+            assert (await add(backend, NEW)).status == 200
+
+        # The key, the account, its link and the event.
+        assert len(statements) == 4
+
     async def test_an_existing_account_is_linked_as_it_is(self, backend: Backend) -> None:
         user_id = backend.world.user(BOB)
 
