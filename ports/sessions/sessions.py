@@ -8,7 +8,7 @@ from core.deferred import Deferred
 from core.sessions.callers import Caller
 from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable
-from core.sessions.sessions import EndedImpersonation, EndedSession, Session
+from core.sessions.sessions import EndedImpersonation, EndedSession, ParentSession, Session
 
 
 class Sessions(Protocol):
@@ -43,10 +43,6 @@ class Sessions(Protocol):
 
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
         """Lock a live session and return the hash of its refresh token; None when the session has ended."""
-        ...
-
-    def defer_lock_refresh_hash(self, session_id: UUID) -> Deferred[bytes | None]:
-        """Defer `lock_refresh_hash`: what is deferred after it is read behind the lock."""
         ...
 
     def move(self, session_id: UUID, *, organization_id: UUID, new_hash: bytes, remembered_max: int) -> None:
@@ -128,5 +124,12 @@ class Callers(Protocol):
         """Load the current state of the user, the session and its context, in one statement.
 
         None when the session has ended, the account is deactivated, or the impersonator is no longer a platform owner.
+        """
+        ...
+
+    def defer_lock_parent(self, session_id: UUID, user_id: UUID) -> Deferred[ParentSession | None]:
+        """Defer loading a session of a user, locked so that it does not end before this transaction.
+
+        None when `of_session` would return None. What is deferred after it is read behind the lock.
         """
         ...

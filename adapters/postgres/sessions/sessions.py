@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from core.deferred import Deferred
     from core.sessions.refresh import Refreshable
 
 
@@ -91,10 +90,7 @@ class PostgresSessions(Aggregate):
         )
 
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
-        return self.defer_lock_refresh_hash(session_id)()
-
-    def defer_lock_refresh_hash(self, session_id: UUID) -> Deferred[bytes | None]:
-        return self._defer_value_or_none(
+        return self._value_or_none(
             f"SELECT refresh_hash FROM sessions s WHERE id = %(session_id)s AND {IS_LIVE} FOR NO KEY UPDATE",  # noqa: S608 - made of constants alone
             {"session_id": session_id, **live_at(self._transaction.now)},
         )

@@ -21,7 +21,8 @@ from core.saml import contacts, providers, requests, sign_in
 from core.saml.messages import AuthnRequest, EncodedMessage, MessageRefused, SamlBinding
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import SignInStateUnknown
-from core.saml.sign_in import AgreementRequired, ResponseToPost, Visit
+from core.saml.sign_in import AgreementRequired, ResponseToPost
+from core.saml.visits import SignedIn, Visit
 from core.sessions.refresh import SessionOver
 from core.sign_in.refusals import SignInRefused
 from entrypoints.pages.brands import brand_of
@@ -181,9 +182,10 @@ async def _read(call: Call, provider: SamlProvider, message: EncodedMessage) -> 
 
 def visit(call: Call, *, has_agreed: bool = False, relay_state: str | None = None) -> Visit:
     """Return who visits, and what they have agreed to."""
+    browser = call.browser
     return Visit(
-        session_id=call.session_id,
         base_url=hosts.issuer_of(call),
+        signed_in=SignedIn(session_id=browser.session_id, user_id=browser.user_id) if browser is not None else None,
         device_token=token_answers.destination(call).device_token,
         has_agreed=has_agreed,
         relay_state=relay_state,
