@@ -48,27 +48,44 @@ def begin(
     With `is_child=False` the session does not end with the browser's: it is for another device. Raise `SessionOver`
     when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
     """
+    return prepare(uow, parent_id, user_id, wanted, is_child=is_child)()
+
+
+def prepare(
+    uow: UnitOfWork,
+    parent_id: UUID,
+    user_id: UUID,
+    wanted: Destination,
+    /,
+    *,
+    is_child: bool = True,
+) -> Deferred[SignInCompleted | Refusal]:
+    """Defer reading what a sign-in from a browser session is judged by; the call does what `begin` does."""
     destination = replace(wanted, parent_id=parent_id if is_child else None)
     locked_user = uow.users.defer_lock(user_id)
     # Locked, so that what ends the parent finds this child.
     locked_parent = uow.browser_sessions.defer_lock(parent_id)
     circumstances = defer_circumstances(uow, user_id, destination)
-    user, parent = locked_user(), locked_parent()
-    if parent is None or parent.user_id != user_id:
-        raise SessionOver
-    if parent.is_impersonation:
-        # Its user would have signed in to the service; `core/platform/impersonation.py` begins a session there.
-        raise ClosedWhileImpersonating
-    _require_own_organization(parent, circumstances)
-    proof = IdentityProof(
-        user_id=user_id,
-        provider=Provider(parent.provider),
-        amr=tuple(parent.amr),
-        authenticated_at=parent.authenticated_at,
-        confinement=parent.confinement,
-        bounded_until=parent.bounded_until,
-    )
-    return _conclude(uow, user, proof, destination, circumstances)
+
+    def begin_prepared() -> SignInCompleted | Refusal:
+        user, parent = locked_user(), locked_parent()
+        if parent is None or parent.user_id != user_id:
+            raise SessionOver
+        if parent.is_impersonation:
+            # Its user would have signed in to the service; `core/platform/impersonation.py` begins a session there.
+            raise ClosedWhileImpersonating
+        _require_own_organization(parent, circumstances)
+        proof = IdentityProof(
+            user_id=user_id,
+            provider=Provider(parent.provider),
+            amr=tuple(parent.amr),
+            authenticated_at=parent.authenticated_at,
+            confinement=parent.confinement,
+            bounded_until=parent.bounded_until,
+        )
+        return _conclude(uow, user, proof, destination, circumstances)
+
+    return begin_prepared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

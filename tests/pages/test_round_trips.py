@@ -82,7 +82,7 @@ async def test_the_first_page_of_a_sign_in_for_a_service_takes_three(
     assert (page.status, round_trips.count) == (200, 3)
 
 
-async def test_an_authorization_of_a_browser_that_is_signed_in_takes_six(
+async def test_an_authorization_of_a_browser_that_is_signed_in_takes_five(
     world: World, visitor: Visitor, round_trips: RoundTrips
 ) -> None:
     world.user(EMAIL)
@@ -93,7 +93,7 @@ async def test_an_authorization_of_a_browser_that_is_signed_in_takes_six(
     answer = await visitor.send("GET", address_of(shop))
 
     assert "code=" in answer.headers["Location"]
-    assert round_trips.count == 6
+    assert (round_trips.count, round_trips.statements) == (5, 18)
 
 
 async def test_the_exchange_of_a_code_takes_five(world: World, visitor: Visitor, round_trips: RoundTrips) -> None:
