@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
 WINDOW: Final = timedelta(minutes=15)
@@ -47,11 +48,17 @@ class SignInFailure:
 
 
 def attempt(
-    uow: UnitOfWork, address: str, network: str | None, *, is_known_device: bool = False, session_id: UUID | None = None
+    uow: UnitOfWork,
+    address: str,
+    network: str | None,
+    *,
+    is_known_device: Deferred[bool] = lambda: False,
+    session_id: UUID | None = None,
 ) -> UUID:
     """Record an attempt and return its id, with which `uow.sign_in_failures` removes it or marks it as failed.
 
-    `session_id` is the session of the account's user in which it is made, None for a sign-in.
+    `is_known_device` may be read in the same round trip. `session_id` is the session of the account's user in which the
+    attempt is made, None for a sign-in.
 
     Raise `RateLimitExceeded` when there were too many. Without a network the limits are off. Attempts for one address
     wait for each other until their transactions end, so that each sees those before it.
@@ -62,7 +69,7 @@ def attempt(
     failures = _read(uow, email_hash)
     if network is None:
         return attempt_id
-    allowed_at = blocked_until(failures, network, is_known_device=is_known_device, session_id=session_id)
+    allowed_at = blocked_until(failures, network, is_known_device=is_known_device(), session_id=session_id)
     if allowed_at is not None:
         # Raising rolls this attempt back: only attempts that are compared are counted.
         raise (

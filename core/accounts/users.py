@@ -43,6 +43,8 @@ class User:
     changed_by_service_at: datetime | None = None
     name: str | None = field(default=None, repr=False)
     language: str | None = None
+    # Whether the account is appointed to the platform's support.
+    is_platform_support: bool = False
 
     @property
     def is_verified(self) -> bool:
@@ -78,6 +80,11 @@ class User:
     def has_mfa(self) -> bool:
         """Whether sign-ins require a second factor."""
         return self.mfa_enabled_at is not None
+
+    @property
+    def acts_as_platform_support(self) -> bool:
+        """Whether the appointment gives power: with a verified address and a second factor (decisions 5.12)."""
+        return self.is_platform_support and self.has_mfa and self.is_verified and not self.is_disowned
 
     def appointed(self, *, at: datetime) -> User:
         """Return the account as a platform owner, with a verified address, for which the appointer vouches.

@@ -172,7 +172,7 @@ def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
     if device_id == caller.device_id:
         raise DeviceInUse
     uow.users.lock(caller.user_id)
-    # The device before its sessions: a concurrent sign-in from it holds the row until its session is stored.
+    # A concurrent sign-in from the device holds the account until its session is stored, and so ends with the others.
     if uow.devices.remove(device_id, user_id=caller.user_id, at=uow.now):
         # One of them may have begun on this device; a challenge does not know its device.
         uow.unfinished_sign_ins.end_all(caller.user_id)

@@ -202,6 +202,7 @@ class Walker:
                 required_connection=lambda: required.id if required is not None else None,
                 device_match=DeviceMatch,
                 habits=lambda: _NO_HABITS,
+                receivers=tuple,
             ),
             of_unusable=SignInRefused(),
         )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import single_sign_on
+from core.events import person_events
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
 from core.organizations.session_strength import SecondFactorRequired
@@ -14,6 +15,7 @@ from core.sign_in import recognition, risk
 from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -38,6 +40,8 @@ class AssessedSignIn:
     place: Place
     device_match: DeviceMatch
     risk: Risk
+    # To which organizations its event belongs; None stands for no organization.
+    receivers: Sequence[UUID | None]
 
     @property
     def is_suspicious(self) -> bool:
@@ -63,12 +67,16 @@ class AssessedSignIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circumstances:
-    """What a sign-in is judged by, all of it read in one round trip after the account was locked."""
+    """What a sign-in is judged by, all of it read in one round trip after the account was locked.
+
+    `receivers` are those of the event of a sign-in that names no organization.
+    """
 
     place: Deferred[Place]
     required_connection: Deferred[UUID | None]
     device_match: Deferred[DeviceMatch]
     habits: Deferred[Habits]
+    receivers: Deferred[Sequence[UUID | None]]
 
 
 def defer_circumstances(uow: UnitOfWork, user_id: UUID, destination: Destination) -> Circumstances:
@@ -78,6 +86,7 @@ def defer_circumstances(uow: UnitOfWork, user_id: UUID, destination: Destination
         required_connection=single_sign_on.defer_required_connection(uow, user_id),
         device_match=recognition.defer_recognition(uow, user_id, destination.device_token),
         habits=risk.defer_habits(uow, user_id),
+        receivers=person_events.defer_receivers(uow, user_id) if destination.organization_slug is None else tuple,
     )
 
 
@@ -92,6 +101,7 @@ def assess(
         place=place,
         device_match=device_match,
         risk=risk.assess(uow, circumstances.habits(), is_known_device=device_match.is_known),
+        receivers=circumstances.receivers() or (place.organization_id,),
     )
 
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses, closing
 from core.errors import Refusal
-from core.events import person_events
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import hash_token
 from core.sessions import refresh
+from core.sessions.callers import Caller
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import entitlement, in_browsers, login_events, mfa_challenges, recognition, rules
@@ -236,13 +236,12 @@ def _begin_session(
     if sign_in.is_suspicious and not user.has_mfa:
         _mail_warning(uow, user, device)
 
-    receivers = person_events.defer_receivers(uow, user.id, sign_in.place.organization_id)
-    caller = uow.callers.of_session(session.id)
+    _publish(uow, sign_in)
+    is_of_account = place.organization is None and session.confinement is None and destination.browser is None
+    caller = _caller_of_account(user, session) if is_of_account else uow.callers.of_session(session.id)
     if caller is None:
         # Deactivated concurrently; raising rolls everything back.
         raise SignInInterrupted().because(SignInReason.DEACTIVATED)
-    recognition.require(device)
-    _publish(uow, sign_in, receivers())
     return SignInCompleted(
         grant=token_grant(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token),
         cookie=cookie,
@@ -291,10 +290,38 @@ def _attempt(event_id: UUID, sign_in: AssessedSignIn, device_id: UUID | None) ->
     )
 
 
-def _publish(uow: UnitOfWork, sign_in: AssessedSignIn, receivers: Sequence[UUID | None]) -> None:
+def _caller_of_account(user: User, session: Session) -> Caller:
+    """Return the caller of a new session without an organization and limits, who is what is known of the account."""
+    return Caller(
+        user_id=user.id,
+        email=user.email,
+        email_verified_at=user.email_verified_at,
+        is_platform_owner=user.is_platform_owner,
+        user_created_at=user.created_at,
+        session_id=session.id,
+        amr=session.amr,
+        authenticated_at=session.authenticated_at,
+        device_id=session.device_id,
+        organization_id=None,
+        organization_slug=None,
+        organization_status=None,
+        role=None,
+        custom_permissions=None,
+        service_id=None,
+        service_slug=None,
+        service_client_id=None,
+        is_end_user=False,
+        impersonator_id=None,
+        is_disowned=user.is_disowned,
+        is_changed_by_service=user.changed_by_service_at is not None,
+        is_platform_support=user.acts_as_platform_support,
+    )
+
+
+def _publish(uow: UnitOfWork, sign_in: AssessedSignIn) -> None:
     uow.publish_to_each(
         EventType.USER_LOGIN_SUCCESS,
-        receivers,
+        sign_in.receivers,
         actor_user_id=sign_in.user.id,
         actor_email=sign_in.user.email,
         provider=sign_in.proof.provider,

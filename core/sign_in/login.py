@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from core.accounts.passwords import StoredPassword
     from core.accounts.users import User
-    from core.deferred import Deferred
     from core.sign_in.conclusion import Outcome
     from ports.unit_of_work import UnitOfWork
 
@@ -52,8 +50,13 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
     places.require_known(uow, destination.organization_slug)
     address = canonical_email(email, uow.domain_names.to_ascii)
     stored = uow.credentials.defer_password_of(address)
-    is_known_device = _is_known_device(uow, stored, destination.device_token)
+    owner_of_device = recognition.defer_owner(uow, destination.device_token)
     decoys = uow.credentials.defer_decoys()
+
+    def is_known_device() -> bool:
+        owner_id = owner_of_device()
+        return owner_id is not None and (found := stored()) is not None and found.user.id == owner_id
+
     try:
         attempt_id = sign_in_failures.attempt(
             uow, address, network, is_known_device=is_known_device, session_id=destination.continued_session_id
@@ -103,15 +106,6 @@ def finish(
     uow.sign_in_failures.remove(attempt.id)
     proof = IdentityProof(user_id=user.id, provider=Provider.PASSWORD, amr=("pwd",))
     return conclusion.conclude_locked(uow, stored.user, proof, destination, circumstances)
-
-
-def _is_known_device(uow: UnitOfWork, stored: Deferred[StoredPassword | None], device_token: str | None) -> bool:
-    if device_token is None:
-        return False
-    found = stored()
-    # Without an account, a random id makes the same query.
-    user_id = found.user.id if found is not None else uow.randomness.new_id()
-    return recognition.recognize(uow, user_id, device_token).is_known
 
 
 def _refuse(uow: UnitOfWork, attempt: LoginAttempt, destination: Destination, *, reason: SignInReason) -> Outcome:

@@ -90,6 +90,7 @@ class SignInReason(StrEnum):
     SUSPENDED = "suspended", "The membership is deactivated by the directory of the organization."
     SSO_REQUIRED = "sso_required", "The organization requires its own single sign-on for this address."
     CONFINED_ELSEWHERE = "confined_elsewhere", "The user has signed in for another organization or service alone."
+    # Stored by version 0.1.0: a removal and a sign-in now wait for each other.
     DEVICE_REMOVED = "device_removed", "The device was removed during the sign-in."
 
     # Other providers, and the connections of organizations

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from core.credentials import user_agents
 from core.credentials.devices import Device
-from core.errors import Unauthorized
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import is_device_trusted
 from core.secrets import Secret, hash_token
-from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,12 +26,6 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 TOKEN_LIFETIME: Final = timedelta(days=90)
-
-
-class DeviceRemovedMeanwhile(Unauthorized):
-    """The owner removed the device during a sign-in from it, which must not restore it."""
-
-    default_message = "This device was removed a moment ago. Sign in again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,18 +67,18 @@ class AdmittedDevice:
     """The device that a session begins on, and its token.
 
     `name` is for a mail about this sign-in: the owner's name for the device, if a token proves that device.
-    `is_still_there` is deferred; `require` checks it.
     """
 
     device_id: UUID
     name: str
     token: Secret
-    is_still_there: Deferred[bool]
 
 
-def recognize(uow: UnitOfWork, user_id: UUID, presented: str | None) -> DeviceMatch:
-    """Return what is known about the device of this request."""
-    return defer_recognition(uow, user_id, presented)()
+def defer_owner(uow: UnitOfWork, presented: str | None) -> Deferred[UUID | None]:
+    """Defer reading whose device presents this token, before it is known who signs in; None for an unknown device."""
+    if presented is None:
+        return lambda: None
+    return uow.devices.defer_owner(hash_token(presented), at=uow.now)
 
 
 def defer_recognition(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Deferred[DeviceMatch]:
@@ -108,10 +100,13 @@ def defer_recognition(uow: UnitOfWork, user_id: UUID, presented: str | None) -> 
 def admit(uow: UnitOfWork, user_id: UUID, device_match: DeviceMatch, risk: Risk, *, trust: bool) -> AdmittedDevice:
     """Store the sign-in from the device, and issue a token if it has none.
 
-    Call `require` before the transaction ends.
+    The device was recognized behind the lock of the account, which a removal of the device takes first.
     """
     visit = _visit(uow, user_id, device_match.device, risk)
-    is_still_there = uow.devices.save_visit(visit) if device_match.device is not None else _add(uow, visit)
+    if device_match.device is not None:
+        uow.devices.save_visit(visit)
+    else:
+        uow.devices.add(visit)
 
     presented, token = device_match.presented, device_match.token
     if presented is None or token is None:
@@ -122,18 +117,7 @@ def admit(uow: UnitOfWork, user_id: UUID, device_match: DeviceMatch, risk: Risk,
         uow.devices.trust(token.token_hash, at=uow.now)
     # A mail must not name a different device with the same User-Agent as the owner's device.
     name = visit.name if device_match.is_known else user_agents.describe(visit.user_agent).name
-    return AdmittedDevice(device_id=visit.id, name=name, token=presented, is_still_there=is_still_there)
-
-
-def require(admitted: AdmittedDevice) -> None:
-    """Raise `DeviceRemovedMeanwhile` when the device was removed during the sign-in."""
-    if not admitted.is_still_there():
-        raise DeviceRemovedMeanwhile().because(SignInReason.DEVICE_REMOVED)
-
-
-def _add(uow: UnitOfWork, device: Device) -> Deferred[bool]:
-    uow.devices.add(device)
-    return lambda: True
+    return AdmittedDevice(device_id=visit.id, name=name, token=presented)
 
 
 def _visit(uow: UnitOfWork, user_id: UUID, device: Device | None, risk: Risk) -> Device:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from core.accounts.users import lock_unless_anonymized
 from core.errors import Forbidden, Refusal, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
@@ -18,11 +17,11 @@ from core.sign_in.login_events import Attempt
 from core.sign_in.reasons import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from uuid import UUID
 
     from core.accounts.providers import Provider
     from core.accounts.users import User
+    from core.deferred import Deferred
     from core.sessions.confinement import Confinement
     from core.sign_in.proofs import Destination
     from core.sign_in.reasons import SignInReason
@@ -105,15 +104,14 @@ def record_failure(
     Without an account the same statements are executed, so that it takes as long: the rows of an account are not
     stored, and the event belongs to no organization.
     """
-    # The account may have been anonymized while the password was compared.
-    user = lock_unless_anonymized(uow, user)
     user_id = user.id if user is not None else uow.randomness.new_id()
-    add = _defer_event(uow, user_id, provider, destination, reason, confinement, event_id)
-    receivers = person_events.defer_receivers(uow, user.id if user is not None else None)
-    add()
+    add_event = _defer_event(uow, user_id, provider, destination, reason, confinement, event_id)
+    receivers = person_events.defer_receivers(uow, user_id)
+    if not add_event():
+        user = None
     uow.publish_to_each(
         EventType.USER_LOGIN_FAILED,
-        receivers(),
+        receivers() if user is not None else (None,),
         actor_user_id=user.id if user is not None else None,
         actor_email=user.email if user is not None else None,
         provider=provider,
@@ -131,11 +129,7 @@ def note(
     event_id: UUID | None = None,
 ) -> None:
     """Record why a sign-in was refused, and nothing else; without an account, by the same statements."""
-    user_id = user_id or uow.randomness.new_id()
-    # The account may have been anonymized since it was found.
-    if not uow.anonymization.hold(user_id):
-        user_id = uow.randomness.new_id()
-    _defer_event(uow, user_id, provider, destination, reason, confinement, event_id)()
+    _defer_event(uow, user_id or uow.randomness.new_id(), provider, destination, reason, confinement, event_id)()
 
 
 def noted(
@@ -160,21 +154,29 @@ def _defer_event(
     reason: SignInReason,
     confinement: Confinement | None,
     event_id: UUID | None,
-) -> Callable[[], None]:
-    """Defer reading what the event of a refused attempt contains; the result records it."""
+) -> Deferred[bool]:
+    """Defer reading what the event of a refused attempt contains.
+
+    The result records it and returns True, or False without an account, or when it is anonymized. By then no other
+    transaction can anonymize it before this one ends, so that a later anonymization finds the event.
+    """
+    is_held = uow.anonymization.defer_hold(user_id)
     recognized = recognition.defer_recognition(uow, user_id, destination.device_token)
     habits = risk.defer_habits(uow, user_id)
 
-    def add() -> None:
+    def add() -> bool:
+        # The account may have been anonymized since it was found; the event of another id is not stored.
+        is_there = is_held()
         device_match = recognized()
         attempt = Attempt(
             id=event_id or uow.randomness.new_id(),
-            user_id=user_id,
+            user_id=user_id if is_there else uow.randomness.new_id(),
             provider=provider,
             confinement=confinement,
             device_id=device_match.known_device_id,
             risk=risk.assess(uow, habits(), is_known_device=device_match.is_known),
         )
         login_events.record_unfinished(uow, attempt, destination, reason)
+        return is_there
 
     return add

@@ -49,7 +49,7 @@ def begin(uow: UnitOfWork, token: str, network: str | None) -> RegistrationAttem
     if found.registration is None:
         # It has none, or another request is using it up at this moment.
         raise LinkUnusable(verification.TEXTS.used).because("no_registration")
-    attempt_id = sign_in_failures.attempt(uow, found.user.email, network, is_known_device=False)
+    attempt_id = sign_in_failures.attempt(uow, found.user.email, network)
     return RegistrationAttempt(id=attempt_id, user=found.user, password_hash=found.registration.password_hash)
 
 

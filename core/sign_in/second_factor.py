@@ -123,15 +123,19 @@ def verify(
     if factor is None or not factor.is_enabled:
         raise _noted(PreAuthOver().because(SignInReason.MFA_TURNED_OFF), challenge, destination)
     code = _parse(typed)
-    is_new_device = not recognition.recognize(uow, user.id, client.device_token).is_known
+    recognized = recognition.defer_recognition(uow, user.id, client.device_token)
     try:
         attempt_id = sign_in_failures.attempt(
-            uow, user.email, network, is_known_device=not is_new_device, session_id=client.continued_session_id
+            uow,
+            user.email,
+            network,
+            is_known_device=lambda: recognized().is_known,
+            session_id=client.continued_session_id,
         )
     except RateLimitExceeded as refusal:
         raise _noted(refusal, challenge, destination) from None
     mfa_events.record(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=code.method)
-    if not _use(uow, user.id, factor, code, is_new_device=is_new_device):
+    if not _use(uow, user.id, factor, code, is_new_device=not recognized().is_known):
         uow.sign_in_failures.fail(attempt_id)
         return _refuse(uow, challenge, user, code, destination)
 

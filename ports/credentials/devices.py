@@ -24,15 +24,16 @@ class Devices(Protocol):
         """
         ...
 
+    def defer_owner(self, token_hash: bytes, *, at: datetime) -> Deferred[UUID | None]:
+        """Defer reading whose device a valid token belongs to; None without one."""
+        ...
+
     def add(self, device: Device) -> None:
         """Store a new device."""
         ...
 
-    def save_visit(self, device: Device) -> Deferred[bool]:
-        """Defer storing what a sign-in reports about a device, which is everything but its name.
-
-        False when the device was removed meanwhile. Otherwise it cannot be removed before this transaction ends.
-        """
+    def save_visit(self, device: Device) -> None:
+        """Store what a sign-in reports about a device, which is everything but its name."""
         ...
 
     def by_id(self, device_id: UUID, *, at: datetime) -> DeviceState | None:

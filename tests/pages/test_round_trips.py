@@ -53,13 +53,32 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> RoundTrips:
     return counted
 
 
-async def test_a_sign_in_by_password_takes_five_round_trips(world: World, round_trips: RoundTrips) -> None:
+async def test_a_sign_in_by_password_takes_four_round_trips(world: World, round_trips: RoundTrips) -> None:
     world.user(EMAIL)
     round_trips.begin()
 
     answer = await world.client.post("/api/auth/login", body={"email": EMAIL, "password": PASSWORD})
 
-    assert (answer.status, round_trips.count) == (200, 5)
+    assert (answer.status, round_trips.count, round_trips.statements) == (200, 4, 19)
+
+
+async def test_a_sign_in_from_a_known_device_takes_four(world: World, round_trips: RoundTrips) -> None:
+    world.user(EMAIL)
+    token = (await world.sign_in(EMAIL)).device_token
+    round_trips.begin()
+
+    answer = await world.log_in(EMAIL, headers={"X-Device-Token": token})
+
+    assert (answer.status, round_trips.count, round_trips.statements) == (200, 4, 19)
+
+
+async def test_a_refused_sign_in_takes_four(world: World, round_trips: RoundTrips) -> None:
+    world.user(EMAIL)
+    round_trips.begin()
+
+    answer = await world.log_in(EMAIL, "wrong")
+
+    assert (answer.status, round_trips.count, round_trips.statements) == (401, 4, 15)
 
 
 async def test_a_sign_in_to_an_organization_takes_six(team: Team, round_trips: RoundTrips) -> None:

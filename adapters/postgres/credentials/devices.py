@@ -61,14 +61,25 @@ class PostgresDevices(Aggregate):
         )
         return lambda: found() or (None, None)
 
+    def defer_owner(self, token_hash: bytes, *, at: datetime) -> Deferred[UUID | None]:
+        return self._defer_value_or_none(
+            """
+            SELECT d.user_id
+            FROM   device_tokens t
+            JOIN   devices d ON d.id = t.device_id
+            WHERE  t.token_hash = %s AND t.expires_at > %s AND d.revoked_at IS NULL
+            """,
+            (token_hash, at),
+        )
+
     def add(self, device: Device) -> None:
         self._connection.execute_later(
             f"INSERT INTO devices ({columns(Device)}) VALUES ({placeholders(Device)})",  # noqa: S608 - made of the names of fields
             values(device),
         )
 
-    def save_visit(self, device: Device) -> Deferred[bool]:
-        return self._defer_changes_one(
+    def save_visit(self, device: Device) -> None:
+        self._connection.execute_later(
             f"""
             UPDATE devices
             SET    {assignments(Device, without=("id", "user_id", "name", "created_at", "updated_at", "revoked_at"))}

@@ -6,30 +6,50 @@ An event waits with the position 0. `event_sequencing` has the last position fro
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, LiteralString, NamedTuple
 from uuid import UUID
 
 from adapters.postgres.announcing import ANNOUNCE_FEED
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries
 from core.events.events import EventType
-from core.ids import FIRST_ID, first_id_since
+from core.ids import FIRST_ID, LAST_ID, first_id_since
 from core.webhooks.sequencing import WaitingEvent, WaitingEvents
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
 # Of how many organizations one transaction hands events on.
 ORGANIZATIONS_MAX: Final = 100
-# Each step finds the next organization in the index of waiting events, however many events each has.
-ORGANIZATIONS: Final = """
+_WAITS: Final = "position = 0 AND occurred_at > %(kept_since)s AND id >= %(first_id)s"
+
+
+def _first_waiting(comparison: LiteralString) -> LiteralString:
+    """Return the query of the first waiting events of an organization: those before the backlog's end, or since."""
+    # With the value of one limit unknown, the planner would expect a tenth of all events that wait, so there is another
+    # one, of more events than a batch has.
+    return f"""
+        SELECT   *
+        FROM     (SELECT   id, type, occurred_at, occurred_at < s.backlog_before AS is_old
+                  FROM     events
+                  WHERE    {_WAITS} AND organization_id = free.organization_id
+                  AND      occurred_at {comparison} s.backlog_before
+                  ORDER BY occurred_at, id
+                  LIMIT    1000) AS first
+        ORDER BY occurred_at, id
+        LIMIT    (SELECT events FROM share)
+    """  # noqa: S608 - made of constants alone
+
+
+# Each step of the recursion finds the next organization in the index of waiting events, however many events each has.
+# The locks are held to the commit, so the positions of an organization are committed in their order. What another
+# transaction has handed on since this statement began still seems to wait, so that organization is left out as well.
+WAITING: Final = f"""
     WITH RECURSIVE queues (organization_id, number) AS (
         (SELECT   organization_id, 1
          FROM     events
-         WHERE    position = 0 AND occurred_at > %(kept_since)s AND id >= %(first_id)s
-         AND      organization_id >= %(first)s
+         WHERE    {_WAITS} AND organization_id >= %(first)s AND organization_id <= %(last)s
          ORDER BY organization_id, occurred_at
          LIMIT    1)
         UNION ALL
@@ -38,17 +58,39 @@ ORGANIZATIONS: Final = """
         CROSS JOIN LATERAL (
             SELECT   organization_id
             FROM     events
-            WHERE    position = 0 AND occurred_at > %(kept_since)s AND id >= %(first_id)s
-            AND      organization_id > queues.organization_id
+            WHERE    {_WAITS} AND organization_id > queues.organization_id AND organization_id <= %(last)s
             ORDER BY organization_id, occurred_at
             LIMIT    1) AS next
-        WHERE  queues.number < %(organizations_max)s)
-    SELECT organization_id FROM queues ORDER BY number
-"""
-# The lock is held to the commit, so the positions of an organization are committed in their order.
-LOCK: Final = """
-    SELECT organization_id FROM event_positions WHERE organization_id = ANY (%s) FOR UPDATE SKIP LOCKED
-"""
+        WHERE  queues.number < %(organizations_max)s
+    ), locked AS MATERIALIZED (
+        SELECT organization_id, last_position
+        FROM   event_positions
+        WHERE  organization_id = ANY (ARRAY(SELECT organization_id FROM queues))
+        FOR    UPDATE SKIP LOCKED
+    ), free AS MATERIALIZED (
+        SELECT queues.organization_id, seen.organization_id IS NULL AS is_new
+        FROM   queues
+        LEFT   JOIN event_positions seen ON seen.organization_id = queues.organization_id
+        LEFT   JOIN locked ON locked.organization_id = queues.organization_id
+        WHERE  seen.organization_id IS NULL OR locked.last_position = seen.last_position
+    ), share AS (
+        SELECT greatest(1, %(limit)s / greatest(1, count(*))) AS events FROM free
+    )
+    SELECT   queues.organization_id, free.is_new, share.events AS share, next.id, next.is_old,
+             coalesce(subscribed.webhooks, 0) AS webhooks
+    FROM     queues
+    CROSS JOIN event_sequencing s
+    CROSS JOIN share
+    LEFT     JOIN free ON free.organization_id = queues.organization_id
+    LEFT     JOIN LATERAL (({_first_waiting(">=")}) UNION ALL ({_first_waiting("<")})) AS next ON true
+    LEFT     JOIN (SELECT   organization_id, type, count(*) AS webhooks
+                   FROM     webhooks
+                   CROSS JOIN unnest(events) AS type
+                   WHERE    organization_id = ANY (ARRAY(SELECT organization_id FROM queues)) AND is_active
+                   GROUP BY organization_id, type) AS subscribed
+             ON  subscribed.organization_id = queues.organization_id AND subscribed.type = next.type
+    ORDER BY queues.number, next.is_old, next.occurred_at, next.id
+"""  # noqa: S608 - made of constants alone
 # The first event of an organization. An insertion waits for a transaction that has inserted the same row, or changes
 # it; so only one transaction tries to, and only where there is no row.
 LOCK_NEW: Final = """
@@ -60,36 +102,11 @@ LOCK_NEW: Final = """
     ON CONFLICT DO NOTHING
     RETURNING organization_id
 """
-WAITING: Final = """
-    SELECT   next.id, queues.organization_id, next.is_old, coalesce(subscribed.webhooks, 0) AS webhooks
-    FROM     unnest(%(organization_ids)s::uuid[]) WITH ORDINALITY AS queues (organization_id, number)
-    CROSS JOIN event_sequencing s
-    CROSS JOIN LATERAL (
-        (SELECT   id, type, occurred_at, false AS is_old
-         FROM     events
-         WHERE    position = 0 AND occurred_at > %(kept_since)s AND id >= %(first_id)s
-         AND      occurred_at >= s.backlog_before AND organization_id = queues.organization_id
-         ORDER BY occurred_at, id
-         LIMIT    %(share)s)
-        UNION ALL
-        (SELECT   id, type, occurred_at, true AS is_old
-         FROM     events
-         WHERE    position = 0 AND occurred_at > %(kept_since)s AND id >= %(first_id)s
-         AND      occurred_at < s.backlog_before AND organization_id = queues.organization_id
-         ORDER BY occurred_at, id
-         LIMIT    %(share)s)) AS next
-    LEFT     JOIN (SELECT   organization_id, type, count(*) AS webhooks
-                   FROM     webhooks
-                   CROSS JOIN unnest(events) AS type
-                   WHERE    organization_id = ANY (%(organization_ids)s) AND is_active
-                   GROUP BY organization_id, type) AS subscribed
-             ON  subscribed.organization_id = queues.organization_id AND subscribed.type = next.type
-    ORDER BY queues.number, next.is_old, next.occurred_at, next.id
-"""
 HAND_ON: Final = """
     WITH batch AS MATERIALIZED (
         SELECT organization_id, id, row_number() OVER (PARTITION BY organization_id ORDER BY number) AS number
-        FROM   unnest(%(organization_ids)s::uuid[], %(event_ids)s::uuid[])
+        -- For the planner: one plan for any number of events, as arrays from a query have no known length.
+        FROM   unnest((SELECT %(organization_ids)s::uuid[]), (SELECT %(event_ids)s::uuid[]))
                WITH ORDINALITY AS one (organization_id, id, number)
     ), positioned AS (
         UPDATE    events
@@ -119,27 +136,46 @@ HAND_ON: Final = """
 """
 
 
+class _Found(NamedTuple):
+    """A waiting event of an organization, which has no events here while another transaction hands them on.
+
+    An organization that `is_new` is not locked yet. `share` is how many events of each organization were looked for.
+    """
+
+    organization_id: UUID
+    is_new: bool | None
+    share: int
+    id: UUID
+    is_old: bool
+    webhooks: int
+
+
 class PostgresEventSequencing(Aggregate):
     """The port `EventSequencing`."""
 
     def waiting(self, limit: int, *, after: UUID | None, kept_since: datetime) -> WaitingEvents:
-        values = {
-            "kept_since": kept_since,
-            "first_id": first_id_since(kept_since),
-        }
-        found = self._organizations(after, values)
-        locked = self._locked(found)
-        events = self._waiting(locked, max(1, limit // len(locked)), values) if locked else WaitingEvents.none()
-        return replace(
-            events,
-            has_more=events.has_more or len(found) == ORGANIZATIONS_MAX,
-            busy=len(found) - len(locked),
-            seen_until=found[-1] if found else None,
+        found = self._found_in_turn(limit, after, kept_since)
+        organizations = list(dict.fromkeys(one.organization_id for one in found))
+        free = {one.organization_id for one in found if one.is_new is False}
+        if new := {one.organization_id for one in found if one.is_new}:
+            free |= set(self._values(LOCK_NEW, (list(new),)))
+        counts = Counter((one.organization_id, one.is_old) for one in found)
+        return WaitingEvents(
+            events=[
+                WaitingEvent(id=one.id, organization_id=one.organization_id, is_old=one.is_old, webhooks=one.webhooks)
+                for one in found
+                if one.organization_id in free
+            ],
+            has_more=len(organizations) == ORGANIZATIONS_MAX
+            or any(counts[one.organization_id, one.is_old] == one.share for one in found),
+            busy=len(organizations) - len(free),
+            seen_until=organizations[-1] if organizations else None,
         )
 
     def hand_on(self, events: Sequence[WaitingEvent]) -> None:
         event_ids = [event.id for event in events]
-        rows = self._rows(
+        wanted = self._defer_all(
+            self._new_delivery,
             HAND_ON,
             {
                 "organization_ids": [event.organization_id for event in events],
@@ -148,47 +184,33 @@ class PostgresEventSequencing(Aggregate):
                 "last_id": max(event_ids),
                 "test": EventType.WEBHOOK_TEST.value,
             },
-            prepare=False,
         )
         # For the requests of other processes that wait for events. No transaction of a request notifies.
         self._connection.execute_later(ANNOUNCE_FEED)
-        new_id = self._transaction.randomness.new_id
-        make_deliveries(
-            self._transaction,
-            [NewDelivery(new_id(), row["organization_id"], row["event_id"], row["webhook_id"]) for row in rows],
-        )
+        if any(event.webhooks for event in events):
+            make_deliveries(self._transaction, wanted())
 
-    def _waiting(self, organization_ids: Sequence[UUID], share: int, values: Mapping[str, object]) -> WaitingEvents:
-        events = self._all(
-            WaitingEvent,
-            WAITING,
-            {"organization_ids": organization_ids, "share": share, **values},
-            # A prepared statement would be planned without the limit, for a tenth of all events that wait.
-            prepare=False,
-        )
-        found = Counter((event.organization_id, event.is_old) for event in events)
-        return WaitingEvents(events=events, has_more=any(count == share for count in found.values()))
+    def _new_delivery(self, organization_id: UUID, event_id: UUID, webhook_id: UUID) -> NewDelivery:
+        return NewDelivery(self._transaction.randomness.new_id(), organization_id, event_id, webhook_id)
 
-    def _locked(self, organization_ids: list[UUID]) -> list[UUID]:
-        """Return those of the organizations whose events no other transaction hands on, in their order."""
-        if not organization_ids:
-            return []
-        locked = set(self._values(LOCK, (organization_ids,)))
-        if others := [organization_id for organization_id in organization_ids if organization_id not in locked]:
-            locked |= set(self._values(LOCK_NEW, (others,)))
-        return [organization_id for organization_id in organization_ids if organization_id in locked]
-
-    def _organizations(self, after: UUID | None, values: Mapping[str, object]) -> list[UUID]:
-        """Return organizations with waiting events, those after the given one first."""
+    def _found_in_turn(self, limit: int, after: UUID | None, kept_since: datetime) -> list[_Found]:
+        """Return what waits of organizations, those after the given one first."""
         if after is None:
-            return self._organizations_from(FIRST_ID, ORGANIZATIONS_MAX, values)
-        found = self._organizations_from(UUID(int=after.int + 1), ORGANIZATIONS_MAX, values)
-        before = self._organizations_from(FIRST_ID, ORGANIZATIONS_MAX - len(found), values)
-        return found + [organization_id for organization_id in before if organization_id <= after]
+            return self._found(FIRST_ID, LAST_ID, ORGANIZATIONS_MAX, limit, kept_since)
+        found = self._found(UUID(int=after.int + 1), LAST_ID, ORGANIZATIONS_MAX, limit, kept_since)
+        others_max = ORGANIZATIONS_MAX - len({one.organization_id for one in found})
+        return found + (self._found(FIRST_ID, after, others_max, limit, kept_since) if others_max else [])
 
-    def _organizations_from(self, first: UUID, organizations_max: int, values: Mapping[str, object]) -> list[UUID]:
-        if not organizations_max:
-            return []
-        return self._values(
-            ORGANIZATIONS, {"first": first, "organizations_max": organizations_max, **values}, prepare=False
+    def _found(self, first: UUID, last: UUID, organizations_max: int, limit: int, kept_since: datetime) -> list[_Found]:
+        return self._all(
+            _Found,
+            WAITING,
+            {
+                "first": first,
+                "last": last,
+                "organizations_max": organizations_max,
+                "limit": limit,
+                "kept_since": kept_since,
+                "first_id": first_id_since(kept_since),
+            },
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
+from adapters.postgres.webhooks.sequencing import WAITING, PostgresEventSequencing
 from core.events.events import EventType
 from core.webhooks import sequencing
 from core.webhooks.events import RETENTION
@@ -14,12 +15,14 @@ from core.webhooks.sequencing import HandedOn
 from tests.adapters.webhooks.queues import Sender, names, publish_all
 from tests.postgres import connected
 from tests.transactions import transaction_on
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
+    from core.webhooks.sequencing import WaitingEvents
     from tests.clock import SettableClock
     from tests.world.builder import Builder
 
@@ -68,6 +71,43 @@ def test_the_events_of_an_organization_are_left_to_the_transaction_that_hands_th
         ]
 
     assert [(len(waiting.events), waiting.busy) for waiting in found] == [(1, 0), (0, 1)]
+
+
+def test_what_another_transaction_has_handed_on_meanwhile_is_left_out(
+    acme: UUID,
+    builder: Builder,
+    transact: Transact,
+    connection: Connection,
+    database_url: str,
+    clock: SettableClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    transact(publish_all, acme, "before")
+    transact(sequencing.hand_on, 10)
+    transact(publish_all, acme, "a")
+    # The statement waits between its snapshot and the locks.
+    queues = "SELECT organization_id FROM queues"
+    waiting_text = WAITING.replace(queues, f"{queues}, pg_advisory_xact_lock_shared(1)", 1)
+    found: list[WaitingEvents] = []
+    with connected(database_url) as other, connected(database_url) as third:
+        sequencer = PostgresEventSequencing(transaction_on(other, now=clock()))
+
+        def look() -> None:
+            with other.transaction():
+                found.append(sequencer.waiting(10, after=None, kept_since=clock() - RETENTION))
+
+        with monkeypatch.context() as patched, third.transaction():
+            third.execute("SELECT pg_advisory_xact_lock(1)")
+            patched.setattr("adapters.postgres.webhooks.sequencing.WAITING", waiting_text)
+            looking = threading.Thread(target=look)
+            looking.start()
+            wait_until(lambda: builder.value("SELECT count(*) FROM pg_locks WHERE NOT granted") == 1)
+            patched.undo()
+            assert transact(sequencing.hand_on, 10).events == 1
+        looking.join()
+
+    assert [(list(waiting.events), waiting.busy, waiting.seen_until) for waiting in found] == [([], 1, acme)]
+    assert builder.rows("SELECT position FROM events ORDER BY 1") == [(1,), (2,)]
 
 
 def test_nothing_handed_on_but_more_to_come_says_that_others_do_it(

@@ -74,7 +74,9 @@ class FakeUnitOfWork:
         before = dict(self.sign_in_failures.kept)
         uow = cast("UnitOfWork", self)
         try:
-            sign_in_failures.attempt(uow, ADDRESS, network, is_known_device=is_known_device, session_id=session_id)
+            sign_in_failures.attempt(
+                uow, ADDRESS, network, is_known_device=lambda: is_known_device, session_id=session_id
+            )
         except RateLimitExceeded as refused:
             self.sign_in_failures.kept = before
             return refused.retry_after_seconds
@@ -189,4 +191,4 @@ def test_without_limits_attempts_are_recorded_and_never_refused() -> None:
 
 @pytest.mark.parametrize("address", ["", "no address", "ä@example.com", "\ud800"])
 def test_any_text_is_accepted_as_an_address(address: str) -> None:
-    sign_in_failures.attempt(cast("UnitOfWork", FakeUnitOfWork()), address, NETWORKS[0], is_known_device=False)
+    sign_in_failures.attempt(cast("UnitOfWork", FakeUnitOfWork()), address, NETWORKS[0])

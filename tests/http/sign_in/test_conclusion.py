@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, LiteralString
 from uuid import uuid4
 
 import pytest
@@ -11,7 +11,9 @@ import trio
 
 from core.accounts.providers import Provider
 from core.sessions import sessions
+from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import conclusion
+from core.sign_in.conclusion import SignInCompleted
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.refusals import SignInInterrupted, SignInRefused
 from tests.concurrency import at_once, statuses_of
@@ -20,6 +22,7 @@ from tests.world.builder import EMAIL, PASSWORD
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.sessions.callers import Caller
     from entrypoints.installation import Installation
     from ports.unit_of_work import UnitOfWork
     from tests.world.world import World
@@ -73,9 +76,10 @@ async def test_an_account_deactivated_during_the_conclusion_leaves_nothing_but_t
 
     def conclude(uow: Any) -> None:
         uow.callers = NoCallers()
-        conclusion.conclude(uow, by_password(user_id), Destination())
+        conclusion.conclude(uow, by_password(user_id), Destination(organization_slug="acme"))
 
     user_id = world.user()
+    world.member(world.organization("acme"), user_id)
 
     with pytest.raises(SignInInterrupted) as interrupted:
         await installation.database.transact(conclude)
@@ -85,6 +89,39 @@ async def test_an_account_deactivated_during_the_conclusion_leaves_nothing_but_t
 
     assert world.value("SELECT count(*) FROM sessions") == 0
     assert world.rows("SELECT success, reason FROM login_events") == [(False, "deactivated")]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        "email_verified_at = NULL",
+        "is_platform_owner = true",
+        "is_platform_support = true",
+        "is_platform_support = true, mfa_enabled_at = now()",
+        "is_platform_support = true, mfa_enabled_at = now(), disowned_at = now()",
+        "changed_by_service_at = now()",
+    ],
+)
+async def test_the_tokens_of_a_new_session_say_what_they_say_after_a_refresh(
+    world: World, installation: Installation, values: LiteralString
+) -> None:
+    proof = IdentityProof(user_id=world.user(), provider=Provider.MAGIC_LINK, amr=("pwd", "mfa"), proves_address=True)
+    world.connection.execute(f"UPDATE users SET {values}")
+
+    def conclude(uow: UnitOfWork) -> tuple[TokenGrant, Caller | None]:
+        outcome = conclusion.conclude(uow, proof, Destination())
+        assert isinstance(outcome, SignInCompleted)
+        return outcome.grant, uow.callers.of_session(outcome.grant.session_id)
+
+    granted, caller = await installation.database.transact(conclude)
+
+    assert caller is not None
+    assert granted == token_grant(
+        caller,
+        granted.refresh_token,
+        session_expires_at=granted.session_expires_at,
+        device_token=granted.device_token,
+    )
 
 
 async def test_an_account_deleted_before_the_conclusion_is_refused(world: World, installation: Installation) -> None:
