@@ -206,7 +206,7 @@ def _answer(
     if isinstance(outcome, Refusal):
         return outcome.on_the_way_to(organization_id)
     requests.use_pushed(uow, client, request.to)
-    code = codes.issue(uow, client, request, outcome.grant.session_id)
+    code = codes.issue(uow, client, request, outcome.session.id)
     return _lead_back(request.to, code=code.reveal(), state=request.state, iss=issuer)
 
 

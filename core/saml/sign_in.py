@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from core.saml.visits import FoundSession, Visit
     from core.secrets import Secret
     from core.sessions.callers import Caller
-    from core.sessions.token_claims import TokenGrant
+    from core.sign_in.conclusion import BegunSession
     from ports.unit_of_work import UnitOfWork
 
 _DENIED: Final = StatusOf(first=SamlStatus.RESPONDER, second=SamlStatus.REQUEST_DENIED)
@@ -46,7 +46,8 @@ _NOT_PASSIVE: Final = StatusOf(first=SamlStatus.RESPONDER, second=SamlStatus.NO_
 class ResponseToPost:
     """A response to sign and to post to the service provider.
 
-    `problem` is set when the user should read, before it is posted, why they are not signed in there.
+    `device_token` is what the browser gets when a session has begun; `problem` is set when the user should read, before
+    the response is posted, why they are not signed in there.
     """
 
     response: Response
@@ -55,7 +56,7 @@ class ResponseToPost:
     organization_id: UUID
     service_name: str
     organization_name: str
-    grant: TokenGrant | None = None
+    device_token: Secret | None = None
     problem: Refusal | None = None
 
 
@@ -280,7 +281,7 @@ class _Task:
             name_id=name_id,
             session_index=session.index,
             authenticated_at=caller.authenticated_at,
-            session_ends_at=begun.session_expires_at,
+            session_ends_at=begun.session.expires_at,
             context_class=context_class,
             attributes=assertions.attributes(
                 provider.configuration.attribute_mapping,
@@ -289,11 +290,11 @@ class _Task:
                 standing=found.standing,
             ),
         )
-        return self._answer(SUCCESS, assertion=assertion, grant=begun)
+        return self._answer(SUCCESS, assertion=assertion, device_token=begun.device_token)
 
-    def _known_session(self, begun: TokenGrant, name_id: NameId) -> SamlSession:
+    def _known_session(self, begun: BegunSession, name_id: NameId) -> SamlSession:
         session = SamlSession(
-            session_id=begun.session_id,
+            session_id=begun.session.id,
             organization_id=self._provider.organization_id,
             service_id=self._provider.service_id,
             audience=self._provider.audience,
@@ -315,7 +316,7 @@ class _Task:
         status: StatusOf,
         *,
         assertion: IssuedAssertion | None = None,
-        grant: TokenGrant | None = None,
+        device_token: Secret | None = None,
         problem: Refusal | None = None,
     ) -> ResponseToPost:
         provider, configuration = self._provider, self._provider.configuration
@@ -337,7 +338,7 @@ class _Task:
             relay_state=self._pending.relay_state if self._pending is not None else self._visit.relay_state,
             service_name=provider.service_name,
             organization_name=provider.organization_name,
-            grant=grant,
+            device_token=device_token,
             problem=problem,
         )
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from core.saml.admission import AdmissionStanding
     from core.saml.providers import SamlProvider
     from core.sessions.sessions import ParentSession
-    from core.sessions.token_claims import TokenGrant
     from core.sign_in.child_sessions import PreparedChild
+    from core.sign_in.conclusion import BegunSession
     from ports.unit_of_work import UnitOfWork
 
 
@@ -76,11 +76,11 @@ def read_session(uow: UnitOfWork, provider: SamlProvider, visit: Visit) -> Found
     return FoundSession(parent=parent, standing=standing, child=child)
 
 
-def begin_session(uow: UnitOfWork, provider: SamlProvider, found: FoundSession) -> TokenGrant | Refusal:
+def begin_session(uow: UnitOfWork, provider: SamlProvider, found: FoundSession) -> BegunSession | Refusal:
     """Begin the child of a session for a service; the service has no other one of this parent."""
     outcome = child_sessions.begin_by_saml(uow, found.child, found.parent)
     if isinstance(outcome, Refusal):
         return outcome
     # The new one is not among them yet: what the service provider is told about it is stored later.
     uow.saml_sessions.end_earlier(found.parent.caller.user_id, found.parent.caller.session_id, provider)
-    return outcome.grant
+    return outcome

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.sessions.browser_sessions import BrowserSession
     from core.sessions.sessions import ParentSession
     from core.sign_in.arrivals import Circumstances
-    from core.sign_in.conclusion import SignInCompleted
+    from core.sign_in.conclusion import BegunSession
     from ports.unit_of_work import UnitOfWork
 
 
@@ -42,7 +42,7 @@ def begin(
     /,
     *,
     is_child: bool = True,
-) -> SignInCompleted | Refusal:
+) -> BegunSession | Refusal:
     """Sign the user of a browser session in to an organization or one of its services; refuse as a sign-in does.
 
     With `is_child=False` the session does not end with the browser's: it is for another device. Raise `SessionOver`
@@ -59,7 +59,7 @@ def prepare(
     /,
     *,
     is_child: bool = True,
-) -> Deferred[SignInCompleted | Refusal]:
+) -> Deferred[BegunSession | Refusal]:
     """Defer reading what a sign-in from a browser session is judged by; the call does what `begin` does."""
     destination = replace(wanted, parent_id=parent_id if is_child else None)
     locked_user = uow.users.defer_lock(user_id)
@@ -67,7 +67,7 @@ def prepare(
     locked_parent = uow.browser_sessions.defer_lock(parent_id)
     circumstances = defer_circumstances(uow, user_id, destination)
 
-    def begin_prepared() -> SignInCompleted | Refusal:
+    def begin_prepared() -> BegunSession | Refusal:
         user, parent = locked_user(), locked_parent()
         if parent is None or parent.user_id != user_id:
             raise SessionOver
@@ -127,7 +127,7 @@ def prepare_by_saml(
     )
 
 
-def begin_by_saml(uow: UnitOfWork, prepared: PreparedChild, parent: ParentSession) -> SignInCompleted | Refusal:
+def begin_by_saml(uow: UnitOfWork, prepared: PreparedChild, parent: ParentSession) -> BegunSession | Refusal:
     """Sign the user of a parent, which was read, in to a SAML service provider; refuse as `begin` does."""
     circumstances = prepared.circumstances
     _require_own_organization(parent, circumstances)
@@ -145,8 +145,8 @@ def begin_by_saml(uow: UnitOfWork, prepared: PreparedChild, parent: ParentSessio
 
 def _conclude(
     uow: UnitOfWork, user: User | None, proof: IdentityProof, destination: Destination, circumstances: Circumstances
-) -> SignInCompleted | Refusal:
-    outcome = conclusion.conclude_locked(uow, user, proof, destination, circumstances)
+) -> BegunSession | Refusal:
+    outcome = conclusion.conclude_child(uow, user, proof, destination, circumstances)
     # A session that begins here cannot wait for a code; the browser signs in again instead.
     return SecondFactorDue() if isinstance(outcome, SecondFactorPending) else outcome
 

@@ -101,7 +101,7 @@ async def test_the_first_page_of_a_sign_in_for_a_service_takes_three(
     assert (page.status, round_trips.count) == (200, 3)
 
 
-async def test_an_authorization_of_a_browser_that_is_signed_in_takes_five(
+async def test_an_authorization_of_a_browser_that_is_signed_in_takes_four(
     world: World, visitor: Visitor, round_trips: RoundTrips
 ) -> None:
     world.user(EMAIL)
@@ -112,7 +112,7 @@ async def test_an_authorization_of_a_browser_that_is_signed_in_takes_five(
     answer = await visitor.send("GET", address_of(shop))
 
     assert "code=" in answer.headers["Location"]
-    assert (round_trips.count, round_trips.statements) == (5, 18)
+    assert (round_trips.count, round_trips.statements) == (4, 17)
 
 
 async def test_the_exchange_of_a_code_takes_five(world: World, visitor: Visitor, round_trips: RoundTrips) -> None:
@@ -126,7 +126,7 @@ async def test_the_exchange_of_a_code_takes_five(world: World, visitor: Visitor,
     assert (answer.status, round_trips.count, round_trips.statements) == (200, 5, 8)
 
 
-async def test_a_sign_in_by_saml_takes_five(
+async def test_a_sign_in_by_saml_takes_four(
     team: Team, visitor: Visitor, saml_shop: SamlService, round_trips: RoundTrips
 ) -> None:
     assert team.ids
@@ -136,7 +136,7 @@ async def test_a_sign_in_by_saml_takes_five(
     page = await visitor.open(saml_shop.sso(saml_shop.sp.authn_request()))
 
     assert posted_form(page.text).statuses == ["Success"]
-    assert (round_trips.count, round_trips.statements) == (5, 23)
+    assert (round_trips.count, round_trips.statements) == (4, 22)
 
 
 async def test_deactivating_a_user_by_scim_takes_eight(team: Team, round_trips: RoundTrips) -> None:

@@ -135,8 +135,8 @@ async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: Ss
 async def answered(call: Call, answer: ResponseToPost) -> Response:
     """Return the page that posts an answer to the service provider."""
     value = await call.installation.saml.response(answer.response, answer.key)
-    if answer.grant is not None:
-        token_answers.remember_device(call, answer.grant)
+    if answer.device_token is not None:
+        token_answers.remember_device(call, answer.device_token)
     # Without a problem nothing is read there: the page posts itself.
     brand = await brand_of(call, answer.organization_id) if answer.problem is not None else None
     return carriers.carry_answer(call, answer, value, brand)
