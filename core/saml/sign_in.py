@@ -29,6 +29,7 @@ from core.sign_in.refusals import SecondFactorDue, note
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.saml.messages import AuthnRequest, NameId
     from core.saml.providers import SamlProvider
     from core.saml.requests import PendingRequest, TakenRequest
@@ -206,7 +207,7 @@ class _Task:
         self._visit = visit
         self._is_taken_here = is_taken_here
         self._terms = pending.terms if pending is not None else None
-        self._key = uow.saml_certificates.defer_signing_key(provider.organization_id, provider.service_id)
+        self._key = defer_signing_key(uow, provider.organization_id, provider.service_id)
 
     def refusal(self) -> StatusOf | None:
         """Return the status for a request that no session can answer."""
@@ -333,7 +334,7 @@ class _Task:
                 sign_response=configuration.sign_response,
                 sign_assertion=configuration.sign_assertions,
             ),
-            key=_required(self._key()),
+            key=self._key(),
             organization_id=provider.organization_id,
             relay_state=self._pending.relay_state if self._pending is not None else self._visit.relay_state,
             service_name=provider.service_name,
@@ -343,9 +344,10 @@ class _Task:
         )
 
 
-def signing_key(uow: UnitOfWork, provider: SamlProvider) -> SamlSigningKey:
-    """Return the key that signs for a service; raise `ProviderUnknown` when it was deactivated meanwhile."""
-    return _required(uow.saml_certificates.defer_signing_key(provider.organization_id, provider.service_id)())
+def defer_signing_key(uow: UnitOfWork, organization_id: UUID, service_id: UUID) -> Deferred[SamlSigningKey]:
+    """Defer reading the key that signs for a service; raise `ProviderUnknown` when it was deactivated meanwhile."""
+    found = uow.saml_certificates.defer_signing_key(organization_id, service_id)
+    return lambda: _required(found())
 
 
 def _required(key: SamlSigningKey | None) -> SamlSigningKey:

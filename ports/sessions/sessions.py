@@ -68,6 +68,10 @@ class Sessions(Protocol):
         """Revoke a session of this user, unless it has ended already."""
         ...
 
+    def revoke_each(self, session_ids: Sequence[UUID], *, user_id: UUID) -> Sequence[UUID | None]:
+        """Revoke those of these sessions of a user that have not ended already."""
+        ...
+
     def revoke_all(self, user_id: UUID, *, except_session_id: UUID | None = None) -> Sequence[UUID | None]:
         """Revoke the live sessions of a user."""
         ...

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.postgres.driver.statements import Statements
+from tests.pages.saml.logout_steps import index_of, redirected_to, send, statuses
 from tests.service_provider import posted_form
 from tests.world.authorization import address_of, sign_in
 from tests.world.builder import EMAIL, PASSWORD
@@ -137,6 +138,20 @@ async def test_a_sign_in_by_saml_takes_four(
 
     assert posted_form(page.text).statuses == ["Success"]
     assert (round_trips.count, round_trips.statements) == (4, 22)
+
+
+async def test_a_logout_by_saml_takes_twelve(
+    team: Team, visitor: Visitor, saml_shop: SamlService, round_trips: RoundTrips
+) -> None:
+    assert team.ids
+    await visitor.sign_in("member@example.com")
+    request = saml_shop.sp.logout_request("member@example.com", index_of(await saml_shop.signed_in(visitor)))
+    round_trips.begin()
+
+    answer = await send(visitor, saml_shop, request)
+
+    assert statuses(redirected_to(answer, saml_shop.sp.slo_url, "SAMLResponse")) == ["Success"]
+    assert round_trips.count == 12
 
 
 async def test_deactivating_a_user_by_scim_takes_eight(team: Team, round_trips: RoundTrips) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.saml.providers import SamlProvider
     from core.services.services import Service
 
@@ -128,10 +129,10 @@ class PostgresSamlSessions(Aggregate):
             },
         )
 
-    def alive_of(
+    def defer_alive_of(
         self, user_id: UUID, parent_ids: Sequence[UUID], *, service_id: UUID | None = None, limit: int
-    ) -> Sequence[UUID]:
-        return self._values(
+    ) -> Deferred[Sequence[UUID]]:
+        return self._defer_values(
             ALIVE,
             {
                 "user_id": user_id,

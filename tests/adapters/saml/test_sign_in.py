@@ -64,7 +64,7 @@ def test_a_certificate_that_was_deactivated_signs_nothing(
     builder.connection.execute("UPDATE saml_certificates SET is_active = false")
 
     with pytest.raises(ProviderUnknown):
-        transact(sign_in.signing_key, provider)
+        transact(lambda uow: sign_in.defer_signing_key(uow, provider.organization_id, provider.service_id)())
 
 
 def test_a_session_that_has_ended_signs_in_nowhere(
