@@ -1,4 +1,8 @@
-"""The port `SamlMessages` with lxml and xmlsec, on threads: both leave the interpreter to others while they compute."""
+"""The port `SamlMessages` with lxml and xmlsec.
+
+A message of our own takes less than a millisecond, as a short one of others does, and to hand it to a thread would cost
+a good part of that again. What may take longer has threads, and leaves the interpreter to others while it computes.
+"""
 
 from __future__ import annotations
 
@@ -40,26 +44,30 @@ class LxmlSamlMessages:
     """The port `SamlMessages`."""
 
     def __init__(self, *, processors: int) -> None:
+        self._work: type[Work] | None = None
         self._places = trio.CapacityLimiter(processors)
         self._certificate_place = trio.CapacityLimiter(1)
 
     async def read(
         self, message: EncodedMessage, certificate_pem: str | None
     ) -> AuthnRequest | SamlLogoutRequest | LogoutResponse:
-        return await self._on_a_thread(lambda: work().read(message, certificate_pem))
+        loaded = await self._loaded()
+        if loaded.is_short(message, certificate_pem):
+            return loaded.read(message, certificate_pem)
+        return await self._on_a_thread(lambda: loaded.read(message, certificate_pem))
 
     async def response(self, content: Response, key: SamlSigningKey) -> str:
-        return await self._on_a_thread(lambda: work().response(content, key))
+        return (await self._loaded()).response(content, key)
 
     async def logout_request(
         self, content: OutgoingLogoutRequest, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
     ) -> OutgoingMessage:
-        return await self._on_a_thread(lambda: work().logout_request(content, key, binding, relay_state))
+        return (await self._loaded()).logout_request(content, key, binding, relay_state)
 
     async def logout_response(
         self, content: OutgoingLogoutResponse, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
     ) -> OutgoingMessage:
-        return await self._on_a_thread(lambda: work().logout_response(content, key, binding, relay_state))
+        return (await self._loaded()).logout_response(content, key, binding, relay_state)
 
     async def provider_metadata(self, content: ProviderMetadata) -> bytes:
         return await self._on_a_thread(lambda: work().provider_metadata(content))
@@ -76,6 +84,12 @@ class LxmlSamlMessages:
             self._certificate_place,
             CERTIFICATE_SECONDS_MAX,
         )
+
+    async def _loaded(self) -> type[Work]:
+        """Return what messages take; the libraries are imported with the first message."""
+        if self._work is None:
+            self._work = await self._on_a_thread(work)
+        return self._work
 
     async def _on_a_thread(self, work: Callable[[], Result]) -> Result:
         return await when_there_is_room(work, self._places, MESSAGE_SECONDS_MAX)

@@ -17,16 +17,23 @@ if TYPE_CHECKING:
 
 SESSION_INDEXES_MAX: Final = 100
 CONTEXT_CLASSES_MAX: Final = 20
+SHORT_BYTES_MAX: Final = 2 * 1024
 _NO_FORMAT: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"
+
+
+def is_short(message: EncodedMessage, certificate_pem: str | None) -> bool:
+    """Return whether a message is read within a millisecond, whatever it contains; False for an undecodable one."""
+    if len(message.value) > SHORT_BYTES_MAX or (message.binding is SamlBinding.POST and certificate_pem is not None):
+        return False
+    try:
+        return len(_document(message)) <= SHORT_BYTES_MAX
+    except Unreadable:
+        return False
 
 
 def read(message: EncodedMessage, certificate_pem: str | None) -> AuthnRequest | SamlLogoutRequest | LogoutResponse:
     """Return a message; raise `Unreadable`. With a certificate its signature is verified, without one it is ignored."""
-    data = documents.decode_base64(message.value)
-    # Some libraries compress what they post as well, which the binding does not foresee.
-    if message.binding is SamlBinding.REDIRECT or not data.lstrip().startswith(b"<"):
-        data = documents.inflate(data)
-    root = documents.parse(data)
+    root = documents.parse(_document(message))
     common = {**_common(root), "is_signed": certificate_pem is not None and _is_signed(message, root, certificate_pem)}
     name = etree.QName(root)
     if name.namespace == PROTOCOL and message.is_response == (name.localname == "LogoutResponse"):
@@ -40,6 +47,13 @@ def read(message: EncodedMessage, certificate_pem: str | None) -> AuthnRequest |
             case _:
                 pass
     raise Unreadable("It is of a kind that is not taken here.")
+
+
+def _document(message: EncodedMessage) -> bytes:
+    data = documents.decode_base64(message.value)
+    # Some libraries compress what they post as well, which the binding does not foresee.
+    is_compressed = message.binding is SamlBinding.REDIRECT or not data.lstrip().startswith(b"<")
+    return documents.inflate(data) if is_compressed else data
 
 
 def _is_signed(message: EncodedMessage, root: Element, certificate_pem: str) -> bool:

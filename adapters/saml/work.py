@@ -1,4 +1,4 @@
-"""What each message takes, for threads, with the refusals of the core: the work of the ports of SAML."""
+"""What each message takes, with the refusals of the core: the work of the ports of SAML."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 class Work:
     """What each message takes."""
 
+    is_short = staticmethod(received.is_short)
     response = staticmethod(outgoing.response)
     logout_request = staticmethod(outgoing.logout_request)
     logout_response = staticmethod(outgoing.logout_response)

@@ -185,22 +185,19 @@ def _answer(
         _note(uow, client, visitor, SignInReason.NO_AUTHN_CONTEXT)
         unmet = request.refused("unmet_authentication_requirements", "None of the essential classes is met.")
         return _refusal(uow, client, unmet, issuer)
+    destination = Destination(
+        organization_slug=client.organization_slug,
+        service_slug=client.service.slug,
+        device_token=visitor.device_token,
+        is_pushed=request.was_pushed,
+    )
+    begin = child_sessions.prepare(uow, browser.session_id, browser.user_id, destination)
     if not is_allowed and _needs_answer(uow, client, request, visitor, browser, request_key):
         return _question(uow, client, request, visitor, browser)
     organization_id = client.service.organization_id
     try:
         with on_the_way_to(organization_id):
-            outcome = child_sessions.begin(
-                uow,
-                browser.session_id,
-                browser.user_id,
-                Destination(
-                    organization_slug=client.organization_slug,
-                    service_slug=client.service.slug,
-                    device_token=visitor.device_token,
-                    is_pushed=request.was_pushed,
-                ),
-            )
+            outcome = begin()
     except SecondFactorRequired:
         _note(uow, client, visitor, SignInReason.SECOND_FACTOR_REQUIRED)
         return _set_up(uow, client, request)
@@ -209,7 +206,7 @@ def _answer(
     if isinstance(outcome, Refusal):
         return outcome.on_the_way_to(organization_id)
     requests.use_pushed(uow, client, request.to)
-    code = codes.issue(uow, client, request, outcome.grant.session_id)
+    code = codes.issue(uow, client, request, outcome.session.id)
     return _lead_back(request.to, code=code.reveal(), state=request.state, iss=issuer)
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from core.openid.clients import Client, PresentedClient
     from core.openid.dpop import DpopProof
     from core.sessions.browser_sessions import BrowserSession
-    from core.sessions.token_claims import TokenGrant
+    from core.sign_in.conclusion import BegunSession
     from ports.unit_of_work import UnitOfWork
 
 # The command `gatehouse` itself, which belongs to no organization: its sessions are on the platform.
@@ -183,7 +183,7 @@ def find(uow: UnitOfWork, user_code: str) -> WaitingDevice:
 
 def approve(
     uow: UnitOfWork, user_code: str, browser: BrowserSession, *, device_token: str | None
-) -> TokenGrant | Refusal:
+) -> BegunSession | Refusal:
     """Begin a session for a device, of the user who approves it; raise `UserCodeExpired` when it is answered already.
 
     The checks are those of every sign-in. The session is no child of the browser's: it outlives that one. Return
@@ -203,8 +203,8 @@ def approve(
     )
     if isinstance(outcome, Refusal):
         return outcome
-    give(uow, user_code, outcome.grant.session_id)
-    return outcome.grant
+    give(uow, user_code, outcome.session.id)
+    return outcome
 
 
 def give(uow: UnitOfWork, user_code: str, session_id: UUID) -> None:

@@ -310,7 +310,7 @@ class _Asked:
             destination=self._destination,
             place=place,
             members_only=provider.configuration.members_only,
-            admission=uow.saml_providers.standing_of_user(provider, self._user.id),
+            admission=uow.saml_providers.defer_standing(provider, self._user.id)(),
         )
 
     def _walked_connections(self) -> Sequence[ConnectionRecord]:

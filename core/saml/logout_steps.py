@@ -16,7 +16,7 @@ from core.saml.messages import (
     SamlStatus,
     StatusOf,
 )
-from core.saml.sign_in import message_id, signing_key
+from core.saml.sign_in import defer_signing_key, message_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,12 +94,11 @@ def next_step(uow: UnitOfWork, logout: Logout, state: str, *, base_url: str) -> 
     """Return the request to the next service provider that can be told, or else the end."""
     while logout.to_tell:
         session = uow.saml_sessions.find(logout.to_tell[0])
-        provider = (
-            uow.saml_providers.by_id(session.organization_id, session.service_id) if session is not None else None
-        )
-        if session is None or provider is None or not _can_betold(provider):
+        found = _provider(uow, session.organization_id, session.service_id) if session is not None else None
+        if session is None or found is None:
             logout = told(logout, is_success=False)
             continue
+        provider, key = found
         logout = replace(logout, awaited_id=message_id(uow))
         uow.saml_logouts.save(logout)
         assert logout.awaited_id is not None, "the request to a service provider has no id"
@@ -114,7 +113,7 @@ def next_step(uow: UnitOfWork, logout: Logout, state: str, *, base_url: str) -> 
                 audience=session.audience,
                 session_index=session.index,
             ),
-            key=signing_key(uow, provider),
+            key=key,
             binding=provider.configuration.slo_binding.binding,
             relay_state=state,
         )
@@ -180,9 +179,10 @@ def _final(uow: UnitOfWork, logout: Logout, base_url: str) -> Step:
         )
     if logout.organization_id is None or logout.service_id is None or logout.message_id is None:
         return LogoutCompleted()
-    provider = uow.saml_providers.by_id(logout.organization_id, logout.service_id)
-    if provider is None or not _can_betold(provider):
+    found = _provider(uow, logout.organization_id, logout.service_id)
+    if found is None:
         return LogoutCompleted()
+    provider, key = found
     assert provider.configuration.slo_url is not None, "a service provider without a logout address is answered"
     return LogoutMessage(
         content=OutgoingLogoutResponse(
@@ -193,13 +193,20 @@ def _final(uow: UnitOfWork, logout: Logout, base_url: str) -> Step:
             in_response_to=logout.message_id,
             status=logout.status,
         ),
-        key=signing_key(uow, provider),
+        key=key,
         binding=provider.configuration.slo_binding.binding,
         relay_state=logout.relay_state,
     )
 
 
-def _can_betold(provider: SamlProvider) -> bool:
+def _provider(uow: UnitOfWork, organization_id: UUID, service_id: UUID) -> tuple[SamlProvider, SamlSigningKey] | None:
+    """Return the identity provider of a service and its key; None when its service provider cannot be told."""
+    read_key = defer_signing_key(uow, organization_id, service_id)
+    provider = uow.saml_providers.by_id(organization_id, service_id)
+    return (provider, read_key()) if provider is not None and _can_be_told(provider) else None
+
+
+def _can_be_told(provider: SamlProvider) -> bool:
     is_active = provider.organization_status is OrganizationStatus.ACTIVE
     return is_active and providers.is_usable(provider) and provider.configuration.slo_url is not None
 

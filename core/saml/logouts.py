@@ -107,7 +107,7 @@ def take(
 
 def sign_out(uow: UnitOfWork, browser: BrowserSession, browser_key: Secret | None) -> TakenLogout | None:
     """End the session of a browser whose user signs out here; None when no other party is to be told."""
-    told = uow.saml_sessions.alive_of(browser.user_id, [browser.session_id], limit=TOLD_MAX)
+    told = uow.saml_sessions.defer_alive_of(browser.user_id, [browser.session_id], limit=TOLD_MAX)()
     is_known = _is_known_to_provider(uow, browser)
     sessions.sign_out(uow, browser.session_id, browser.user_id, browser.email)
     if not told and not is_known:
@@ -216,11 +216,14 @@ def _begin(uow: UnitOfWork, logout: Logout, browser_session_id: UUID | None) -> 
 def _end_named(uow: UnitOfWork, states: Sequence[SessionState], logout: Logout) -> Sequence[UUID]:
     """End the sessions of a user from which these began, and these; return those of other service providers."""
     user_id, email = states[0].user_id, states[0].email
-    uow.users.lock(user_id)
+    uow.users.defer_lock(user_id)
     parents = [one.parent_id for one in states if one.parent_id is not None]
+    read_own = uow.saml_sessions.defer_alive_of(
+        user_id, parents, service_id=logout.service_id, limit=TOLD_MAX + NAMED_MAX
+    )
     # One more than can be told, so that the caller sees that there are more.
-    alive = uow.saml_sessions.alive_of(user_id, parents, limit=TOLD_MAX + NAMED_MAX + 1)
-    own = set(uow.saml_sessions.alive_of(user_id, parents, service_id=logout.service_id, limit=TOLD_MAX + NAMED_MAX))
+    alive = uow.saml_sessions.defer_alive_of(user_id, parents, limit=TOLD_MAX + NAMED_MAX + 1)()
+    own = set(read_own())
     end(
         uow,
         user_id,
@@ -236,10 +239,6 @@ def end(
 ) -> None:
     """End these sessions of a locked user, and publish that they have signed out."""
     # All of them, because a child outlives a parent that has expired.
-    ended = [
-        context
-        for session_id in dict.fromkeys(session_ids)
-        for context in uow.sessions.revoke(session_id, user_id=user_id)
-    ]
+    ended = uow.sessions.revoke_each(session_ids, user_id=user_id)
     if ended:
         person_events.publish(uow, EventType.USER_LOGOUT, user_id, email, organization_id=organization_id)

@@ -103,9 +103,9 @@ def receive(
 def _end(uow: UnitOfWork, states: Sequence[SessionState], organization_id: UUID) -> Sequence[UUID]:
     """End these sessions of a user; return those of service providers that began from them."""
     user_id, email = states[0].user_id, states[0].email
-    uow.users.lock(user_id)
+    uow.users.defer_lock(user_id)
     own = [one.session_id for one in states]
     # One more than can be told, so that the caller sees that there are more.
-    alive = uow.saml_sessions.alive_of(user_id, own, limit=TOLD_MAX + 1)
+    alive = uow.saml_sessions.defer_alive_of(user_id, own, limit=TOLD_MAX + 1)()
     logouts.end(uow, user_id, email, [*own, *alive], organization_id=organization_id)
     return alive

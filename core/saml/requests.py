@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.saml.messages import AuthnRequest
     from core.saml.providers import SamlProvider
     from ports.unit_of_work import UnitOfWork
@@ -70,11 +71,15 @@ class PendingRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenRequest:
-    """A new pending request, its state, and the key of the browser that brought it."""
+    """A pending request, its state, and the key of the browser that brought it.
+
+    `is_new` is deferred; `require_new` checks it.
+    """
 
     pending: PendingRequest
     state: Secret
     browser_key: Secret
+    is_new: Deferred[bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,38 +101,56 @@ def take(
     base_url: str,
 ) -> TakenRequest:
     """Keep a request until it is answered; raise `MessageRefused` when it cannot be answered, or was taken before."""
+    taken = defer_taking(uow, provider, request, relay_state=relay_state, browser_key=browser_key, base_url=base_url)
+    require_new(taken)
+    return taken
+
+
+def defer_taking(
+    uow: UnitOfWork,
+    provider: SamlProvider,
+    request: AuthnRequest,
+    /,
+    *,
+    relay_state: str | None,
+    browser_key: Secret | None,
+    base_url: str,
+) -> TakenRequest:
+    """Defer keeping a request; raise `MessageRefused` when it cannot be answered.
+
+    Call `require_new` before anything is done for it.
+    """
     judgement.require_acceptable(request, provider, provider.sso_url(base_url), uow.now)
     judgement.require_answerable(request, provider)
-    taken = TakenRequest(
-        pending=PendingRequest(
-            id=uow.randomness.new_id(),
-            organization_id=provider.organization_id,
-            service_id=provider.service_id,
-            message_id=request.id,
-            relay_state=relay_state,
-            terms=Terms(
-                force_authn=request.force_authn,
-                is_passive=request.is_passive,
-                subject=request.subject,
-                context_classes=request.context_classes,
-                comparison=request.comparison,
-                refusal=judgement.unsupported(request, provider),
-            ),
-            created_at=uow.now,
-            expires_at=uow.now + LIFETIME,
+    pending = PendingRequest(
+        id=uow.randomness.new_id(),
+        organization_id=provider.organization_id,
+        service_id=provider.service_id,
+        message_id=request.id,
+        relay_state=relay_state,
+        terms=Terms(
+            force_authn=request.force_authn,
+            is_passive=request.is_passive,
+            subject=request.subject,
+            context_classes=request.context_classes,
+            comparison=request.comparison,
+            refusal=judgement.unsupported(request, provider),
         ),
-        state=uow.randomness.token(),
-        browser_key=browser_key or uow.randomness.token(),
+        created_at=uow.now,
+        expires_at=uow.now + LIFETIME,
     )
+    state, browser_key = uow.randomness.token(), browser_key or uow.randomness.token()
     is_new = uow.saml_requests.add(
-        taken.pending,
-        state_hash=hash_token(taken.state.reveal()),
-        browser_hash=hash_token(taken.browser_key.reveal()),
+        pending, state_hash=hash_token(state.reveal()), browser_hash=hash_token(browser_key.reveal())
     )
-    if not is_new:
-        raise MessageRefused("It was used before.")
     contacts.record_request(uow, provider)
-    return taken
+    return TakenRequest(pending=pending, state=state, browser_key=browser_key, is_new=is_new)
+
+
+def require_new(taken: TakenRequest) -> None:
+    """Raise `MessageRefused` when a request was taken before."""
+    if not taken.is_new():
+        raise MessageRefused("It was used before.")
 
 
 def find(
@@ -183,9 +206,9 @@ def make_ticket(uow: UnitOfWork, state: str, session_id: UUID) -> Ticket | None:
     return Ticket(path=f"/saml/{organization_slug}/{service_slug}/authenticate", value=value)
 
 
-def use_ticket(uow: UnitOfWork, pending: PendingRequest, ticket: str) -> UUID:
-    """Use a ticket up and return the session; raise `SignInStateUnknown` when it is none, used or expired."""
-    session_id = uow.saml_requests.use_ticket(pending.id, hash_token(ticket), at=uow.now)
-    if session_id is None:
+def use_ticket(uow: UnitOfWork, pending: PendingRequest, ticket: str) -> tuple[UUID, UUID]:
+    """Use a ticket up and return its session and user; raise `SignInStateUnknown` when it is none, used or expired."""
+    found = uow.saml_requests.use_ticket(pending.id, hash_token(ticket), at=uow.now)
+    if found is None:
         raise SignInStateUnknown
-    return session_id
+    return found

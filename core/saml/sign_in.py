@@ -5,7 +5,7 @@ The session of the service provider is a child of the session that answers (`cor
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.accounts.providers import Provider
@@ -15,12 +15,13 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired
-from core.saml import assertions, judgement, providers, requests
+from core.saml import assertions, judgement, providers, requests, visits
 from core.saml.messages import SUCCESS, IssuedAssertion, Response, SamlStatus, StatusOf
 from core.saml.providers import ProviderUnknown
 from core.saml.requests import SignInStateUnknown
 from core.saml.sessions import SamlSession
-from core.sign_in import browser_returns, child_sessions
+from core.saml.visits import SignedIn
+from core.sign_in import browser_returns
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SecondFactorDue, note
@@ -28,13 +29,14 @@ from core.sign_in.refusals import SecondFactorDue, note
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from core.saml.admission import AdmissionStanding
+    from core.deferred import Deferred
     from core.saml.messages import AuthnRequest, NameId
     from core.saml.providers import SamlProvider
     from core.saml.requests import PendingRequest, TakenRequest
+    from core.saml.visits import FoundSession, Visit
     from core.secrets import Secret
     from core.sessions.callers import Caller
-    from core.sessions.token_claims import TokenGrant
+    from core.sign_in.conclusion import BegunSession
     from ports.unit_of_work import UnitOfWork
 
 _DENIED: Final = StatusOf(first=SamlStatus.RESPONDER, second=SamlStatus.REQUEST_DENIED)
@@ -45,7 +47,8 @@ _NOT_PASSIVE: Final = StatusOf(first=SamlStatus.RESPONDER, second=SamlStatus.NO_
 class ResponseToPost:
     """A response to sign and to post to the service provider.
 
-    `problem` is set when the user should read, before it is posted, why they are not signed in there.
+    `device_token` is what the browser gets when a session has begun; `problem` is set when the user should read, before
+    the response is posted, why they are not signed in there.
     """
 
     response: Response
@@ -54,7 +57,7 @@ class ResponseToPost:
     organization_id: UUID
     service_name: str
     organization_name: str
-    grant: TokenGrant | None = None
+    device_token: Secret | None = None
     problem: Refusal | None = None
 
 
@@ -85,22 +88,6 @@ class NotAdmitted(access.Forbidden):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
-    """Who is to be signed in: the session and the device of a browser, and whether its user has agreed.
-
-    `has_signed_in_for_it` means that the session is that of a sign-in elsewhere for this very request. `relay_state` is
-    what a service provider gets that has not asked.
-    """
-
-    session_id: UUID | None
-    base_url: str
-    device_token: str | None = field(default=None, repr=False)
-    has_agreed: bool = False
-    has_signed_in_for_it: bool = False
-    relay_state: str | None = None
-
-
 def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | None, visit: Visit) -> Outcome | Refusal:
     """Answer a pending request with a session, or a service provider that has not asked; claim the request.
 
@@ -110,18 +97,24 @@ def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | No
         return _answer(uow, provider, pending, visit)
 
 
-def _answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | None, visit: Visit) -> Outcome | Refusal:
-    task = _Task(uow, provider, pending, visit)
-    caller = standing = None
-    if visit.session_id is not None:
-        read_standing = uow.saml_providers.defer_standing(provider, visit.session_id)
-        caller = uow.callers.of_session(visit.session_id)
-        standing = read_standing()
+def _answer(
+    uow: UnitOfWork,
+    provider: SamlProvider,
+    pending: PendingRequest | None,
+    visit: Visit,
+    taken: TakenRequest | None = None,
+) -> Outcome | Refusal:
+    task = _Task(uow, provider, pending, visit, is_taken_here=taken is not None)
+    found = visits.read_session(uow, provider, visit)
+    if taken is not None:
+        requests.require_new(taken)
+    caller = found.parent.caller if found is not None else None
     refusal = task.refusal()
     if refusal is not None:
         return task.refuse(refusal, caller, SignInReason.REQUEST_UNSUPPORTED)
-    if caller is None or standing is None or not task.is_fresh(caller):
+    if found is None or caller is None or not task.is_fresh(caller):
         return task.interact(AuthenticationRequired(), caller)
+    standing = found.standing
     caller.forbid_impersonation()
     if standing.is_suspended:
         return task.refuse(_DENIED, caller, SignInReason.SUSPENDED, problem=MembershipSuspended())
@@ -129,7 +122,7 @@ def _answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | N
         return task.refuse(_DENIED, caller, SignInReason.NOT_ADMITTED, problem=NotAdmitted())
     if not (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
         return task.interact(_agreement(provider, caller.email), caller)
-    return task.sign_in(caller, standing)
+    return task.sign_in(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,16 +144,16 @@ def take_and_answer(
     visit: Visit,
 ) -> Answered | Refusal:
     """Take a request and answer it, in one transaction; raise as `requests.take` and `answer` do."""
-    taken = requests.take(
+    taken = requests.defer_taking(
         uow, provider, request, relay_state=relay_state, browser_key=browser_key, base_url=visit.base_url
     )
-    outcome = answer(uow, provider, taken.pending, visit)
+    outcome = _answer(uow, provider, taken.pending, visit, taken)
     return outcome if isinstance(outcome, Refusal) else Answered(taken=taken, outcome=outcome)
 
 
 def deny(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest, visit: Visit) -> ResponseToPost:
     """Answer a pending request whose user has cancelled it; raise `SignInStateUnknown` when it was answered already."""
-    caller = uow.callers.of_session(visit.session_id) if visit.session_id is not None else None
+    caller = uow.callers.of_session(visit.signed_in.session_id) if visit.signed_in is not None else None
     return _Task(uow, provider, pending, visit).refuse(_DENIED, caller, SignInReason.CONSENT_REFUSED)
 
 
@@ -168,8 +161,9 @@ def answer_with_ticket(
     uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest, ticket: str, visit: Visit
 ) -> Outcome | Refusal:
     """Answer a pending request with the session of a sign-in elsewhere, whose ticket is used up."""
-    session_id = requests.use_ticket(uow, pending, ticket)
-    return answer(uow, provider, pending, replace(visit, session_id=session_id, has_signed_in_for_it=True))
+    session_id, user_id = requests.use_ticket(uow, pending, ticket)
+    signed_in = SignedIn(session_id=session_id, user_id=user_id)
+    return answer(uow, provider, pending, replace(visit, signed_in=signed_in, has_signed_in_for_it=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,20 +184,30 @@ def initiate(uow: UnitOfWork, organization_slug: str, service_slug: str, visit: 
         return Initiated(provider=provider, outcome=_agreement(provider, uow.caller.email))
     access.authorize(uow, organization_slug, Operation.SAML_LOGIN)
     provider = providers.find(uow, organization_slug, service_slug)
-    outcome = answer(uow, provider, None, visit)
+    signed_in = SignedIn(session_id=uow.caller.session_id, user_id=uow.caller.user_id)
+    outcome = answer(uow, provider, None, replace(visit, signed_in=signed_in))
     return outcome if isinstance(outcome, Refusal) else Initiated(provider=provider, outcome=outcome)
 
 
 class _Task:
-    """One answer in the making."""
+    """One answer in the making; with `is_taken_here`, to a request that the same transaction has taken."""
 
-    def __init__(self, uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | None, visit: Visit) -> None:
+    def __init__(
+        self,
+        uow: UnitOfWork,
+        provider: SamlProvider,
+        pending: PendingRequest | None,
+        visit: Visit,
+        *,
+        is_taken_here: bool = False,
+    ) -> None:
         self._uow = uow
         self._provider = provider
         self._pending = pending
         self._visit = visit
+        self._is_taken_here = is_taken_here
         self._terms = pending.terms if pending is not None else None
-        self._key = uow.saml_certificates.defer_signing_key(provider.organization_id, provider.service_id)
+        self._key = defer_signing_key(uow, provider.organization_id, provider.service_id)
 
     def refusal(self) -> StatusOf | None:
         """Return the status for a request that no session can answer."""
@@ -247,9 +251,9 @@ class _Task:
             note(self._uow, caller.user_id, Provider.SAML, destination, reason, caller.confinement)
         return self._answer(status, problem=None if self._is_passive else problem)
 
-    def sign_in(self, caller: Caller, standing: AdmissionStanding) -> Outcome | Refusal:
+    def sign_in(self, found: FoundSession) -> Outcome | Refusal:
         """Begin the session of the service provider, and answer with an assertion."""
-        uow, provider, terms = self._uow, self._provider, self._terms
+        uow, provider, terms, caller = self._uow, self._provider, self._terms, found.parent.caller
         name_id = assertions.name_id(uow, provider, caller.user_id, caller.email)
         if terms is not None and terms.subject not in {None, name_id.value}:
             status = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.UNKNOWN_PRINCIPAL)
@@ -263,7 +267,7 @@ class _Task:
             status = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.NO_AUTHN_CONTEXT)
             return self.refuse(status, caller, SignInReason.NO_AUTHN_CONTEXT)
         try:
-            begun = _begin_session(uow, provider, caller, self._visit.device_token)
+            begun = visits.begin_session(uow, provider, found)
         except SecondFactorRequired as refusal:
             # A member of an organization that requires two factors, who has set none up.
             return self.refuse(_DENIED, caller, SignInReason.SECOND_FACTOR_REQUIRED, problem=refusal)
@@ -278,20 +282,20 @@ class _Task:
             name_id=name_id,
             session_index=session.index,
             authenticated_at=caller.authenticated_at,
-            session_ends_at=begun.session_expires_at,
+            session_ends_at=begun.session.expires_at,
             context_class=context_class,
             attributes=assertions.attributes(
                 provider.configuration.attribute_mapping,
                 user_id=caller.user_id,
                 email=caller.email,
-                standing=standing,
+                standing=found.standing,
             ),
         )
-        return self._answer(SUCCESS, assertion=assertion, grant=begun)
+        return self._answer(SUCCESS, assertion=assertion, device_token=begun.device_token)
 
-    def _known_session(self, begun: TokenGrant, name_id: NameId) -> SamlSession:
+    def _known_session(self, begun: BegunSession, name_id: NameId) -> SamlSession:
         session = SamlSession(
-            session_id=begun.session_id,
+            session_id=begun.session.id,
             organization_id=self._provider.organization_id,
             service_id=self._provider.service_id,
             audience=self._provider.audience,
@@ -301,7 +305,11 @@ class _Task:
         return session
 
     def _claim(self) -> None:
-        if self._pending is not None and not self._uow.saml_requests.claim(self._pending, at=self._uow.now):
+        if self._pending is None:
+            return
+        is_claimed = self._uow.saml_requests.claim(self._pending, at=self._uow.now)
+        # No other transaction sees a request before the end of the one that takes it.
+        if not self._is_taken_here and not is_claimed():
             raise SignInStateUnknown
 
     def _answer(
@@ -309,7 +317,7 @@ class _Task:
         status: StatusOf,
         *,
         assertion: IssuedAssertion | None = None,
-        grant: TokenGrant | None = None,
+        device_token: Secret | None = None,
         problem: Refusal | None = None,
     ) -> ResponseToPost:
         provider, configuration = self._provider, self._provider.configuration
@@ -326,19 +334,20 @@ class _Task:
                 sign_response=configuration.sign_response,
                 sign_assertion=configuration.sign_assertions,
             ),
-            key=_required(self._key()),
+            key=self._key(),
             organization_id=provider.organization_id,
             relay_state=self._pending.relay_state if self._pending is not None else self._visit.relay_state,
             service_name=provider.service_name,
             organization_name=provider.organization_name,
-            grant=grant,
+            device_token=device_token,
             problem=problem,
         )
 
 
-def signing_key(uow: UnitOfWork, provider: SamlProvider) -> SamlSigningKey:
-    """Return the key that signs for a service; raise `ProviderUnknown` when it was deactivated meanwhile."""
-    return _required(uow.saml_certificates.defer_signing_key(provider.organization_id, provider.service_id)())
+def defer_signing_key(uow: UnitOfWork, organization_id: UUID, service_id: UUID) -> Deferred[SamlSigningKey]:
+    """Defer reading the key that signs for a service; raise `ProviderUnknown` when it was deactivated meanwhile."""
+    found = uow.saml_certificates.defer_signing_key(organization_id, service_id)
+    return lambda: _required(found())
 
 
 def _required(key: SamlSigningKey | None) -> SamlSigningKey:
@@ -356,24 +365,6 @@ def _agreement(provider: SamlProvider, email: str) -> AgreementRequired:
         email=email,
         attributes=tuple(mapping or assertions.DEFAULT_MAPPING),
     )
-
-
-def _begin_session(
-    uow: UnitOfWork, provider: SamlProvider, caller: Caller, device_token: str | None
-) -> TokenGrant | Refusal:
-    """Begin the child of the caller's session for a service; the service has no other one of this parent."""
-    outcome = child_sessions.begin_by_saml(
-        uow,
-        caller,
-        organization_slug=provider.organization_slug,
-        service_slug=provider.service_slug,
-        device_token=device_token,
-    )
-    if isinstance(outcome, Refusal):
-        return outcome
-    # The new one is not among them yet: what the service provider is told about it is stored later.
-    uow.saml_sessions.end_earlier(caller.user_id, caller.session_id, provider)
-    return outcome.grant
 
 
 def message_id(uow: UnitOfWork) -> str:

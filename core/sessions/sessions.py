@@ -70,6 +70,18 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ParentSession:
+    """A live session from which another one is to begin, and what limits that one if it is the session of a browser.
+
+    `domain_organization_id` is the organization of the custom domain under which it began.
+    """
+
+    caller: Caller
+    bounded_until: datetime | None
+    domain_organization_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndedSession:
     """The user of a session that an organization has ended for many users at once."""
 

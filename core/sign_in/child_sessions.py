@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
 from core.errors import Forbidden
+from core.lazy_dataclasses import dataclass
 from core.sessions.callers import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
 from core.sign_in import conclusion
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.accounts.users import User
+    from core.deferred import Deferred
     from core.errors import Refusal
     from core.sessions.browser_sessions import BrowserSession
-    from core.sessions.callers import Caller
+    from core.sessions.sessions import ParentSession
     from core.sign_in.arrivals import Circumstances
-    from core.sign_in.conclusion import SignInCompleted
-    from core.sign_in.places import Place
+    from core.sign_in.conclusion import BegunSession
     from ports.unit_of_work import UnitOfWork
 
 
@@ -41,80 +42,119 @@ def begin(
     /,
     *,
     is_child: bool = True,
-) -> SignInCompleted | Refusal:
+) -> BegunSession | Refusal:
     """Sign the user of a browser session in to an organization or one of its services; refuse as a sign-in does.
 
     With `is_child=False` the session does not end with the browser's: it is for another device. Raise `SessionOver`
     when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
     """
+    return prepare(uow, parent_id, user_id, wanted, is_child=is_child)()
+
+
+def prepare(
+    uow: UnitOfWork,
+    parent_id: UUID,
+    user_id: UUID,
+    wanted: Destination,
+    /,
+    *,
+    is_child: bool = True,
+) -> Deferred[BegunSession | Refusal]:
+    """Defer reading what a sign-in from a browser session is judged by; the call does what `begin` does."""
     destination = replace(wanted, parent_id=parent_id if is_child else None)
     locked_user = uow.users.defer_lock(user_id)
     # Locked, so that what ends the parent finds this child.
     locked_parent = uow.browser_sessions.defer_lock(parent_id)
     circumstances = defer_circumstances(uow, user_id, destination)
-    user, parent = locked_user(), locked_parent()
-    if parent is None or parent.user_id != user_id:
-        raise SessionOver
-    if parent.is_impersonation:
-        # Its user would have signed in to the service; `core/platform/impersonation.py` begins a session there.
-        raise ClosedWhileImpersonating
-    _require_own_organization(parent, circumstances.place())
-    proof = IdentityProof(
-        user_id=user_id,
-        provider=Provider(parent.provider),
-        amr=tuple(parent.amr),
-        authenticated_at=parent.authenticated_at,
-        confinement=parent.confinement,
-        bounded_until=parent.bounded_until,
-    )
-    return _conclude(uow, user, proof, destination, circumstances)
+
+    def begin_prepared() -> BegunSession | Refusal:
+        user, parent = locked_user(), locked_parent()
+        if parent is None or parent.user_id != user_id:
+            raise SessionOver
+        if parent.is_impersonation:
+            # Its user would have signed in to the service; `core/platform/impersonation.py` begins a session there.
+            raise ClosedWhileImpersonating
+        _require_own_organization(parent, circumstances)
+        proof = IdentityProof(
+            user_id=user_id,
+            provider=Provider(parent.provider),
+            amr=tuple(parent.amr),
+            authenticated_at=parent.authenticated_at,
+            confinement=parent.confinement,
+            bounded_until=parent.bounded_until,
+        )
+        return _conclude(uow, user, proof, destination, circumstances)
+
+    return begin_prepared
 
 
-def begin_by_saml(
-    uow: UnitOfWork, caller: Caller, /, *, organization_slug: str, service_slug: str, device_token: str | None
-) -> SignInCompleted | Refusal:
-    """Sign a caller in to a SAML service provider; refuse as `begin` does.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedChild:
+    """A session that may begin by SAML: its user and its parent, locked, and the circumstances of the sign-in."""
 
-    Their session need not be that of a browser: an application may have signed them in, and begun the request.
+    destination: Destination
+    user: Deferred[User | None]
+    parent: Deferred[ParentSession | None]
+    circumstances: Circumstances
+
+
+def prepare_by_saml(
+    uow: UnitOfWork,
+    parent_id: UUID,
+    user_id: UUID,
+    /,
+    *,
+    organization_slug: str,
+    service_slug: str,
+    device_token: str | None,
+) -> PreparedChild:
+    """Defer reading what a sign-in to a SAML service provider is judged by.
+
+    The parent need not be the session of a browser: an application may have signed its user in, and begun the request.
     """
     destination = Destination(
         organization_slug=organization_slug,
         service_slug=service_slug,
         device_token=device_token,
-        parent_id=caller.session_id,
+        parent_id=parent_id,
     )
-    locked_user = uow.users.defer_lock(caller.user_id)
-    # Locked, so that what ends the parent finds this child.
-    locked_hash = uow.sessions.defer_lock_refresh_hash(caller.session_id)
-    locked_browser = uow.browser_sessions.defer_lock(caller.session_id)
-    circumstances = defer_circumstances(uow, caller.user_id, destination)
-    user, browser = locked_user(), locked_browser()
-    if locked_hash() is None:
-        raise SessionOver
-    if browser is not None:
-        _require_own_organization(browser, circumstances.place())
+    return PreparedChild(
+        destination=destination,
+        user=uow.users.defer_lock(user_id),
+        # Locked, so that what ends the parent finds this child.
+        parent=uow.callers.defer_lock_parent(parent_id, user_id),
+        circumstances=defer_circumstances(uow, user_id, destination),
+    )
+
+
+def begin_by_saml(uow: UnitOfWork, prepared: PreparedChild, parent: ParentSession) -> BegunSession | Refusal:
+    """Sign the user of a parent, which was read, in to a SAML service provider; refuse as `begin` does."""
+    circumstances = prepared.circumstances
+    _require_own_organization(parent, circumstances)
+    caller = parent.caller
     proof = IdentityProof(
         user_id=caller.user_id,
         provider=Provider.SAML,
         amr=tuple(caller.amr),
         authenticated_at=caller.authenticated_at,
         confinement=caller.confinement,
-        bounded_until=browser.bounded_until if browser is not None else None,
+        bounded_until=parent.bounded_until,
     )
-    return _conclude(uow, user, proof, destination, circumstances)
+    return _conclude(uow, prepared.user(), proof, prepared.destination, circumstances)
 
 
 def _conclude(
     uow: UnitOfWork, user: User | None, proof: IdentityProof, destination: Destination, circumstances: Circumstances
-) -> SignInCompleted | Refusal:
-    outcome = conclusion.conclude_locked(uow, user, proof, destination, circumstances)
+) -> BegunSession | Refusal:
+    outcome = conclusion.conclude_child(uow, user, proof, destination, circumstances)
     # A session that begins here cannot wait for a code; the browser signs in again instead.
     return SecondFactorDue() if isinstance(outcome, SecondFactorPending) else outcome
 
 
-def _require_own_organization(parent: BrowserSession, place: Place) -> None:
+def _require_own_organization(parent: BrowserSession | ParentSession, circumstances: Circumstances) -> None:
     """Raise `Forbidden` when a session of a custom domain is to sign in outside its organization (decisions 13.3)."""
-    if parent.domain_organization_id not in {None, place.organization_id}:
+    own_id = parent.domain_organization_id
+    if own_id is not None and own_id != circumstances.place().organization_id:
         raise Forbidden(
             "You are signed in at the domain of another organization. Sign in at the platform's own address."
         )

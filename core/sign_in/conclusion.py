@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.accounts.users import User
+    from core.secrets import Secret
     from core.sessions.browser_sessions import BrowserCookie
     from core.sign_in.identities import ProviderSession
     from core.sign_in.mfa_challenges import MfaChallenge
@@ -45,6 +46,16 @@ if TYPE_CHECKING:
 _FAILED: Final = frozenset(
     {Rule.ACTIVATED, Rule.REOPENING, Rule.ADDRESS_VERIFIED, Rule.AFFILIATION, Rule.SINGLE_SIGN_ON}
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunSession:
+    """A session has begun. `conclude_child` returns no more: who takes it over gets tokens later (`refresh.py`)."""
+
+    session: Session
+    device_token: Secret
+    refresh_token: Secret
+    cookie: BrowserCookie | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,18 +96,35 @@ def conclude_locked(
     were read behind it, where the caller could do so in the same round trip.
     """
     try:
-        return _conclude(uow, user, proof, destination, circumstances)
+        sign_in = _assessed(uow, user, proof, destination, circumstances)
+        if not isinstance(sign_in, AssessedSignIn):
+            return sign_in
+        return _with_tokens(uow, sign_in, _begin_session(uow, sign_in, destination, trust_device=False))
     except Refusal as refusal:
         raise noted(refusal, proof.user_id, proof.provider, destination, proof.confinement) from None
 
 
-def _conclude(
+def conclude_child(
+    uow: UnitOfWork, user: User | None, proof: IdentityProof, destination: Destination, circumstances: Circumstances
+) -> BegunSession | SecondFactorPending | Refusal:
+    """Do what `conclude_locked` does, for a session whose tokens are for another party; nothing is read behind it."""
+    try:
+        sign_in = _assessed(uow, user, proof, destination, circumstances)
+        if not isinstance(sign_in, AssessedSignIn):
+            return sign_in
+        return _begin_session(uow, sign_in, destination, trust_device=False)
+    except Refusal as refusal:
+        raise noted(refusal, proof.user_id, proof.provider, destination, proof.confinement) from None
+
+
+def _assessed(
     uow: UnitOfWork,
     user: User | None,
     proof: IdentityProof,
     destination: Destination,
     circumstances: Circumstances | None,
-) -> Outcome:
+) -> AssessedSignIn | SecondFactorPending | Refusal:
+    """Return a sign-in that needs no further factor."""
     sign_in = _admit(
         Candidate(
             uow=uow,
@@ -115,7 +143,7 @@ def _conclude(
                 return SecondFactorDue()
             return _ask_second_factor(uow, sign_in, destination)
         sign_in = sign_in.with_methods("trusted")
-    return _begin_session(uow, sign_in, destination, trust_device=False)
+    return sign_in
 
 
 def conclude_with_second_factor(
@@ -140,7 +168,8 @@ def conclude_with_second_factor(
         )
         if isinstance(sign_in, Refusal):
             return sign_in
-        return _begin_session(uow, sign_in, destination, trust_device=trust_device, event_id=challenge.id)
+        begun = _begin_session(uow, sign_in, destination, trust_device=trust_device, event_id=challenge.id)
+        return _with_tokens(uow, sign_in, begun)
     except Refusal as refusal:
         raise noted(refusal, user.id, proof.provider, destination, proof.confinement) from None
 
@@ -206,7 +235,7 @@ def _begin_session(
     *,
     trust_device: bool,
     event_id: UUID | None = None,
-) -> SignInCompleted:
+) -> BegunSession:
     sign_in.require_second_factor()
     bounded_until = sign_in.proof.bounded_until
     if bounded_until is not None and bounded_until <= uow.now:
@@ -237,15 +266,20 @@ def _begin_session(
         _mail_warning(uow, user, device)
 
     _publish(uow, sign_in)
-    is_of_account = place.organization is None and session.confinement is None and destination.browser is None
-    caller = _caller_of_account(user, session) if is_of_account else uow.callers.of_session(session.id)
+    return BegunSession(session=session, device_token=device.token, refresh_token=refresh_token, cookie=cookie)
+
+
+def _with_tokens(uow: UnitOfWork, sign_in: AssessedSignIn, begun: BegunSession) -> SignInCompleted:
+    session = begun.session
+    is_of_account = session.organization_id is None and session.confinement is None and begun.cookie is None
+    caller = _caller_of_account(sign_in.user, session) if is_of_account else uow.callers.of_session(session.id)
     if caller is None:
         # Deactivated concurrently; raising rolls everything back.
         raise SignInInterrupted().because(SignInReason.DEACTIVATED)
-    return SignInCompleted(
-        grant=token_grant(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token),
-        cookie=cookie,
+    grant = token_grant(
+        caller, begun.refresh_token, session_expires_at=session.expires_at, device_token=begun.device_token
     )
+    return SignInCompleted(grant=grant, cookie=begun.cookie)
 
 
 def _keep_provider_session(uow: UnitOfWork, session_id: UUID, proof: IdentityProof, known: ProviderSession) -> None:

@@ -47,13 +47,6 @@ class SamlProviders(Protocol):
         """Return the identity provider of a service with a configuration, in one statement; else None."""
         ...
 
-    def defer_standing(self, provider: SamlProvider, session_id: UUID) -> Deferred[AdmissionStanding | None]:
-        """Begin to read what the user of a session has to do with the organization and the service.
-
-        It is None when there is no such session.
-        """
-        ...
-
-    def standing_of_user(self, provider: SamlProvider, user_id: UUID) -> AdmissionStanding | None:
-        """Return what a user has to do with the organization and the service; None when there is no such account."""
+    def defer_standing(self, provider: SamlProvider, user_id: UUID) -> Deferred[AdmissionStanding | None]:
+        """Defer reading what a user has to do with the organization and the service; None without such an account."""
         ...

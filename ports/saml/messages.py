@@ -1,4 +1,4 @@
-"""The XML of SAML, which threads read and write: it takes milliseconds of a processor."""
+"""The XML of SAML, whose long messages threads read: they take milliseconds of a processor."""
 
 from datetime import datetime
 from typing import Any, Protocol

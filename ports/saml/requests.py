@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.saml.providers import SamlProvider
 from core.saml.requests import PendingRequest
 
@@ -11,8 +12,8 @@ from core.saml.requests import PendingRequest
 class SamlRequests(Protocol):
     """Requests under the hash of their state, each bound to the hash of the key of a browser."""
 
-    def add(self, pending: PendingRequest, *, state_hash: bytes, browser_hash: bytes) -> bool:
-        """Store a new request; False when the service has one with its message id, also from a concurrent call."""
+    def add(self, pending: PendingRequest, *, state_hash: bytes, browser_hash: bytes) -> Deferred[bool]:
+        """Defer storing a request; False when the service has one with its message id, also from a concurrent call."""
         ...
 
     def find(
@@ -21,8 +22,8 @@ class SamlRequests(Protocol):
         """Return a request of a service that is not answered and not expired; None without one."""
         ...
 
-    def claim(self, pending: PendingRequest, *, at: datetime) -> bool:
-        """Mark a request as answered; False when it is already, as for the loser of concurrent calls."""
+    def claim(self, pending: PendingRequest, *, at: datetime) -> Deferred[bool]:
+        """Defer marking a request as answered; False when it is already, as for the loser of concurrent calls."""
         ...
 
     def is_open(self, state_hash: bytes, *, at: datetime) -> bool:
@@ -38,6 +39,9 @@ class SamlRequests(Protocol):
         """
         ...
 
-    def use_ticket(self, request_id: UUID, ticket_hash: bytes, *, at: datetime) -> UUID | None:
-        """Remove the ticket of a request and return its session; None when it is another one, used or expired."""
+    def use_ticket(self, request_id: UUID, ticket_hash: bytes, *, at: datetime) -> tuple[UUID, UUID] | None:
+        """Remove the ticket of a request and return its session and its user.
+
+        None when it is another one, used or expired.
+        """
         ...

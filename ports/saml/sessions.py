@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.saml.providers import SamlProvider
 from core.saml.sessions import SamlSession, SessionState
 from core.services.services import Service
@@ -42,8 +43,8 @@ class SamlSessions(Protocol):
         """Count the live sessions that the service provider of a service knows, at most as many."""
         ...
 
-    def alive_of(
+    def defer_alive_of(
         self, user_id: UUID, parent_ids: Sequence[UUID], *, service_id: UUID | None = None, limit: int
-    ) -> Sequence[UUID]:
-        """List the live sessions of service providers that began from these sessions of a user, the oldest first."""
+    ) -> Deferred[Sequence[UUID]]:
+        """Defer listing the live sessions of service providers that began from these of a user, the oldest first."""
         ...

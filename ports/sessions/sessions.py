@@ -8,7 +8,7 @@ from core.deferred import Deferred
 from core.sessions.callers import Caller
 from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable
-from core.sessions.sessions import EndedImpersonation, EndedSession, Session
+from core.sessions.sessions import EndedImpersonation, EndedSession, ParentSession, Session
 
 
 class Sessions(Protocol):
@@ -45,10 +45,6 @@ class Sessions(Protocol):
         """Lock a live session and return the hash of its refresh token; None when the session has ended."""
         ...
 
-    def defer_lock_refresh_hash(self, session_id: UUID) -> Deferred[bytes | None]:
-        """Defer `lock_refresh_hash`: what is deferred after it is read behind the lock."""
-        ...
-
     def move(self, session_id: UUID, *, organization_id: UUID, new_hash: bytes, remembered_max: int) -> None:
         """Store another context of a locked session, and the hash of its next refresh token.
 
@@ -70,6 +66,10 @@ class Sessions(Protocol):
 
     def revoke(self, session_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         """Revoke a session of this user, unless it has ended already."""
+        ...
+
+    def revoke_each(self, session_ids: Sequence[UUID], *, user_id: UUID) -> Sequence[UUID | None]:
+        """Revoke those of these sessions of a user that have not ended already."""
         ...
 
     def revoke_all(self, user_id: UUID, *, except_session_id: UUID | None = None) -> Sequence[UUID | None]:
@@ -131,6 +131,14 @@ class Callers(Protocol):
         """
         ...
 
+<<<<<<< HEAD
     def defer_of_session(self, session_id: UUID) -> Deferred[Caller | None]:
         """Defer `of_session`."""
+=======
+    def defer_lock_parent(self, session_id: UUID, user_id: UUID) -> Deferred[ParentSession | None]:
+        """Defer loading a session of a user, locked so that it does not end before this transaction.
+
+        None when `of_session` would return None. What is deferred after it is read behind the lock.
+        """
+>>>>>>> saml32
         ...

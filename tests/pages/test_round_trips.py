@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.postgres.driver.statements import Statements
+from tests.pages.saml.logout_steps import index_of, redirected_to, send, statuses
 from tests.service_provider import posted_form
 from tests.world.authorization import address_of, sign_in
 from tests.world.builder import EMAIL, PASSWORD
@@ -101,7 +102,7 @@ async def test_the_first_page_of_a_sign_in_for_a_service_takes_three(
     assert (page.status, round_trips.count) == (200, 3)
 
 
-async def test_an_authorization_of_a_browser_that_is_signed_in_takes_six(
+async def test_an_authorization_of_a_browser_that_is_signed_in_takes_four(
     world: World, visitor: Visitor, round_trips: RoundTrips
 ) -> None:
     world.user(EMAIL)
@@ -112,7 +113,7 @@ async def test_an_authorization_of_a_browser_that_is_signed_in_takes_six(
     answer = await visitor.send("GET", address_of(shop))
 
     assert "code=" in answer.headers["Location"]
-    assert round_trips.count == 6
+    assert (round_trips.count, round_trips.statements) == (4, 17)
 
 
 async def test_the_exchange_of_a_code_takes_five(world: World, visitor: Visitor, round_trips: RoundTrips) -> None:
@@ -137,7 +138,7 @@ async def test_introspection_takes_one(world: World, visitor: Visitor, round_tri
     assert (answer.json["active"], round_trips.count, round_trips.statements) == (True, 1, 2)
 
 
-async def test_a_sign_in_by_saml_takes_eight(
+async def test_a_sign_in_by_saml_takes_four(
     team: Team, visitor: Visitor, saml_shop: SamlService, round_trips: RoundTrips
 ) -> None:
     assert team.ids
@@ -147,7 +148,21 @@ async def test_a_sign_in_by_saml_takes_eight(
     page = await visitor.open(saml_shop.sso(saml_shop.sp.authn_request()))
 
     assert posted_form(page.text).statuses == ["Success"]
-    assert round_trips.count == 8
+    assert (round_trips.count, round_trips.statements) == (4, 22)
+
+
+async def test_a_logout_by_saml_takes_twelve(
+    team: Team, visitor: Visitor, saml_shop: SamlService, round_trips: RoundTrips
+) -> None:
+    assert team.ids
+    await visitor.sign_in("member@example.com")
+    request = saml_shop.sp.logout_request("member@example.com", index_of(await saml_shop.signed_in(visitor)))
+    round_trips.begin()
+
+    answer = await send(visitor, saml_shop, request)
+
+    assert statuses(redirected_to(answer, saml_shop.sp.slo_url, "SAMLResponse")) == ["Success"]
+    assert round_trips.count == 12
 
 
 async def test_deactivating_a_user_by_scim_takes_eight(team: Team, round_trips: RoundTrips) -> None:

@@ -45,8 +45,8 @@ _PROVIDER: Final = f"""
 PROVIDER_BY_SLUGS: Final = f"{_PROVIDER} WHERE o.slug = %s AND s.slug = %s"
 PROVIDER_BY_ID: Final = f"{_PROVIDER} WHERE c.organization_id = %s AND c.service_id = %s"
 _NAMES: Final = ("organization_slug", "organization_name", "service_slug", "service_name")
-_STANDING: Final = """
-              m.role, m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
+STANDING: Final = """
+    SELECT    m.role, m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
               coalesce(p.display_name, p.formatted_name, nullif(concat_ws(' ', p.given_name, p.family_name), ''))
                   AS name,
               EXISTS (SELECT FROM service_users
@@ -56,10 +56,10 @@ _STANDING: Final = """
                       WHERE  organization_id = %(organization_id)s AND user_id = u.id
                         AND  last_login_at IS NOT NULL) AS has_used,
               u.created_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_own
-"""
-_OF_ACCOUNT: Final = """
+    FROM      users u
     LEFT JOIN memberships m   ON m.organization_id = %(organization_id)s AND m.user_id = u.id
     LEFT JOIN scim_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
+    WHERE     u.id = %(user_id)s
 """
 # What another service provider has sent says nothing about this one.
 _CONTACT_OF_THE_SAME: Final = ", ".join(
@@ -67,12 +67,6 @@ _CONTACT_OF_THE_SAME: Final = ", ".join(
     f" THEN saml_configurations.{name} END"
     for name in ("last_request_at", "last_error", "last_error_at")
 )
-STANDING: Final = f"""
-    SELECT {_STANDING} FROM sessions s JOIN users u ON u.id = s.user_id {_OF_ACCOUNT} WHERE s.id = %(session_id)s
-"""  # noqa: S608 - made of constants alone
-STANDING_OF_USER: Final = f"""
-    SELECT {_STANDING} FROM users u {_OF_ACCOUNT} WHERE u.id = %(user_id)s
-"""  # noqa: S608 - likewise
 
 
 class PostgresSamlConfigurations(Aggregate):
@@ -142,17 +136,10 @@ class PostgresSamlProviders(Aggregate):
     def by_id(self, organization_id: UUID, service_id: UUID) -> SamlProvider | None:
         return self._one(_provider, PROVIDER_BY_ID, (organization_id, service_id))
 
-    def defer_standing(self, provider: SamlProvider, session_id: UUID) -> Deferred[AdmissionStanding | None]:
+    def defer_standing(self, provider: SamlProvider, user_id: UUID) -> Deferred[AdmissionStanding | None]:
         return self._defer_one(
             AdmissionStanding,
             STANDING,
-            {"organization_id": provider.organization_id, "service_id": provider.service_id, "session_id": session_id},
-        )
-
-    def standing_of_user(self, provider: SamlProvider, user_id: UUID) -> AdmissionStanding | None:
-        return self._one(
-            AdmissionStanding,
-            STANDING_OF_USER,
             {"organization_id": provider.organization_id, "service_id": provider.service_id, "user_id": user_id},
         )
 

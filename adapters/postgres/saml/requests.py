@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.saml.providers import SamlProvider
 
 # Also the loser of a race finds no row to return.
@@ -28,8 +29,8 @@ _ADD: Final = """
 class PostgresSamlRequests(Aggregate):
     """The port `SamlRequests`."""
 
-    def add(self, pending: PendingRequest, *, state_hash: bytes, browser_hash: bytes) -> bool:
-        return self._changes_one(
+    def add(self, pending: PendingRequest, *, state_hash: bytes, browser_hash: bytes) -> Deferred[bool]:
+        return self._defer_changes_one(
             _ADD,
             (
                 pending.id,
@@ -59,8 +60,8 @@ class PostgresSamlRequests(Aggregate):
             (state_hash, browser_hash, provider.organization_id, provider.service_id, at),
         )
 
-    def claim(self, pending: PendingRequest, *, at: datetime) -> bool:
-        return self._changes_one(
+    def claim(self, pending: PendingRequest, *, at: datetime) -> Deferred[bool]:
+        return self._defer_changes_one(
             """
             UPDATE saml_requests
             SET    answered_at = %s
@@ -93,23 +94,24 @@ class PostgresSamlRequests(Aggregate):
             (ticket_hash, session_id, expires_at, state_hash, at),
         ).fetchone()
 
-    def use_ticket(self, request_id: UUID, ticket_hash: bytes, *, at: datetime) -> UUID | None:
+    def use_ticket(self, request_id: UUID, ticket_hash: bytes, *, at: datetime) -> tuple[UUID, UUID] | None:
         # The ids in RETURNING are the new ones, so the row is locked and read first.
-        return self._value_or_none(
+        return self._connection.execute(
             """
             WITH ticket AS (
-                SELECT id, ticket_session_id
-                FROM   saml_requests
-                WHERE  id = %s AND ticket_hash = %s AND ticket_expires_at > %s AND ticket_session_id IS NOT NULL
-                FOR UPDATE)
+                SELECT r.id, r.ticket_session_id, s.user_id
+                FROM   saml_requests r
+                JOIN   sessions s ON s.id = r.ticket_session_id
+                WHERE  r.id = %s AND r.ticket_hash = %s AND r.ticket_expires_at > %s
+                FOR UPDATE OF r)
             UPDATE saml_requests r
             SET    ticket_hash = NULL, ticket_session_id = NULL, ticket_expires_at = NULL
             FROM   ticket
             WHERE  r.id = ticket.id
-            RETURNING ticket.ticket_session_id
+            RETURNING ticket.ticket_session_id, ticket.user_id
             """,
             (request_id, ticket_hash, at),
-        )
+        ).fetchone()
 
 
 def _stored(terms: Terms) -> dict[str, Any]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.saml.providers import SamlProvider
     from core.services.services import Service
 
@@ -27,6 +28,13 @@ NAMED: Final = """
               WHERE     s.id = saml_sessions.session_id) IS NOT DISTINCT FROM %(domain_id)s::uuid
     ORDER BY session_id DESC
     LIMIT    %(limit)s
+"""
+# Not a join, for which all sessions of the service could be read instead of the few of the parent.
+END_EARLIER: Final = """
+    UPDATE sessions s
+    SET    revoked_at = %s
+    WHERE  s.parent_id = %s AND s.user_id = %s AND s.revoked_at IS NULL
+      AND  (SELECT p.organization_id = %s AND p.service_id = %s FROM saml_sessions p WHERE p.session_id = s.id)
 """
 ALIVE: Final = f"""
     SELECT   s.id
@@ -107,14 +115,7 @@ class PostgresSamlSessions(Aggregate):
 
     def end_earlier(self, user_id: UUID, parent_id: UUID, provider: SamlProvider) -> None:
         self._connection.execute_later(
-            """
-            UPDATE sessions s
-            SET    revoked_at = %s
-            FROM   saml_sessions p
-            WHERE  s.parent_id = %s AND s.user_id = %s AND s.revoked_at IS NULL
-              AND  p.session_id = s.id AND p.organization_id = %s AND p.service_id = %s
-            """,
-            (self._transaction.now, parent_id, user_id, provider.organization_id, provider.service_id),
+            END_EARLIER, (self._transaction.now, parent_id, user_id, provider.organization_id, provider.service_id)
         )
 
     def count_live(self, service: Service, *, counted_max: int) -> int:
@@ -128,10 +129,10 @@ class PostgresSamlSessions(Aggregate):
             },
         )
 
-    def alive_of(
+    def defer_alive_of(
         self, user_id: UUID, parent_ids: Sequence[UUID], *, service_id: UUID | None = None, limit: int
-    ) -> Sequence[UUID]:
-        return self._values(
+    ) -> Deferred[Sequence[UUID]]:
+        return self._defer_values(
             ALIVE,
             {
                 "user_id": user_id,

@@ -11,7 +11,10 @@ from core.sessions.callers import Caller, ServicePlan
 from core.sessions.client_grants import ClientGrant
 from core.sessions.refresh import Refreshable
 from core.sessions.security_profiles import SecurityProfile
-from core.sessions.sessions import IDLE_LIFETIME
+from core.sessions.sessions import IDLE_LIFETIME, ParentSession
+
+if TYPE_CHECKING:
+    from core.deferred import Deferred
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -112,6 +115,18 @@ _REFRESH: Final = """
 """
 _OF_GRANT: Final = ("scopes", "audience", "key_thumbprint", "host", "requested_claims")
 _CLIENT_GRANT: Final = "LEFT JOIN client_grants g ON g.session_id = s.id"
+# The bound and the domain are those of a browser's session.
+PARENT: Final = f"""
+    SELECT {CALLER},
+           CASE WHEN b.session_id IS NOT NULL THEN s.bounded_until END AS bounded_until,
+           d.organization_id AS domain_organization_id
+    {LIVE}
+    LEFT   JOIN browser_sessions b ON b.session_id = s.id
+    LEFT   JOIN custom_domains d   ON d.id = b.domain_id
+    {LIVE_SESSION}
+      AND  s.user_id = %(user_id)s
+    FOR NO KEY UPDATE OF s
+"""
 REFRESHABLE: Final = f"SELECT {CALLER}, {_REFRESH} {LIVE} {_CLIENT_GRANT} {LIVE_SESSION}"
 
 
@@ -123,6 +138,11 @@ class PostgresCallers(Aggregate):
 
     def defer_of_session(self, session_id: UUID) -> Deferred[Caller | None]:
         return self._defer_one(caller_row, OF_SESSION, {"session_id": session_id, **live_at(self._transaction.now)})
+
+    def defer_lock_parent(self, session_id: UUID, user_id: UUID) -> Deferred[ParentSession | None]:
+        return self._defer_one(
+            _parent_row, PARENT, {"session_id": session_id, "user_id": user_id, **live_at(self._transaction.now)}
+        )
 
 
 def live_at(now: datetime) -> dict[str, datetime]:
@@ -143,6 +163,14 @@ def caller_row(*, service_plan: dict[str, Any] | None, service_security_profile:
         **service_plan,
     )
     return Caller(service_plan=plan, **columns)
+
+
+def _parent_row(
+    *, bounded_until: datetime | None, domain_organization_id: UUID | None, **columns: Any
+) -> ParentSession:
+    return ParentSession(
+        caller=caller_row(**columns), bounded_until=bounded_until, domain_organization_id=domain_organization_id
+    )
 
 
 def refreshable_row(

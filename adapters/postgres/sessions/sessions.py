@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from core.deferred import Deferred
     from core.sessions.refresh import Refreshable
 
 
@@ -91,10 +90,7 @@ class PostgresSessions(Aggregate):
         )
 
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
-        return self.defer_lock_refresh_hash(session_id)()
-
-    def defer_lock_refresh_hash(self, session_id: UUID) -> Deferred[bytes | None]:
-        return self._defer_value_or_none(
+        return self._value_or_none(
             f"SELECT refresh_hash FROM sessions s WHERE id = %(session_id)s AND {IS_LIVE} FOR NO KEY UPDATE",  # noqa: S608 - made of constants alone
             {"session_id": session_id, **live_at(self._transaction.now)},
         )
@@ -139,6 +135,10 @@ class PostgresSessions(Aggregate):
 
     def revoke(self, session_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         return self._revoked(f"{_REVOKE} AND id = %(session_id)s {_REVOKED}", user_id, session_id=session_id)
+
+    def revoke_each(self, session_ids: Sequence[UUID], *, user_id: UUID) -> Sequence[UUID | None]:
+        text = f"{_REVOKE} AND id = ANY (%(session_ids)s) {_REVOKED}"
+        return self._revoked(text, user_id, session_ids=list(session_ids))
 
     def revoke_all(self, user_id: UUID, *, except_session_id: UUID | None = None) -> Sequence[UUID | None]:
         text = f"{_REVOKE} AND id IS DISTINCT FROM %(except_session_id)s {_REVOKED}"
@@ -223,7 +223,9 @@ class PostgresSessions(Aggregate):
             },
         )
 
-    def _revoked(self, text: LiteralString, user_id: UUID, **values: UUID | None) -> Sequence[UUID | None]:
+    def _revoked(
+        self, text: LiteralString, user_id: UUID, **values: UUID | Sequence[UUID] | None
+    ) -> Sequence[UUID | None]:
         common_values = {"user_id": user_id, **live_at(self._transaction.now)}
         ended = self._connection.execute(text, {**common_values, **values}).fetchall()
         if ended:

@@ -9,7 +9,8 @@ from core.errors import Refusal
 from core.organizations.access import Operation
 from core.saml import sign_in
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX
-from core.saml.sign_in import AgreementRequired, ResponseToPost, Visit
+from core.saml.sign_in import AgreementRequired, ResponseToPost
+from core.saml.visits import Visit
 from core.sign_in.refusals import SecondFactorDue
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page
@@ -63,7 +64,6 @@ async def log_in(call: Call, org_slug: str, service_slug: str, query: LoginQuery
         raise StopFirst
     is_asked = call.browser is None or call.request.headers.get("Sec-Fetch-Site") == _OWN_SITE
     visit = Visit(
-        session_id=call.session_id,
         base_url=call.installation.settings.base_url,
         device_token=token_answers.destination(call).device_token,
         has_agreed=is_asked,

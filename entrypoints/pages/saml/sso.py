@@ -21,7 +21,8 @@ from core.saml import contacts, providers, requests, sign_in
 from core.saml.messages import AuthnRequest, EncodedMessage, MessageRefused, SamlBinding
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import SignInStateUnknown
-from core.saml.sign_in import AgreementRequired, ResponseToPost, Visit
+from core.saml.sign_in import AgreementRequired, ResponseToPost
+from core.saml.visits import SignedIn, Visit
 from core.sessions.refresh import SessionOver
 from core.sign_in.refusals import SignInRefused
 from entrypoints.pages.brands import brand_of
@@ -134,8 +135,8 @@ async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: Ss
 async def answered(call: Call, answer: ResponseToPost) -> Response:
     """Return the page that posts an answer to the service provider."""
     value = await call.installation.saml.response(answer.response, answer.key)
-    if answer.grant is not None:
-        token_answers.remember_device(call, answer.grant)
+    if answer.device_token is not None:
+        token_answers.remember_device(call, answer.device_token)
     # Without a problem nothing is read there: the page posts itself.
     brand = await brand_of(call, answer.organization_id) if answer.problem is not None else None
     return carriers.carry_answer(call, answer, value, brand)
@@ -181,9 +182,10 @@ async def _read(call: Call, provider: SamlProvider, message: EncodedMessage) -> 
 
 def visit(call: Call, *, has_agreed: bool = False, relay_state: str | None = None) -> Visit:
     """Return who visits, and what they have agreed to."""
+    browser = call.browser
     return Visit(
-        session_id=call.session_id,
         base_url=hosts.issuer_of(call),
+        signed_in=SignedIn(session_id=browser.session_id, user_id=browser.user_id) if browser is not None else None,
         device_token=token_answers.destination(call).device_token,
         has_agreed=has_agreed,
         relay_state=relay_state,

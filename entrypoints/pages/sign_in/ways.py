@@ -146,5 +146,6 @@ async def complete(call: Call, completed: SignInCompleted, way: ReturnQuery) -> 
     assert completed.cookie is not None, "a sign-in on a page has begun no browser session"
     browsers.begin_session(call, completed.cookie)
     call.forget_cookie(browsers.cookie_name(call, PRE_AUTH_COOKIE))
-    token_answers.remember_device(call, completed.grant)
+    assert completed.grant.device_token is not None, "the grant of a sign-in has no device token"
+    token_answers.remember_device(call, completed.grant.device_token)
     return await go_on(call, way)

@@ -8,6 +8,7 @@ import msgspec
 
 from core.errors import BadRequest, Refusal
 from core.saml import requests
+from core.secrets import Secret
 from core.sessions.token_claims import TokenGrant
 from core.sessions.tokens import TokenKind
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
@@ -142,22 +143,20 @@ def signed_in(call: Call, completed: SignInCompleted, *, method: str | None = No
     """Answer with tokens and the device token; `method` names the second factor that was used."""
     grant = completed.grant
     tokens = signed(call, grant)
-    device_token = remember_device(call, grant)
+    assert grant.device_token is not None, "the grant of a sign-in has no device token"
     return SignInTokens(
         access_token=tokens.access_token,
         refresh_token=tokens.refresh_token,
         expires_in=tokens.expires_in,
-        device_token=device_token,
+        device_token=remember_device(call, grant.device_token),
         method=method or msgspec.UNSET,
     )
 
 
-def remember_device(call: Call, grant: TokenGrant) -> str:
+def remember_device(call: Call, device_token: Secret) -> str:
     """Give the client the token of its device as a cookie, and return it."""
-    assert grant.device_token is not None, "the grant of a sign-in has no device token"
-    device_token = grant.device_token.reveal()
-    call.set_cookie(DEVICE_COOKIE, device_token, lifetime=DEVICE_LIFETIME)
-    return device_token
+    call.set_cookie(DEVICE_COOKIE, device_token.reveal(), lifetime=DEVICE_LIFETIME)
+    return device_token.reveal()
 
 
 def pre_auth_token(call: Call, challenge: MfaChallenge, *, saml_state: str | None = None) -> str:

@@ -12,15 +12,17 @@ from core.saml.configuration import SamlConfiguration
 from core.saml.messages import AuthnRequest
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import SignInStateUnknown
-from core.saml.sign_in import Visit
+from core.saml.sign_in import AuthenticationRequired
+from core.saml.visits import SignedIn, Visit
 from core.secrets import Secret
-from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
+    from core.errors import Refusal
+    from core.saml.sign_in import Outcome
     from ports.unit_of_work import UnitOfWork
     from tests.world.builder import Builder
 
@@ -62,7 +64,7 @@ def test_a_certificate_that_was_deactivated_signs_nothing(
     builder.connection.execute("UPDATE saml_certificates SET is_active = false")
 
     with pytest.raises(ProviderUnknown):
-        transact(sign_in.signing_key, provider)
+        transact(lambda uow: sign_in.defer_signing_key(uow, provider.organization_id, provider.service_id)())
 
 
 def test_a_session_that_has_ended_signs_in_nowhere(
@@ -70,15 +72,13 @@ def test_a_session_that_has_ended_signs_in_nowhere(
 ) -> None:
     user_id = builder.user()
 
-    def begin_after_the_end(uow: UnitOfWork) -> None:
+    def answer_after_the_end(uow: UnitOfWork) -> Outcome | Refusal:
         session_id = _add_session(uow, user_id)
-        caller = uow.callers.of_session(session_id)
-        assert caller is not None
         uow.sessions.revoke(session_id, user_id=user_id)
-        sign_in._begin_session(uow, provider, caller, None)
+        signed_in = SignedIn(session_id=session_id, user_id=user_id)
+        return sign_in.answer(uow, provider, None, Visit(base_url=BASE_URL, signed_in=signed_in))
 
-    with pytest.raises(SessionOver):
-        transact(begin_after_the_end)
+    assert transact(answer_after_the_end) == AuthenticationRequired()
 
 
 def test_a_request_that_was_answered_meanwhile_is_not_answered_again(
@@ -103,8 +103,8 @@ def test_a_request_that_was_answered_meanwhile_is_not_answered_again(
 
     def answer_after_another(uow: UnitOfWork) -> None:
         taken = requests.take(uow, provider, request, relay_state=None, browser_key=None, base_url=BASE_URL)
-        assert uow.saml_requests.claim(taken.pending, at=uow.now)
-        sign_in.answer(uow, provider, taken.pending, Visit(session_id=None, base_url=BASE_URL, device_token=None))
+        assert uow.saml_requests.claim(taken.pending, at=uow.now)()
+        sign_in.answer(uow, provider, taken.pending, Visit(base_url=BASE_URL))
 
     with pytest.raises(SignInStateUnknown):
         transact(answer_after_another)

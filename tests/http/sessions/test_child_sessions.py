@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.sessions.browser_sessions import BrowserSession
-    from core.sign_in.conclusion import SignInCompleted
+    from core.sign_in.conclusion import BegunSession
     from tests.clock import SettableClock
     from tests.world.acme_shop import AcmeShop
     from tests.world.world import World
@@ -44,7 +44,7 @@ async def browser_of(world: World, visitor: Visitor) -> BrowserSession:
     return found
 
 
-async def begin(world: World, browser: BrowserSession, service: str | None = "shop") -> SignInCompleted:
+async def begin(world: World, browser: BrowserSession, service: str | None = "shop") -> BegunSession:
     """Sign in to the shop, or only to its organization, from the browser."""
     return await world.installation.database.transact(
         child_sessions.begin,
@@ -67,12 +67,14 @@ async def test_a_child_belongs_to_the_service_and_states_when_and_how_the_browse
     signed_in_at = clock()
     clock.advance(timedelta(minutes=20))
 
-    child = (await begin(world, await browser_of(world, visitor))).grant
+    child = await begin(world, await browser_of(world, visitor))
 
-    assert (child.claims["org"], child.claims["service"], child.claims["amr"]) == ("acme", "shop", ["pwd"])
-    assert child.claims["auth_time"] == int(signed_in_at.timestamp())
+    caller = await world.installation.database.read(lambda uow: uow.callers.of_session(child.session.id))
+    assert caller is not None
+    assert (caller.organization_slug, caller.service_slug, caller.amr) == ("acme", "shop", ["pwd"])
+    assert caller.authenticated_at == signed_in_at
     assert world.value("SELECT count(*) FROM service_users") == 1
-    assert world.value("SELECT client_id FROM services WHERE id = %s", acme_shop.service_id) == child.client_id
+    assert world.value("SELECT client_id FROM services WHERE id = %s", acme_shop.service_id) == caller.service_client_id
 
 
 async def test_signing_out_in_the_browser_ends_its_children_and_tells_each_organization(
@@ -80,11 +82,11 @@ async def test_signing_out_in_the_browser_ends_its_children_and_tells_each_organ
 ) -> None:
     world.user()
     home = await visitor.sign_in()
-    child = (await begin(world, await browser_of(world, visitor))).grant
+    child = await begin(world, await browser_of(world, visitor))
 
     await visitor.submit(home, "/app/sign-out")
 
-    assert not alive(world, child.session_id)
+    assert not alive(world, child.session.id)
     [(organization_id, email, data)] = world.events("session.revoked")
     assert (organization_id, email, data["sessions"]) == (acme_shop.organization_id, EMAIL, 1)
 
@@ -95,13 +97,13 @@ async def test_a_person_who_ends_the_session_elsewhere_ends_its_children_too(
     world.user()
     await visitor.sign_in()
     browser = await browser_of(world, visitor)
-    child = (await begin(world, browser)).grant
+    child = await begin(world, browser)
     tokens = await world.sign_in()
 
     answer = await world.client.delete(f"/api/user/sessions/{browser.session_id}", token=tokens.access_token)
 
     assert answer.status == 204
-    assert not alive(world, child.session_id)
+    assert not alive(world, child.session.id)
     assert acme_shop.organization_id in {organization_id for organization_id, _, _ in world.events("session.revoked")}
 
 
@@ -110,7 +112,7 @@ async def test_a_child_outlives_a_browser_session_that_expires(
 ) -> None:
     world.user()
     await visitor.sign_in()
-    child = (await begin(world, await browser_of(world, visitor))).grant
+    child = await begin(world, await browser_of(world, visitor))
 
     clock.advance(timedelta(days=2))
 
@@ -126,12 +128,12 @@ async def test_an_organization_that_ends_its_sessions_leaves_those_of_others_alo
     world.member(globex, user_id, "member")
     await visitor.sign_in()
     browser = await browser_of(world, visitor)
-    child = (await begin(world, browser)).grant
+    child = await begin(world, browser)
     world.connection.execute("UPDATE sessions SET organization_id = %s WHERE id = %s", (globex, browser.session_id))
 
     await world.installation.database.transact(sessions.end_in_organization, globex, user_id)
 
-    assert alive(world, child.session_id)
+    assert alive(world, child.session.id)
     assert not alive(world, browser.session_id)
 
 

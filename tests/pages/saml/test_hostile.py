@@ -138,6 +138,8 @@ async def test_of_the_same_request_at_once_one_is_taken(browser: Visitor, saml_s
     answers = await at_once(*[partial(browser.send, "GET", address)] * 4)
 
     assert statuses_of(answers) == [200, 400, 400, 400]
+    assert len(saml_shop.world.rows("SELECT id FROM sessions WHERE provider = 'saml'")) == 1
+    assert saml_shop.world.rows("SELECT answered_at IS NOT NULL AS is_answered FROM saml_requests") == [(True,)]
 
 
 @pytest.mark.long

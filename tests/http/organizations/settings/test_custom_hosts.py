@@ -184,7 +184,7 @@ class TestSessions:
                 domains.team.ids["member"],
                 Destination(organization_slug=slug),
             )
-            return completed.grant.session_id
+            return completed.session.id
 
         assert await begin("acme")
         with pytest.raises(Forbidden, match="another organization"):

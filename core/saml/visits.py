@@ -1,0 +1,86 @@
+"""The visits of browsers: who is to be signed in to a service provider, and their session there.
+
+It is a child of the session that the visit brings (`core/sign_in/child_sessions.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from core.errors import Refusal
+from core.lazy_dataclasses import dataclass
+from core.sign_in import child_sessions
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.saml.admission import AdmissionStanding
+    from core.saml.providers import SamlProvider
+    from core.sessions.sessions import ParentSession
+    from core.sign_in.child_sessions import PreparedChild
+    from core.sign_in.conclusion import BegunSession
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedIn:
+    """A session and its user."""
+
+    session_id: UUID
+    user_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """Who is to be signed in: the session and the device of a browser, and whether its user has agreed.
+
+    `has_signed_in_for_it` means that the session is that of a sign-in elsewhere for this very request. `relay_state` is
+    what a service provider gets that has not asked.
+    """
+
+    base_url: str
+    signed_in: SignedIn | None = None
+    device_token: str | None = field(default=None, repr=False)
+    has_agreed: bool = False
+    has_signed_in_for_it: bool = False
+    relay_state: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundSession:
+    """The session of a visit, locked, its user's standing, and the session of the service provider to begin from it."""
+
+    parent: ParentSession
+    standing: AdmissionStanding
+    child: PreparedChild
+
+
+def read_session(uow: UnitOfWork, provider: SamlProvider, visit: Visit) -> FoundSession | None:
+    """Return the session of a visit, and all that a sign-in is judged by; None without one that is alive."""
+    signed_in = visit.signed_in
+    if signed_in is None:
+        return None
+    child = child_sessions.prepare_by_saml(
+        uow,
+        signed_in.session_id,
+        signed_in.user_id,
+        organization_slug=provider.organization_slug,
+        service_slug=provider.service_slug,
+        device_token=visit.device_token,
+    )
+    read_standing = uow.saml_providers.defer_standing(provider, signed_in.user_id)
+    parent, standing = child.parent(), read_standing()
+    if parent is None or standing is None:
+        return None
+    return FoundSession(parent=parent, standing=standing, child=child)
+
+
+def begin_session(uow: UnitOfWork, provider: SamlProvider, found: FoundSession) -> BegunSession | Refusal:
+    """Begin the child of a session for a service; the service has no other one of this parent."""
+    outcome = child_sessions.begin_by_saml(uow, found.child, found.parent)
+    if isinstance(outcome, Refusal):
+        return outcome
+    # The new one is not among them yet: what the service provider is told about it is stored later.
+    uow.saml_sessions.end_earlier(found.parent.caller.user_id, found.parent.caller.session_id, provider)
+    return outcome
