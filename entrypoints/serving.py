@@ -28,7 +28,6 @@ from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_
 from entrypoints.setting_kinds import Bind
 from entrypoints.signals import stop_signals
 from entrypoints.web.serving.application import Application
-from entrypoints.web.serving.routes import paths_of
 from entrypoints.worker_counts import ReplacedWorkers
 from entrypoints.workers import supervise_workers
 
@@ -128,9 +127,6 @@ def _serve_with(workers: int, settings: Settings, address: Secret, keeper: Keepe
         work(None, lambda: None, None)
         return 0
     equipment.delete_shared_metrics(settings)
-    for routes in _served(settings):
-        # Once for all workers, which share the pages of memory.
-        paths_of(routes)
     return supervise_workers(
         workers,
         lambda worker, report_ready, heartbeat: main.exit_status_of(partial(work, worker, report_ready, heartbeat)),

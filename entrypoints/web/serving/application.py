@@ -54,8 +54,9 @@ from entrypoints.web.serving.headers import ResponseHeaders
 from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
 from entrypoints.web.serving.impersonating import OwnHandOnly, StopFirst
 from entrypoints.web.serving.limit_refusals import limit_of
+from entrypoints.web.serving.paths import Paths
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
-from entrypoints.web.serving.routes import FORM, Paths, is_id
+from entrypoints.web.serving.routes import FORM, is_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
