@@ -118,7 +118,7 @@ async def test_every_refusal_of_every_page_offers_a_next_step_and_names_its_requ
     raised: list[Refusal] = []
     found: list[tuple[object, ...]] = []
     application = refusing(installation, raised)
-    paths = Paths(capabilities.routes(is_development=True))
+    paths = Paths(tuple(capabilities.routes(is_development=True)))
     for route, kind in cases():
         raised.append(refused(kind))
         path = re.sub(r":[a-z_]+_id", ID, route.path)

@@ -1,22 +1,38 @@
-"""Finds the route of a request by its method and its path, and the words that the path has for the parameters."""
+"""Finds the route of a request by its method and its path, and what holds for a path without a route."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+from entrypoints.web.serving.hosts import PAGES
 
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from entrypoints.web.serving.dialects import Dialect
     from entrypoints.web.serving.routes import Route
+
+
+@cache
+def paths_of(routes: tuple[Route, ...]) -> Paths:
+    """Return the paths of routes; made before there are workers, all of them share its memory.
+
+    Raise `ValueError` for two routes that match the same requests.
+    """
+    return Paths(routes)
 
 
 class Paths:
     """The paths of routes, as a tree of words: one that is the same as that of the path goes before a parameter."""
 
-    def __init__(self, routes: Iterable[Route]) -> None:
-        """Raise `ValueError` for two routes that match the same requests."""
+    def __init__(self, routes: tuple[Route, ...]) -> None:
+        self.routes = routes
+        # What shows a refusal to people where there is no route.
+        self.page_for_people = next((route.refusal_page for route in routes if route.path.startswith(PAGES)), None)
+        self._dialects = {route.dialect.path: route.dialect for route in routes if route.dialect is not None}
         self._root = _Place()
         # Most requests have a path without parameters.
         self._fixed: dict[tuple[str, str], Route] = {}
@@ -40,6 +56,10 @@ class Paths:
     def allowed_methods(self, path: str) -> set[str]:
         """Return the methods that have a route at this path."""
         return {method for place, _ in self._matching(path) for method in place.routes}
+
+    def dialect(self, path: str) -> Dialect | None:
+        """Return the dialect of a path, which holds as well where there is no route."""
+        return next((dialect for dialect in self._dialects.values() if dialect.has_path(path)), None)
 
     def _add(self, route: Route) -> None:
         place = self._root

@@ -30,7 +30,7 @@ def every_route() -> list[Route]:
 
 @cache
 def paths() -> Paths:
-    return Paths(every_route())
+    return Paths(tuple(every_route()))
 
 
 @cache
