@@ -120,8 +120,9 @@ def _reserved(settings: Settings) -> Generator[_Listeners]:
 
 def _serve_with(workers: int, settings: Settings, address: Secret, keeper: Keeper | None, listeners: _Listeners) -> int:
     replaced, served = ReplacedWorkers(), _served(settings)
+    # Once for all workers, which share what exists before them.
+    main.version()
     for routes in served:
-        # Once for all workers.
         paths_of(routes)
 
     def work(worker: int | None, report_ready: Callable[[], None] | None, heartbeat: int | None) -> None:
