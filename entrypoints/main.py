@@ -12,6 +12,7 @@ import os
 import sys
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
@@ -141,6 +142,7 @@ def ungrouped_errors() -> Generator[None]:
         raise first from None
 
 
+@cache
 def version() -> str:
     """Return the version of Gatehouse."""
     return importlib.metadata.version("gatehouse")

@@ -14,7 +14,7 @@ import signal
 import sys
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import structlog
 import trio
@@ -28,7 +28,7 @@ from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_
 from entrypoints.setting_kinds import Bind
 from entrypoints.signals import stop_signals
 from entrypoints.web.serving.application import Application
-from entrypoints.web.serving.routes import paths_of
+from entrypoints.web.serving.paths import paths_of
 from entrypoints.worker_counts import ReplacedWorkers
 from entrypoints.workers import supervise_workers
 
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from entrypoints.installation import Installation
     from entrypoints.settings import Settings
     from entrypoints.web.serving.routes import Route
+
+    # The routes of each listening socket.
+    _Served: TypeAlias = list[tuple[Route, ...]]
 
 DEVELOPMENT_OWNER: Final = "owner@gatehouse.test"
 OWNER_FILE: Final = "owner-password"
@@ -116,21 +119,22 @@ def _reserved(settings: Settings) -> Generator[_Listeners]:
 
 
 def _serve_with(workers: int, settings: Settings, address: Secret, keeper: Keeper | None, listeners: _Listeners) -> int:
-    replaced = ReplacedWorkers()
+    replaced, served = ReplacedWorkers(), _served(settings)
+    # Once for all workers, which share what exists before them.
+    main.version()
+    for routes in served:
+        paths_of(routes)
 
     def work(worker: int | None, report_ready: Callable[[], None] | None, heartbeat: int | None) -> None:
         # From here on, signals are pending until the event loop receives them.
         signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
         process = Process(worker, report_ready, heartbeat, replaced)
-        trio.run(_serve, settings, address, keeper, listeners, process)
+        trio.run(_serve, settings, served, address, keeper, listeners, process)
 
     if workers == 1:
         work(None, lambda: None, None)
         return 0
     equipment.delete_shared_metrics(settings)
-    for routes in _served(settings):
-        # Once for all workers, which share the pages of memory.
-        paths_of(routes)
     return supervise_workers(
         workers,
         lambda worker, report_ready, heartbeat: main.exit_status_of(partial(work, worker, report_ready, heartbeat)),
@@ -161,6 +165,7 @@ def _prepare(settings: Settings, address: Secret) -> None:
 
 async def _serve(
     settings: Settings,
+    served: _Served,
     address: Secret,
     keeper: Keeper | None,
     listeners: _Listeners,
@@ -186,7 +191,7 @@ async def _serve(
                 await connected.load_secrets()
                 owner = await _ensure_owner(connected.installation)
                 connected.start_actors()
-                servers = _servers(connected.installation, listeners)
+                servers = _servers(connected.installation, served, listeners)
                 _tune_garbage_collector()
                 listeners.listen(settings)
                 if process.heartbeat is not None:
@@ -202,18 +207,18 @@ async def _serve(
             nursery.cancel_scope.cancel()
 
 
-def _servers(installation: Installation, listeners: _Listeners) -> list[Server]:
+def _servers(installation: Installation, served: _Served, listeners: _Listeners) -> list[Server]:
     """Return the server for everyone, and the one for the operator, if it has an address of its own."""
     settings = installation.settings
     seconds = float(settings.shutdown_seconds), float(settings.drain_seconds)
     sockets = [listeners.public] if listeners.internal is None else [listeners.public, listeners.internal]
     return [
         Server(_application(installation, routes), listener, *seconds)
-        for routes, listener in zip(_served(settings), sockets, strict=True)
+        for routes, listener in zip(served, sockets, strict=True)
     ]
 
 
-def _served(settings: Settings) -> list[tuple[Route, ...]]:
+def _served(settings: Settings) -> _Served:
     """Return the routes of each listening socket: of that for everyone, and of the operator's."""
     routes = capabilities.routes(is_development=settings.dev, has_billing_provider=settings.has_billing_provider)
     if settings.metrics_bind is None:

@@ -1,4 +1,5 @@
-"""The mail renderer: fills in the templates of `mail_templates/`, which are read once at the start.
+"""The mail renderer: fills in the templates of `mail_templates/`, which are read once at the start and compiled when
+they are first needed.
 
 A mail has one template for both of its parts: `layout.txt` and `parts.txt` make plain text of it, `layout.html` and
 `parts.html` HTML. Its texts are English and translated as those of pages are, from the same catalogue
@@ -14,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, UndefinedError, pass_context
+from jinja2 import DictLoader, Environment, StrictUndefined, Template, UndefinedError, pass_context
 from markupsafe import Markup
 
 from adapters.gateways.mail_texts import LIFETIMES, MailTexts, aligned, one_line, wrapped
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from ports.languages import TextLanguage
 
 TEMPLATES_FOLDER: Final = Path(__file__).with_name("mail_templates")
+# The endings of the files of templates.
+KINDS: Final = (".html", ".txt")
 # The language of mails whose reader's is not known or not offered.
 ENGLISH: Final = "en"
 # The methods of `MailTexts` that are filters of templates.
@@ -65,8 +68,9 @@ class JinjaMailRenderer:
         self._of_platform = {"base_url": base_url, "platform": platform, "platform_logo": platform_logo}
         self._platform_color = platform_color or COLOR_DEFAULT
         self._languages = languages
-        self._text = _Part(folder, "txt", str)
-        self._html = _Part(folder, "html", Markup)
+        loader = DictLoader({file.name: file.read_text("utf-8") for file in folder.iterdir() if file.suffix in KINDS})
+        self._text = _Part(loader, "txt", str)
+        self._html = _Part(loader, "html", Markup)
 
     def render(self, message: MailMessage, brand: MailBrand | None = None) -> RenderedMail:
         """Fill in the template; raise `MailRefused` when a value that it needs is missing."""
@@ -88,11 +92,12 @@ class JinjaMailRenderer:
 class _Part:
     """The templates that make one part of a mail; their language comes with the values."""
 
-    def __init__(self, folder: Path, kind: str, literal: Callable[[str], str]) -> None:
+    def __init__(self, loader: DictLoader, kind: str, literal: Callable[[str], str]) -> None:
+        self._kind = kind
         self._literal = literal
         environment = Environment(
             extensions=["jinja2.ext.i18n"],
-            loader=FileSystemLoader(folder),
+            loader=loader,
             autoescape=kind == "html",  # noqa: S701 - the other part is plain text
             undefined=StrictUndefined,
             auto_reload=False,
@@ -103,9 +108,8 @@ class _Part:
         extended: Any = environment
         extended.install_null_translations(newstyle=True)
         extended.filters |= {"wrapped": wrapped, "aligned": aligned, **{name: _of_texts(name) for name in FILTERS}}
-        self._layout = environment.get_template(f"layout.{kind}")
-        self._parts = environment.get_template(f"parts.{kind}")
-        self._templates = {template: environment.get_template(f"{template}.html") for template in MailTemplate}
+        # It keeps compiled templates.
+        self._template = environment.get_template
 
     def fill(self, template: MailTemplate, language: TextLanguage, values: dict[str, Any]) -> str:
         """Return the part; raise `MailRefused` when a value is missing."""
@@ -118,14 +122,14 @@ class _Part:
             "gettext": texts.gettext,
             "ngettext": texts.ngettext,
             "_": texts.gettext,
-            "layout": self._layout,
+            "layout": self._template(f"layout.{self._kind}"),
         }
         if "place" in named:
             filled["where"] = texts.where(named["place"], named["platform"])
         if template in LIFETIMES:
             filled["valid_for"] = texts.duration(LIFETIMES[template])
-        filled["mail"] = self._parts.make_module(filled)
-        return _fill(self._templates[template], filled)
+        filled["mail"] = self._template(f"parts.{self._kind}").make_module(filled)
+        return _fill(self._template(f"{template}.html"), filled)
 
 
 def _of_texts(name: str) -> Callable[[Context, str], object]:

@@ -103,15 +103,14 @@ class _CheckedTransport(httpx.AsyncHTTPTransport):
     def __init__(
         self,
         backend: CheckedBackend,
-        tls: ssl.SSLContext,
+        tls: ssl.SSLContext | None,
         *,
         connections_max: int,
         of_an_organization_max: int,
     ) -> None:
-        super().__init__(verify=tls, trust_env=False)
+        # The base class only makes a pool, and has no parameter for the backend of it.
         self._shares = Shares(of_an_organization_max)
-        # httpx has no parameter for the backend.
-        self._pool = httpcore.AsyncConnectionPool(
+        self._pool = _Pool(
             ssl_context=tls,
             max_connections=connections_max,
             max_keepalive_connections=IDLE_CONNECTIONS_MAX,
@@ -133,6 +132,14 @@ class _CheckedTransport(httpx.AsyncHTTPTransport):
             assert isinstance(response.stream, httpx.AsyncByteStream)
             response.stream = _SharedStream(response.stream, place.pop_all())
         return response
+
+
+class _Pool(httpcore.AsyncConnectionPool):
+    """The connections of a client, which reads the certificates of the system for the first one only."""
+
+    def create_connection(self, origin: httpcore.Origin) -> httpcore.AsyncConnectionInterface:
+        self._ssl_context = self._ssl_context or tls_of_the_system()
+        return super().create_connection(origin)
 
 
 class _SharedStream(httpx.AsyncByteStream):
@@ -173,7 +180,7 @@ def outbound_client(
     """
     transport = _CheckedTransport(
         CheckedBackend(allowed, lookups or NameLookups()),
-        tls or tls_of_the_system(),
+        tls,
         connections_max=connections_max,
         of_an_organization_max=of_an_organization_max,
     )
@@ -212,5 +219,5 @@ async def allowed_addresses(
 
 @cache
 def tls_of_the_system() -> ssl.SSLContext:
-    """Return the context that all HTTP clients share: reading every certificate takes a tenth of a start."""
+    """Return the context that all HTTP clients share, because reading every certificate takes long."""
     return ssl.create_default_context()

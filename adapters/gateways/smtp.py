@@ -108,7 +108,7 @@ class _Sessions:
     """Runs sessions with mail servers on worker threads, a bounded number at once."""
 
     def __init__(self, tls: ssl.SSLContext | None) -> None:
-        self._tls = tls or _tls_of_the_system()
+        self._tls = tls
         self._threads = trio.CapacityLimiter(THREADS_MAX)
 
     async def run(self, server: SmtpServer, addresses: Sequence[str], message: EmailMessage | None) -> str:
@@ -124,8 +124,8 @@ class _Sessions:
 
 
 @cache
-def _tls_of_the_system() -> ssl.SSLContext:
-    """Return the context that all gateways share, because reading every certificate of the system takes long.
+def tls_of_mail() -> ssl.SSLContext:
+    """Return the context that all gateways share; it is made for the first session that needs it.
 
     Clients of HTTP have another one: they make theirs offer HTTP (ALPN), which some mail servers refuse.
     """
@@ -166,7 +166,7 @@ class _Smtp(smtplib.SMTP):
 class _Session:
     """One connection to the mail server; runs on a worker thread, and can be abandoned from another."""
 
-    def __init__(self, server: SmtpServer, addresses: Sequence[str], tls: ssl.SSLContext) -> None:
+    def __init__(self, server: SmtpServer, addresses: Sequence[str], tls: ssl.SSLContext | None) -> None:
         self._server = server
         self._addresses = addresses
         self._tls = tls
@@ -235,9 +235,8 @@ class _Session:
 
     def _encrypt(self) -> None:
         # The handshake is a separate step, so that one that does not end can be abandoned.
-        encrypted = self._tls.wrap_socket(
-            self._connected(), server_hostname=self._server.host, do_handshake_on_connect=False
-        )
+        tls = self._tls or tls_of_mail()
+        encrypted = tls.wrap_socket(self._connected(), server_hostname=self._server.host, do_handshake_on_connect=False)
         self._use(encrypted)
         encrypted.do_handshake()
 

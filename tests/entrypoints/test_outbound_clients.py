@@ -1,4 +1,4 @@
-"""The clients of HTTP that a running installation has: none of them keeps what a receiver sets."""
+"""The clients of HTTP that a running installation has: none keeps what a receiver sets, and none delays the start."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from uuid import UUID
 
 import httpx
 
-from adapters.gateways.outbound import of
+from adapters.gateways.outbound import of, tls_of_the_system
 from adapters.resolver import DnsResolver
 from entrypoints.equipment import OutboundClients
 from entrypoints.settings import Settings
@@ -15,8 +15,8 @@ from tests.receiver import open_receiver
 SETS_COOKIES = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=1; Path=/\r\nSet-Cookie: b=2; Path=/\r\n\r\n"
 
 
-async def test_no_client_sends_a_cookie_that_a_receiver_has_set() -> None:
-    clients = OutboundClients(
+def every_client() -> OutboundClients:
+    return OutboundClients(
         Settings(dev=True),
         DnsResolver(),
         deliveries_max=2,
@@ -24,6 +24,10 @@ async def test_no_client_sends_a_cookie_that_a_receiver_has_set() -> None:
         attempts_of_an_organization_max=2,
         streams_max=2,
     )
+
+
+async def test_no_client_sends_a_cookie_that_a_receiver_has_set() -> None:
+    clients = every_client()
     found = {name: value for name, value in vars(clients).items() if isinstance(value, httpx.AsyncClient)}
 
     async with open_receiver() as receiver:
@@ -36,3 +40,11 @@ async def test_no_client_sends_a_cookie_that_a_receiver_has_set() -> None:
     assert len(found) == 7
     assert len(receiver.received) == 14
     assert [one for one in receiver.received if "cookie" in one.headers] == []
+
+
+async def test_making_the_clients_reads_no_certificates() -> None:
+    tls_of_the_system.cache_clear()
+
+    await every_client().close()
+
+    assert tls_of_the_system.cache_info().currsize == 0

@@ -7,8 +7,6 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
-from werkzeug.routing import MapAdapter
-
 from core.accounts.links import LinkUnusable
 from core.errors import (
     BadRequest,
@@ -35,6 +33,7 @@ from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import declared_policy, public
+from entrypoints.web.serving.paths import Paths
 from entrypoints.web.serving.routes import Route
 from tests.application import Client
 from tests.clock import SettableClock
@@ -107,10 +106,10 @@ def cases() -> Iterator[tuple[Route, type[Refusal]]]:
             yield route, kind
 
 
-def is_page(adapter: MapAdapter, address: str) -> bool:
+def is_page(paths: Paths, address: str) -> bool:
     """Whether an address of ours is one that a browser can open."""
     parts = urlsplit(address)
-    return not parts.netloc and adapter.test(parts.path, "GET")
+    return not parts.netloc and "GET" in paths.allowed_methods(parts.path)
 
 
 async def test_every_refusal_of_every_page_offers_a_next_step_and_names_its_request(
@@ -119,7 +118,7 @@ async def test_every_refusal_of_every_page_offers_a_next_step_and_names_its_requ
     raised: list[Refusal] = []
     found: list[tuple[object, ...]] = []
     application = refusing(installation, raised)
-    adapter = Application(installation, capabilities.routes(is_development=True)).paths.rules.bind("")
+    paths = Paths(tuple(capabilities.routes(is_development=True)))
     for route, kind in cases():
         raised.append(refused(kind))
         path = re.sub(r":[a-z_]+_id", ID, route.path)
@@ -129,7 +128,7 @@ async def test_every_refusal_of_every_page_offers_a_next_step_and_names_its_requ
         )
         html = await answer.get_data(as_text=True)
         buttons = buttons_of(html)
-        ends = [one for one in buttons if one != "button" and not is_page(adapter, one)]
+        ends = [one for one in buttons if one != "button" and not is_page(paths, one)]
         is_named = f"<code>{answer.headers['X-Request-Id']}</code>" in html
         if answer.status_code != kind.code.status or not buttons or ends or not is_named:
             found.append((route.name, kind.__name__, answer.status_code, buttons, is_named))

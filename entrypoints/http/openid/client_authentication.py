@@ -8,11 +8,10 @@ import base64
 import binascii
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import unquote_plus
 from uuid import UUID
 
-from core.errors import Refusal
 from core.openid import clients, security_profile
 from core.openid.clients import ASSERTION_TYPE, PresentedClient
 from core.openid.refusals import ClientInvalid, RequestInvalid
@@ -21,7 +20,10 @@ from core.secrets import Secret
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import issuer_of
-from ports.unit_of_work import UnitOfWork
+
+if TYPE_CHECKING:
+    from core.errors import Refusal
+    from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -64,7 +66,7 @@ async def presented_client(call: Call, fields: ClientFields) -> PresentedClient:
 
 async def transact_limited(
     call: Call,
-    use_case: Callable[Concatenate[UnitOfWork, PresentedClient, Arguments], Result | Refusal],
+    use_case: "Callable[Concatenate[UnitOfWork, PresentedClient, Arguments], Result | Refusal]",
     /,
     presented: PresentedClient,
     *args: Arguments.args,
@@ -77,7 +79,7 @@ async def transact_limited(
 
 async def step_limited(
     call: Call,
-    use_case: Callable[Concatenate[UnitOfWork, PresentedClient, Arguments], Result],
+    use_case: "Callable[Concatenate[UnitOfWork, PresentedClient, Arguments], Result]",
     /,
     presented: PresentedClient,
     *args: Arguments.args,

@@ -1,6 +1,6 @@
 """The page of who signed in to an organization on a day, in a week or in a month: the list behind a plot."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from core.audit import sign_in_log
 from core.audit.sign_in_log import FoundActiveUsers
@@ -12,7 +12,9 @@ from entrypoints.pages.sign_in_lists import ActiveUsersQuery, active_users_value
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
-from ports.unit_of_work import UnitOfWork
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
 
 routes: Routes = console_pages()
 
@@ -24,7 +26,7 @@ ACTIVE_USERS: Final = "/app/organizations/:org_slug/analytics/active-users"
 async def show_active_users(call: Call, org_slug: str, query: ActiveUsersQuery) -> Page:
     """Show who signed in to an organization on a day, or in the seven or thirty days that end with it."""
 
-    def read(uow: UnitOfWork, slug: str) -> FoundActiveUsers:
+    def read(uow: "UnitOfWork", slug: str) -> FoundActiveUsers:
         window = sign_in_log.window_of(uow.now.date(), query.last_day, query.number_of_days)
         return sign_in_log.active_users(uow, slug, window, after=query.after_id, limit=ROWS_SHOWN)
 

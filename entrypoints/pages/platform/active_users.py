@@ -1,6 +1,6 @@
 """The page of who signed in to the platform: the list behind a plot."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from core.audit import sign_in_log
 from core.audit.sign_in_counts import MONTH_DAYS
@@ -12,7 +12,9 @@ from entrypoints.pages.sign_in_lists import ActiveUsersQuery, active_users_value
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
-from ports.unit_of_work import UnitOfWork
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
 
 routes: Routes = platform_pages()
 
@@ -24,7 +26,7 @@ ACTIVE_USERS: Final = f"{PLATFORM}/active-users"
 async def show_active_users_of_platform(call: Call, query: ActiveUsersQuery) -> Page:
     """Show who signed in on a day of the last thirty, or in the seven or thirty days that end today."""
 
-    def read(uow: UnitOfWork) -> FoundActiveUsers:
+    def read(uow: "UnitOfWork") -> FoundActiveUsers:
         today = uow.now.date()
         window = sign_in_log.window_of(today, query.last_day, query.number_of_days, kept_days=MONTH_DAYS)
         return sign_in_log.active_users_of_platform(uow, window, after=query.after_id, limit=ROWS_SHOWN)

@@ -27,7 +27,7 @@ CREDENTIALS: Final = {
     CredentialKind.SCIM_TOKEN: '"Authorization: Bearer $SCIM_TOKEN"',
     CredentialKind.SIGNATURE: '"billing-signature: $SIGNATURE"',
 }
-_PATH_PARAMETER: Final = re.compile(r"<([a-z_]+)>")
+_PATH_PARAMETER: Final = re.compile(r"{([a-z_]+)}")
 _VARIABLE: Final = re.compile(r"\$([A-Z_]+)")
 _CONTINUED: Final = " \\\n  "
 
@@ -45,7 +45,7 @@ def variables(command: str) -> list[str]:
 
 def _address(route: Route, schemas: Schemas, base_url: str) -> str:
     query = _query(route, schemas)
-    address = base_url + _PATH_PARAMETER.sub(_path_variable, route.rule) + query
+    address = base_url + _PATH_PARAMETER.sub(_path_variable, route.path_template) + query
     # Neither the base address nor an encoded query contains a `"`.
     return f'"{address}"' if variables(address) else shlex.quote(address)
 

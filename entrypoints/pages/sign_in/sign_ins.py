@@ -3,7 +3,7 @@
 Then the sign-ins to an organization, which are the list behind its plots (`entrypoints/pages/audit/analytics.py`).
 """
 
-from typing import Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 from uuid import UUID
 
 import msgspec
@@ -28,7 +28,9 @@ from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser, in_console
 from entrypoints.web.serving.routes import Routes
-from ports.unit_of_work import UnitOfWork
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
 
 routes = account_pages()
 organization_routes: Routes = console_pages()
@@ -96,7 +98,7 @@ def _shown(one: SignIn) -> Shown:
 async def show_sign_ins_of_organization(call: Call, org_slug: str, query: FoundSignInsQuery) -> Page:
     """Show the sign-ins to an organization by day, outcome, reason, method, service and network."""
 
-    def read(uow: UnitOfWork, slug: str) -> tuple[FoundSignIns, list[tuple[str, str]]]:
+    def read(uow: "UnitOfWork", slug: str) -> tuple[FoundSignIns, list[tuple[str, str]]]:
         found = sign_in_log.listed(uow, slug, query.asked, after=query.position, limit=ROWS_SHOWN)
         return found, sign_in_log.services_to_choose(uow, slug)
 

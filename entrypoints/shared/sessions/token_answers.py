@@ -1,7 +1,6 @@
 """The answer to every sign-in: the signed tokens of a grant, with the device token in body and cookie."""
 
-from collections.abc import Callable
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -20,7 +19,11 @@ from core.sign_in.refusals import CountedRefusal
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
-from ports.unit_of_work import UnitOfWork
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -75,7 +78,7 @@ def destination(call: Call, organization_slug: str | None = None, service_slug: 
 
 async def transact_counted(
     call: Call,
-    use_case: Callable[Concatenate[UnitOfWork, Arguments], Result | Refusal],
+    use_case: "Callable[Concatenate[UnitOfWork, Arguments], Result | Refusal]",
     /,
     *args: Arguments.args,
     **kwargs: Arguments.kwargs,

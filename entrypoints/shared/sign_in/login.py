@@ -1,6 +1,6 @@
 """Comparing a password between the two transactions of a sign-in."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import trio
 
@@ -15,7 +15,9 @@ from entrypoints.shared.sessions.token_answers import (
 )
 from entrypoints.web.serving.calls import Call, shielded
 from ports.accounts.passwords import PasswordVerdict
-from ports.unit_of_work import UnitOfWork
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
 
 
 class Finish(Protocol):
@@ -23,7 +25,7 @@ class Finish(Protocol):
 
     def __call__(
         self,
-        uow: UnitOfWork,
+        uow: "UnitOfWork",
         attempt: LoginAttempt,
         destination: Destination,
         *,

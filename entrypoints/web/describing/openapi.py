@@ -71,7 +71,7 @@ def describe(routes: Iterable[Route], *, base_url: str, version: str) -> dict[st
     schemas.resolved(schemas.of(Error))["properties"]["error_code"] |= all_codes()
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for route in routes:
-        paths[path_template(route)][route.method.lower()] = _operation(route, schemas, errors)
+        paths[route.path_template][route.method.lower()] = _operation(route, schemas, errors)
     return {
         "openapi": OPENAPI_VERSION,
         "info": {
@@ -103,11 +103,6 @@ def introductions(routes: Iterable[Route]) -> dict[str, str]:
     for route in routes:
         found.setdefault(route.capability, for_readers(route.introduction))
     return found
-
-
-def path_template(route: Route) -> str:
-    """Return the path with its parameters in braces."""
-    return route.rule.replace("<", "{").replace(">", "}")
 
 
 def operation_id(route: Route) -> str:

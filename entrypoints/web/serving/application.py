@@ -54,8 +54,9 @@ from entrypoints.web.serving.headers import ResponseHeaders
 from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
 from entrypoints.web.serving.impersonating import OwnHandOnly, StopFirst
 from entrypoints.web.serving.limit_refusals import limit_of
+from entrypoints.web.serving.paths import paths_of
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
-from entrypoints.web.serving.routes import FORM, Paths, is_id
+from entrypoints.web.serving.routes import FORM, is_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,18 +91,13 @@ class Application(QuartTrio):
             rate_limiter = RateLimiter() if installation.settings.rate_limits else NoRateLimiter()
         self._limiter = rate_limiter
         self._response_headers = ResponseHeaders(installation.settings)
-        self.routes = tuple(routes)
-        self.paths = Paths(self.routes)
+        self.paths = paths_of(tuple(routes))
         self._generated: dict[Any, Any] = {}
-        self._page_for_people = next(
-            (route.refusal_page for route in self.routes if route.path.startswith(PAGES)), None
-        )
-        self._dialects = {route.dialect.path: route.dialect for route in self.routes if route.dialect is not None}
 
     def _matched_path(self, path: str) -> str:
         """Return the path by which a route is found: without a slash at its end where the dialect has no such paths."""
         if path.endswith("/"):
-            dialect = next((one for one in self._dialects.values() if one.has_path(path)), None)
+            dialect = self.paths.dialect(path)
             if dialect is not None and dialect.ignores_trailing_slash:
                 return path.removesuffix("/")
         return path
@@ -109,7 +105,7 @@ class Application(QuartTrio):
     async def handle_request(self, request: Any) -> Response:
         """Return the response to one request, also when its processing fails."""
         started = time.perf_counter()
-        request.routes, request.generated = self.routes, self._generated
+        request.routes, request.generated = self.paths.routes, self._generated
         call = request.call = self._call(request)
         status: int | None = None
         counted = self.installation.precedence.request()
@@ -177,8 +173,7 @@ class Application(QuartTrio):
         refusal_page = self._refusal_page(request)
         if refusal_page is not None:
             return refusal_page(request.call, refusal)
-        # By the path, because the dialect holds as well where there is no route.
-        dialect = next((dialect for dialect in self._dialects.values() if dialect.has_path(request.path)), None)
+        dialect = self.paths.dialect(request.path)
         if dialect is not None:
             return dialect.refused(refusal)
         return self._refused(refusal, request.call.request_id)
@@ -192,11 +187,9 @@ class Application(QuartTrio):
             return request.route.refusal_page
         path = f"{request.path}/"
         if path.startswith(PAGES):
-            return self._page_for_people
-        is_for_programs = path.startswith(FOR_PROGRAMS) or any(
-            dialect.has_path(request.path) for dialect in self._dialects.values()
-        )
-        return self._page_for_people if not is_for_programs and asks_for_page(request) else None
+            return self.paths.page_for_people
+        is_for_programs = path.startswith(FOR_PROGRAMS) or self.paths.dialect(request.path) is not None
+        return self.paths.page_for_people if not is_for_programs and asks_for_page(request) else None
 
     def _refused(self, refusal: Refusal, request_id: str) -> Response:
         installation = self.installation

@@ -17,13 +17,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import field
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_type_hints
 from uuid import UUID
-
-from werkzeug.routing import Map, Rule
 
 from core.lazy_dataclasses import dataclass
 from core.limits import BODY_BYTES_MAX
@@ -37,7 +34,6 @@ from entrypoints.web.serving.hosts import works_on_custom_hosts
 
 if TYPE_CHECKING:
     from quart import Response
-    from werkzeug.routing import MapAdapter
 
     from core.errors import Refusal
     from entrypoints.web.serving.access_policies import AccessPolicy
@@ -55,7 +51,7 @@ FORM: Final = "application/x-www-form-urlencoded"
 # The modules whose routes are for people.
 PAGES: Final = "entrypoints.pages."
 
-_PATH_PARAMETER: Final = re.compile(r":([a-z_]+)")
+_PATH_PARAMETER: Final = re.compile(r"(?<=/):([a-z_]+)(?![^/])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,9 +96,9 @@ class Route:
         return self.handler.__module__.startswith(PAGES)
 
     @property
-    def rule(self) -> str:
-        """The path in the router's syntax."""
-        return _PATH_PARAMETER.sub(r"<\1>", self.path)
+    def path_template(self) -> str:
+        """The path with its parameters in braces."""
+        return _PATH_PARAMETER.sub(r"{\1}", self.path)
 
     @property
     def sent(self) -> Any:
@@ -270,61 +266,3 @@ def _group_limits(path: str) -> tuple[RateLimit, ...]:
 def is_id(parameter: type) -> bool:
     """Return whether a path parameter is an id."""
     return parameter is UUID
-
-
-@cache
-def paths_of(routes: tuple[Route, ...]) -> Map:
-    """Build the map from paths and methods to the names of routes; it is slow, so it is cached.
-
-    Raise `ValueError` for two routes that match the same requests.
-    """
-    _require_distinct(routes)
-    rules = [_MatchedRule(route.rule, methods={route.method, "OPTIONS"}, endpoint=route.name) for route in routes]
-    return Map(rules, merge_slashes=False)
-
-
-class Paths:
-    """Finds the route of a path and a method."""
-
-    def __init__(self, routes: tuple[Route, ...]) -> None:
-        self.rules = paths_of(routes)
-        self._routes = {route.name: route for route in routes}
-        # Most requests have a path without parameters, which the rules would find only after the parts before it.
-        self._fixed = {(route.method, route.path): route for route in routes if ":" not in route.path}
-
-    def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
-        """Return the route and the words of the path that it names; raise an error of the router without one."""
-        fixed = self._fixed.get((method, path))
-        if fixed is not None:
-            return fixed, {}
-        rule, words = self._adapter(method, path).match(return_rule=True)
-        return self._routes[rule.endpoint], dict(words)
-
-    def allowed_methods(self, path: str) -> Iterable[str]:
-        """Return the methods that have a route at this path."""
-        return self._adapter("", path).allowed_methods()
-
-    def _adapter(self, method: str, path: str) -> MapAdapter:
-        """Match by the path alone: no route depends on the Host header."""
-        return self.rules.bind("", default_method=method, path_info=path)
-
-
-class _MatchedRule(Rule):
-    """A rule of which no address is built: the code that would do so needs 6 KiB for each route."""
-
-    def _compile_builder(self, *_: Any, **__: Any) -> Callable[..., tuple[str, str]]:
-        return _no_address
-
-
-def _no_address(*_: Any, **__: Any) -> tuple[str, str]:
-    raise NotImplementedError
-
-
-def _require_distinct(routes: Iterable[Route]) -> None:
-    """Raise `ValueError` for two routes that match the same requests, whatever their parameters are called."""
-    seen: set[str] = set()
-    for route in routes:
-        shape = _PATH_PARAMETER.sub(":", route.name)
-        if shape in seen:
-            raise ValueError(f"{route.name} is declared twice")
-        seen.add(shape)

@@ -99,8 +99,15 @@ def folder_with(path: Path, *, text: str, html: str) -> Path:
 
 
 def render_from(folder: Path, **values: str) -> RenderedMail:
-    message = MailMessage(to="ada@example.org", template=MailTemplate.TEST, values=values)
-    return JinjaMailRenderer(base_url=BASE_URL, languages=LANGUAGES, folder=folder).render(message)
+    return renderer_of(folder).render(message_with(**values))
+
+
+def renderer_of(folder: Path) -> JinjaMailRenderer:
+    return JinjaMailRenderer(base_url=BASE_URL, languages=LANGUAGES, folder=folder)
+
+
+def message_with(**values: str) -> MailMessage:
+    return MailMessage(to="ada@example.org", template=MailTemplate.TEST, values=values)
 
 
 def test_the_vocabulary_and_the_files_match_exactly() -> None:
@@ -278,9 +285,24 @@ def test_a_mail_without_a_required_value_is_refused_with_the_name_of_the_value(t
 
 def test_templates_are_read_once(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="Before\n\ntext\n", html="")
-    renderer = JinjaMailRenderer(base_url=BASE_URL, languages=LANGUAGES, folder=folder)
+    renderer = renderer_of(folder)
     folder_with(tmp_path, text="After\n\ntext\n", html="")
 
     message = renderer.render(MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={}))
 
     assert message.subject == "Before"
+
+
+def test_a_template_is_compiled_when_a_mail_needs_it(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, text="Hello {{ name }}\n\nDear {{ name }},\n", html="{{ name }}")
+    (folder / f"{MailTemplate.WELCOME}.html").write_text("{% broken %}")
+
+    assert render_from(folder, name="Ada").subject == "Hello Ada"
+
+
+def test_files_that_change_after_the_start_change_no_mail(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, text="Hello {{ name }}\n\nDear {{ name }},\n", html="{{ name }}")
+    renderer = renderer_of(folder)
+    folder_with(tmp_path, text="{{ new }}", html="{{ new }}")
+
+    assert renderer.render(message_with(name="Ada")).subject == "Hello Ada"

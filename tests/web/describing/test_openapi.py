@@ -10,7 +10,7 @@ from typing import Any
 from core.errors import ErrorCode
 from entrypoints import capabilities
 from entrypoints.web.describing.documented_errors import CREDENTIAL_REFUSALS
-from entrypoints.web.describing.openapi import operation_id, path_template
+from entrypoints.web.describing.openapi import operation_id
 from entrypoints.web.describing.schemas import answers
 from entrypoints.web.serving.access_policies import CredentialKind
 from tests.application import VERSION, Client
@@ -26,7 +26,7 @@ def test_the_document_names_its_version_title_and_server(document: dict[str, Any
 
 def test_every_declared_route_is_described(document: dict[str, Any]) -> None:
     for route in every_route():
-        described = operation(document, route.method.lower(), path_template(route))
+        described = operation(document, route.method.lower(), route.path_template)
 
         assert described["operationId"] == operation_id(route), route.name
         assert described["tags"] == [route.capability], route.name
@@ -37,7 +37,7 @@ def test_every_declared_route_is_described(document: dict[str, Any]) -> None:
 def test_no_undeclared_route_is_described(document: dict[str, Any]) -> None:
     described = {(method, path) for path, methods in document["paths"].items() for method in methods}
 
-    assert described == {(route.method.lower(), path_template(route)) for route in every_route()}
+    assert described == {(route.method.lower(), route.path_template) for route in every_route()}
 
 
 def test_operation_ids_are_unique_and_valid_identifiers() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from core.errors import ErrorCode
 from entrypoints.web.describing.documented_errors import refusals
-from entrypoints.web.describing.openapi import path_template
 from tests import specimen
 from tests.web.describing.openapi_documents import component, every_route, everything_in, operation, resolved
 
@@ -159,7 +158,7 @@ def test_every_operation_in_an_organization_may_be_forbidden(document: dict[str,
         codes = {refused.code for refused in refusals(route)}
 
         assert ErrorCode.FORBIDDEN in codes, route.name
-        assert "403" in operation(document, route.method.lower(), path_template(route))["responses"], route.name
+        assert "403" in operation(document, route.method.lower(), route.path_template)["responses"], route.name
 
 
 def test_whatever_is_always_answered_is_required(document: dict[str, Any]) -> None:

@@ -58,7 +58,7 @@ def test_everything_about_a_route_is_derived_from_its_declaration() -> None:
     )
 
     assert route.name == "POST /api/auth/:slug/things/:thing_id"
-    assert route.rule == "/api/auth/<slug>/things/<thing_id>"
+    assert route.path_template == "/api/auth/{slug}/things/{thing_id}"
     assert route.path_parameters == {"slug": str, "thing_id": UUID}
     assert (route.body, route.query, route.answer) == (Thing, Which, Thing)
     assert route.who.kind is CredentialKind.ACCESS_TOKEN
@@ -76,7 +76,9 @@ def test_a_route_that_does_not_declare_who_may_call_is_refused() -> None:
         declared(handler)
 
 
-@pytest.mark.parametrize("path", ["/things", "/things/:id", "/things/:thing_id/:slug", "/things/:thing_id/:thing_id"])
+@pytest.mark.parametrize(
+    "path", ["/things", "/things/:id", "/things/a:thing_id", "/things/:thing_id/:slug", "/things/:thing_id/:thing_id"]
+)
 def test_a_handler_with_other_parameters_than_its_path_is_refused(path: str) -> None:
     @public
     async def handler(call: Call, thing_id: UUID) -> None:
