@@ -131,14 +131,13 @@ class Callers(Protocol):
         """
         ...
 
-<<<<<<< HEAD
     def defer_of_session(self, session_id: UUID) -> Deferred[Caller | None]:
         """Defer `of_session`."""
-=======
+        ...
+
     def defer_lock_parent(self, session_id: UUID, user_id: UUID) -> Deferred[ParentSession | None]:
         """Defer loading a session of a user, locked so that it does not end before this transaction.
 
         None when `of_session` would return None. What is deferred after it is read behind the lock.
         """
->>>>>>> saml32
         ...
