@@ -66,8 +66,8 @@ def test_every_kind_of_credential_has_its_header(kind: CredentialKind) -> None:
 
 
 async def test_every_command_without_variables_works_as_pasted(client: Client, application: Application) -> None:
-    schemas = Schemas(application.routes)
-    for route in application.routes:
+    schemas = Schemas(application.paths.routes)
+    for route in application.paths.routes:
         command = curl_example(route, schemas, "")
         if variables(command) or route.method != "GET" or route.path.startswith(AUTHORIZE):
             continue

@@ -45,7 +45,7 @@ async def test_the_reference_has_every_route_of_the_service(client: Client, appl
 
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    for route in application.routes:
+    for route in application.paths.routes:
         assert f'id="{operation_id(route)}"' in answer.text
 
 
