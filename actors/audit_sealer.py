@@ -6,25 +6,21 @@ waits in the table, also the millions of entries of a log that is older than its
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final, Unpack
 
 import structlog
 import trio
 
 from actors.batch_sizes import BatchSize
-from actors.periods import PeriodicActor
+from actors.periods import PeriodicActor, PeriodicConnections
 from core.audit import chain
-from ports.doorbells import Bell
+from core.audit.chain import UnsealedLog
+from ports.doorbells import AwaitableDoorbells, Bell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
-    from typing import Unpack
-
-    from actors.periods import PeriodicConnections
-    from core.audit.chain import UnsealedLog
     from ports.audit.tails import SealedBell
-    from ports.doorbells import AwaitableDoorbells
 
 PERIOD_SECONDS: Final = 2.0
 # The hashes of a batch take some 10 ms of the event loop; the pause leaves it to requests.

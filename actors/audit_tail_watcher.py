@@ -6,15 +6,12 @@ process, and by its period for the entries that another one has sealed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
-from actors.periods import PeriodicActor
+from actors.periods import PeriodicActor, PeriodicConnections
 from core.audit import tails
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
-    from actors.periods import PeriodicConnections
     from ports.audit.tails import FollowedLogs
 
 PERIOD_SECONDS: Final = 1.0

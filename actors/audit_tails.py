@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import trio
 
 from core.audit.tails import PLACES_MAX, RETRY_SECONDS, TailsTaken
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Mapping
-    from uuid import UUID
 
 
 @dataclass(eq=False, slots=True)

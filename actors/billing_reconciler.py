@@ -17,15 +17,14 @@ import trio
 from actors.periods import PeriodicActor
 from core.billing import cancellations, reconciliation
 from core.billing.provider import BillingFailed, BillingRateLimited
-from ports.doorbells import Bell
+from core.billing.reconciliation import Batch, DueSubscription
+from ports.doorbells import AwaitableDoorbells, Bell
+from ports.metrics import Metrics
 from ports.metrics_of_work import ReconciliationOutcome
 
 if TYPE_CHECKING:
-    from core.billing.reconciliation import Batch, DueSubscription
     from ports.billing.gateway import BillingGateway
     from ports.database import Database
-    from ports.doorbells import AwaitableDoorbells
-    from ports.metrics import Metrics
 
 # For what another replica has found to be due, and what becomes due by time.
 PERIOD_SECONDS = 60.0

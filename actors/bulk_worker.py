@@ -5,8 +5,10 @@ The rules are in `core/platform/bulk_work.py`. A crash leaves a lease that ends;
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 import structlog
 
@@ -14,14 +16,10 @@ from actors.dispatching import Capacity, Dispatcher
 from core.errors import BadRequest, Refusal, TemporaryRefusal
 from core.mail.limits import AddressLimitReached
 from core.platform import bulk_work
-from core.platform.bulk_work import LeasedJob, LeaseLost
+from core.platform.bulk_work import LeasedJob, LeaseLost, WaitingRow
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.platform.bulk_work import WaitingRow
     from ports.unit_of_work import UnitOfWork
 
 JOBS_AT_ONCE_MAX: Final = 2

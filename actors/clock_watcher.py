@@ -10,11 +10,11 @@ import trio
 
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
+from ports.clock import WatchedClock
+from ports.metrics import Metrics
 
 if TYPE_CHECKING:
-    from ports.clock import WatchedClock
     from ports.database import Database
-    from ports.metrics import Metrics
 
 # How often the process looks at its own clocks, which costs nothing, and how many such looks pass until the database is
 # asked although they agree.

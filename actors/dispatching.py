@@ -9,9 +9,11 @@ ends, and what was sent and not recorded is sent again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Generic, NotRequired, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NotRequired, TypedDict, TypeVar, Unpack
+from uuid import UUID
 
 import structlog
 import trio
@@ -19,15 +21,11 @@ import trio
 from actors.precedence import RequestsFirst
 from core.errors import ServiceUnavailable
 from core.lazy_dataclasses import dataclass
+from ports.doorbells import AwaitableDoorbells, Bell
+from ports.metrics import Metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Sequence
-    from typing import Unpack
-    from uuid import UUID
-
     from ports.database import Database
-    from ports.doorbells import AwaitableDoorbells, Bell
-    from ports.metrics import Metrics
     from ports.precedence import Precedence
     from ports.unit_of_work import UnitOfWork
 

@@ -5,24 +5,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar, Unpack
 
 import structlog
 import trio
 
-from actors.periods import PeriodicActor
+from actors.periods import PeriodicActor, PeriodicConnections
 from core.errors import ServiceUnavailable
+from core.organizations.domain_proofs import ProofStatus
 from core.organizations.settings import domain
 from core.organizations.settings.domain import DomainClaim
 from core.sign_in.upstream import domain_routes
 from core.sign_in.upstream.domain_routes import RouteClaim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Unpack
-
-    from actors.periods import PeriodicConnections
-    from core.organizations.domain_proofs import ProofStatus
     from ports.resolver import Resolver
     from ports.unit_of_work import UnitOfWork
 

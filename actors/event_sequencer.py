@@ -7,21 +7,17 @@ events, and by its period for events of other replicas.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
+from uuid import UUID
 
 import trio
 
 from actors.batch_sizes import BatchSize
-from actors.periods import PeriodicActor
+from actors.periods import PeriodicActor, PeriodicConnections
 from core.webhooks import sequencing
-from ports.doorbells import Bell
+from ports.doorbells import AwaitableDoorbells, Bell
 
 if TYPE_CHECKING:
-    from typing import Unpack
-    from uuid import UUID
-
-    from actors.periods import PeriodicConnections
-    from ports.doorbells import AwaitableDoorbells
     from ports.webhooks.events import FeedWaiters
 
 PERIOD_SECONDS: Final = 1.0

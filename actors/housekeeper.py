@@ -6,24 +6,19 @@ the kinds at a time, so that a pass is no burst of statements.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Unpack
 
 import structlog
 import trio
 
 from actors.batch_sizes import BatchSize
-from actors.periods import PeriodicActor
+from actors.periods import PeriodicActor, PeriodicConnections
 from core.errors import ServiceUnavailable
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
 from core.privacy import closed_accounts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import timedelta
-    from typing import Unpack
-
-    from actors.periods import PeriodicConnections
 
 # In which every kind has its turn once.
 PERIOD_SECONDS = 600.0

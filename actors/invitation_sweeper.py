@@ -6,16 +6,12 @@ organization that is not active stay unchanged until it is active again; a pass 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import structlog
 import trio
 
 from actors.periods import PeriodicActor
 from core.invitations import invitations
-
-if TYPE_CHECKING:
-    from core.invitations.invitations import Due
+from core.invitations.invitations import Due
 
 # A use case that reads an invitation expires it when necessary, so a long period is enough.
 PERIOD_SECONDS = 60.0

@@ -5,21 +5,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Unpack
 
 import structlog
 
-from actors.periods import PeriodicActor
+from actors.periods import PeriodicActor, PeriodicConnections
 from core.errors import ServiceUnavailable
 from core.platform import log_months
 from core.platform.log_months import Log
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import timedelta
-    from typing import Unpack
-
-    from actors.periods import PeriodicConnections
 
 PERIOD_SECONDS = 3600.0
 

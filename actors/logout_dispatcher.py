@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
+from uuid import UUID
 
 import structlog
 
-from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Capacity, Dispatcher
+from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Capacity, Connections, Dispatcher
 from core.attempts import Attempt
 from core.errors import ServiceUnavailable
 from core.openid import logout_notices
-from core.openid.logout_notices import LeasedService
+from core.openid.logout_notices import LeasedService, LogoutNotice
 from core.sessions.security_profiles import signature_algorithm
 from core.sessions.tokens import TokenKind
+from ports.clock import Clock
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Unpack
-    from uuid import UUID
-
-    from actors.dispatching import Connections
-    from core.openid.logout_notices import LogoutNotice
-    from ports.clock import Clock
     from ports.openid.logout_notices import LogoutSender
     from ports.sessions.tokens import TokenSigner
     from ports.unit_of_work import UnitOfWork

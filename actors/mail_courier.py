@@ -7,13 +7,15 @@ detect the duplicate. `core/mail/mail.py` decides how often and when a mail is r
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
+from uuid import UUID
 
 import structlog
 import trio
 
-from actors.dispatching import Capacity, Dispatcher
+from actors.dispatching import Capacity, Connections, Dispatcher
 from core.errors import ServiceUnavailable
 from core.mail import mail as mails
 from core.mail.mail import ATTEMPTS_MAX, Mail, MailDeferred, MailRefused
@@ -21,11 +23,6 @@ from ports.doorbells import Bell
 from ports.metrics_of_work import MailOutcome, MailServerKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Unpack
-    from uuid import UUID
-
-    from actors.dispatching import Connections
     from ports.mail.mail import MailGateway, MailRenderer
     from ports.unit_of_work import UnitOfWork
 

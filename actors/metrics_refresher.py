@@ -5,6 +5,7 @@ The process whose turn it is counts the figures; the others read what it has kep
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -12,16 +13,13 @@ import trio
 
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
-from core.platform.health_figures import Backlog
+from core.platform.health_figures import Backlog, PlatformFigures
+from ports.listening import Turns
+from ports.metrics import ConnectionPool, Metrics
+from ports.metrics_of_work import ProcessUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from core.platform.health_figures import PlatformFigures
     from ports.database import Database
-    from ports.listening import Turns
-    from ports.metrics import ConnectionPool, Metrics
-    from ports.metrics_of_work import ProcessUsage
 
 # Together the 30 seconds of operations 4.11: a figure may be counted just before a change, and read just before it is
 # counted again.

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NoReturn, NotRequired, TypedDict, TypeVar, TypeVarTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn, NotRequired, TypedDict, TypeVar, TypeVarTuple, Unpack
 
 import structlog
 import trio
 
+from actors.batch_sizes import BatchSize
 from actors.precedence import RequestsFirst
 from core.errors import ServiceUnavailable
+from ports.listening import Turns
+from ports.metrics import Metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Unpack
-
-    from actors.batch_sizes import BatchSize
     from ports.database import Database
-    from ports.listening import Turns
-    from ports.metrics import Metrics
     from ports.precedence import Precedence
     from ports.unit_of_work import UnitOfWork
 

@@ -7,29 +7,24 @@ for itself. An actor of this process hears of its own work without any of this: 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
-from datetime import timedelta
-from typing import TYPE_CHECKING, Final, NoReturn, TypedDict
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final, NoReturn, TypedDict, Unpack
 
 import structlog
 import trio
 
+from core.billing.provider import BillingMode
 from core.errors import ServiceUnavailable
 from core.platform import polling
-from ports.doorbells import Bell
-from ports.listening import ListeningFailed, PollingRole, Word
+from ports.clock import Clock
+from ports.doorbells import AnsweredDoorbells, Bell
+from ports.listening import Listening, ListeningConnection, ListeningFailed, PollingRole, Turns, Word
+from ports.metrics import Metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from typing import Unpack
-
-    from core.billing.provider import BillingMode
-    from ports.clock import Clock
     from ports.database import Database
-    from ports.doorbells import AnsweredDoorbells
-    from ports.listening import Listening, ListeningConnection, Turns
-    from ports.metrics import Metrics
     from ports.webhooks.events import FeedWaiters
 
 # An idle process sends less than a statement a second, other periodic work included. What is due at a time that is

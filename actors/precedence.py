@@ -6,13 +6,11 @@ serve still begins one unit of each kind of work every `WAIT_SECONDS_MAX`, so th
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import trio
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 WAIT_SECONDS_MAX: Final = 0.02
 # A request that takes longer waits for events, for another system or for its client, and not for this process.

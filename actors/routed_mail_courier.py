@@ -7,29 +7,25 @@ mail may be sent again under the same message id.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
+from uuid import UUID
 
 import structlog
 import trio
 
-from actors.dispatching import Capacity, Dispatcher
+from actors.dispatching import Capacity, Connections, Dispatcher
 from core.errors import ServiceUnavailable
 from core.mail import mail as mails
 from core.mail import routed_mail
-from core.mail.mail import MailDeferred, MailRefused, MailServerUnusable
+from core.mail.mail import Mail, MailDeferred, MailRefused, MailServerUnusable
 from core.mail.routed_mail import LeasedServer
 from core.organizations.settings import smtp as settings
 from ports.doorbells import Bell
 from ports.metrics_of_work import MailOutcome, MailServerKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Unpack
-    from uuid import UUID
-
-    from actors.dispatching import Connections
-    from core.mail.mail import Mail
     from ports.mail.mail import MailRenderer, RoutingGateway
     from ports.unit_of_work import UnitOfWork
 

@@ -12,11 +12,10 @@ import structlog
 
 from core.billing import sandbox
 from core.errors import ServiceUnavailable
-from ports.doorbells import Bell
+from ports.doorbells import AwaitableDoorbells, Bell
 
 if TYPE_CHECKING:
     from ports.database import Database
-    from ports.doorbells import AwaitableDoorbells
     from ports.event_receiver import BillingReceiver
 
 # For late events, those that a command or another replica has queued, and repetitions.

@@ -5,19 +5,13 @@ The process that polls counts. While none counts, results stay correct: a page t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Unpack
 
 import trio
 
-from actors.periods import PeriodicActor
+from actors.periods import PeriodicActor, PeriodicConnections
 from core.service_api import users
-from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from actors.periods import PeriodicConnections
-    from ports.doorbells import AwaitableDoorbells
+from ports.doorbells import AwaitableDoorbells, Bell
 
 # Short, because a page adds up the changes that are not counted yet.
 PERIOD_SECONDS = 10.0

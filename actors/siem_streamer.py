@@ -6,27 +6,23 @@ in `core/audit/siem_stream.py`; a crash leaves a lease that ends, and the batch 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
+from uuid import UUID
 
 import structlog
 
-from actors.dispatching import Capacity, Dispatcher
+from actors.dispatching import Capacity, Connections, Dispatcher
 from core.audit import siem_stream
-from core.audit.siem_stream import LeasedStream, StreamReceipt
+from core.audit.siem_stream import LeasedStream, SiemEvent, StreamReceipt
 from core.errors import ServiceUnavailable
+from ports.clock import Clock
 from ports.doorbells import Bell
 from ports.metrics_of_work import AttemptOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Unpack
-    from uuid import UUID
-
-    from actors.dispatching import Connections
-    from core.audit.siem_stream import SiemEvent
     from ports.audit.siem_sender import SiemSender
-    from ports.clock import Clock
     from ports.unit_of_work import UnitOfWork
 
 # Each takes some megabytes for its batch.

@@ -8,20 +8,16 @@ the tables.
 from __future__ import annotations
 
 import random
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 import structlog
 import trio
 
 from ports.actors import ActorReport, BackgroundTaskState
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from datetime import datetime
-
-    from ports.clock import Clock
-    from ports.metrics import Metrics
+from ports.clock import Clock
+from ports.metrics import Metrics
 
 BACKOFF_SECONDS_MIN = 0.5
 BACKOFF_SECONDS_MAX = 60.0

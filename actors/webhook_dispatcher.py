@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
+from uuid import UUID
 
 import structlog
 
-from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Capacity, Dispatcher
+from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Capacity, Connections, Dispatcher
+from core.attempts import Attempt
 from core.webhooks import deliveries
-from core.webhooks.deliveries import LeasedWebhook
+from core.webhooks.deliveries import DueDelivery, LeasedWebhook
+from ports.clock import Clock
 from ports.doorbells import Bell
 from ports.metrics_of_work import AttemptOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Unpack
-    from uuid import UUID
-
-    from actors.dispatching import Connections
-    from core.attempts import Attempt
-    from core.webhooks.deliveries import DueDelivery
-    from ports.clock import Clock
     from ports.unit_of_work import UnitOfWork
     from ports.webhooks.sender import WebhookSender
 

@@ -9,13 +9,11 @@ that is adjusted slowly, as by NTP, is followed.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, final
 
 from ports.clock import Comparison
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _NANOSECONDS: Final = 1_000_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import structlog
 import trio
 from dns import asyncresolver, exception, name, rdatatype, resolver
 
-from core.outbound import address_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.outbound import Address
+from core.outbound import Address, address_of
 
 # For one question, all name servers and attempts together.
 QUESTION_SECONDS_MAX: Final = 10.0

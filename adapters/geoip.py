@@ -5,14 +5,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from core.sign_in.risk import Location
+from core.sign_in.risk import Location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,18 +7,16 @@ file by renaming, as the usual updaters do, and is used from the next start on.
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, cast
+from pathlib import Path
+from typing import Final, cast
 
 import maxminddb
 import structlog
 
 from adapters.geoip import Edition
 from core.sign_in.risk import Location
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 # In `traits` of the databases about locations, and at the top of those about anonymous networks.
 _PROXY_FLAGS: Final = (

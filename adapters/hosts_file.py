@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.outbound import Address
+from core.outbound import Address
 
 HOSTS_FILE: Final = Path("/etc/hosts")
 LOCALHOST: Final = "localhost"

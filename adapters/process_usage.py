@@ -11,15 +11,13 @@ import re
 import resource
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import trio
 
 from ports.metrics_of_work import ProcessUsage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Of its own, so that measuring waits for no other work.
 THREADS: Final = trio.CapacityLimiter(1)

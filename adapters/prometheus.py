@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from prometheus_client import (
     CollectorRegistry,
@@ -21,6 +22,7 @@ from prometheus_client import (
     GCCollector,
     Histogram,
     Info,
+    Metric,
     PlatformCollector,
     ProcessCollector,
     disable_created_metrics,
@@ -33,16 +35,9 @@ from prometheus_client.registry import Collector
 
 from adapters.prometheus_work import PrometheusWorkMetrics
 from core.lazy_dataclasses import dataclass
+from core.platform.health_figures import PlatformFigures
 from ports.listening import PollingRole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from prometheus_client import Metric
-
-    from core.platform.health_figures import PlatformFigures
-    from ports.metrics import PoolStatistics
+from ports.metrics import PoolStatistics
 
 REQUEST_SECONDS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 JOB_SECONDS_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

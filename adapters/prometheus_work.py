@@ -6,26 +6,23 @@ of the installation measures for all of them is 0 in the others, and a scrape of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from core.platform.health_figures import Backlog
 from ports.doorbells import Bell
 from ports.metrics_of_work import (
     AttemptOutcome,
     ConnectionRefusal,
     MailOutcome,
     MailServerKind,
+    ProcessUsage,
     ReconciliationOutcome,
     SpanLoss,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from enum import StrEnum
-
-    from core.platform.health_figures import Backlog
-    from ports.metrics_of_work import ProcessUsage
 
 # A stream collects entries for some seconds, and one that failed waits up to ten minutes.
 SIEM_SECONDS_BUCKETS: Final = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 21600.0, 86400.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Final
@@ -9,12 +10,10 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from adapters.hosts_file import HostsFile
+from core.outbound import Address
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from adapters.dns_questions import DnsQuestions, Family
-    from core.outbound import Address
 
 # When one family of addresses is known, how long the answer about the other one is awaited.
 OTHER_FAMILY_SECONDS_MAX: Final = 0.5

@@ -6,16 +6,13 @@ Webhooks and logout tokens are sent on the same schedule.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import field
-from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from uuid import UUID
 
 # The delay after each failed attempt; the attempt after the last delay is the last one.
 RETRY_DELAYS: Final = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2))

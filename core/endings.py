@@ -9,11 +9,9 @@ this table; a new table of the schema that keeps something issued has to be name
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final
 
 
 class Cause(StrEnum):

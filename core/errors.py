@@ -6,18 +6,17 @@ body, the formats of SCIM and OAuth).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 First = TypeVar("First")

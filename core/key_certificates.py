@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from dataclasses import field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SamlCertificate`
+from typing import Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from core.secrets import Secret
+from core.secrets import Secret
 
 LIFETIME: Final = timedelta(days=3 * 365)
 # After a change, metadata contain the previous certificate this long (decisions 9.1).

@@ -8,15 +8,13 @@ moment of connecting.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
 from core.errors import BadRequest
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network

@@ -6,15 +6,13 @@ Pages and mails show it, beside the brand of an organization where that is their
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.colors import CONTRAST_MIN, GROUND, TEXT_CONTRAST_MIN, WHITE, checked_color, contrast
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
+from core.organizations.settings.pictures import Picture
 from core.text import checked_name
-
-if TYPE_CHECKING:
-    from core.organizations.settings.pictures import Picture
 
 NAME_DEFAULT: Final = "Gatehouse"
 # It stands in the subjects of mails, in QR codes and on small screens.

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import hmac
 import re
+from collections.abc import Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 # How exactly `last_used_at` is kept; more often would make a token's row the busiest of the database.

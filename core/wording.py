@@ -10,10 +10,8 @@ Programs read the English text. Pages translate the template and write its value
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Self
 
 
 class Wording(str):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from entrypoints.http.accounts import password_reset, passwords, profile, registration
 from entrypoints.http.audit import analytics, audit_log, siem
 from entrypoints.http.billing import checkout, portal, receiver
@@ -162,9 +160,7 @@ from entrypoints.pages.webhooks import deliveries as delivery_pages
 from entrypoints.pages.webhooks import secrets as webhook_secret_page
 from entrypoints.pages.webhooks import webhooks as webhook_pages
 from entrypoints.web.describing import openapi
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.routes import Route, Routes
+from entrypoints.web.serving.routes import Route, Routes
 
 EVERYWHERE: tuple[Routes, ...] = (
     registration.routes,

@@ -6,32 +6,29 @@ An embedded database runs as long as it is needed. `main.py` connects the port `
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
+from uuid import UUID
 
 import trio
 
 from adapters.postgres.driver import server_facts, servers, timed_connection
+from adapters.postgres.driver.server_facts import ServerFacts
 from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SECONDS
 from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import canonical_addresses, migration_files, migrations
-from adapters.postgres.schema.migration_steps import steps
+from adapters.postgres.schema.migration_steps import Step, steps
 from adapters.postgres.sign_in.upstream import connections as upstream_connections
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
+from entrypoints.settings import Settings
 
 __all__ = ["newest_schema"]
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from pathlib import Path
-    from uuid import UUID
-
-    from adapters.postgres.driver.server_facts import ServerFacts
-    from adapters.postgres.schema.migration_steps import Step
-    from entrypoints.settings import Settings
 
 WAIT_SECONDS_MAX: Final = 30.0
 POLL_SECONDS: Final = 0.5

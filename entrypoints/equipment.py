@@ -6,9 +6,12 @@ Invalid settings are refused here with `CannotStart`, before anything is started
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import httpx
 import trio
 
 from adapters import pictures, prometheus
@@ -23,15 +26,18 @@ from adapters.gateways.outbound import (
     CONNECTIONS_MAX,
     CONNECTIONS_OF_AN_ORGANIZATION_MAX,
     EVERYWHERE,
+    Observed,
     outbound_client,
     unobserved,
 )
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
+from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.upstream_saml import HttpSamlConnectionGateway
-from adapters.geoip import NoLocations
-from adapters.postgres.driver.connection import Connection
+from adapters.geoip import Edition, NoLocations
+from adapters.postgres.driver.connection import Connection, RawConnection
+from adapters.postgres.driver.write_failures import WriteFailures
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
 from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
@@ -40,29 +46,19 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailDeferred, MailRefused
+from core.platform_brand import PlatformBrand
 from entrypoints.pages.languages import LANGUAGES
 from entrypoints.pages.platform_look import look_of
 from entrypoints.platform_brand import platform_brand
 from entrypoints.refusals import CannotStart
+from entrypoints.settings import Settings
+from ports.clock import Clock
+from ports.metrics_of_work import WorkMetrics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    import httpx
-
-    from adapters.gateways.outbound import Observed
     from adapters.gateways.stripe import StripeGateway
-    from adapters.gateways.upstream_requests import UpstreamRequests
-    from adapters.geoip import Edition
     from adapters.geoip_database import MaxMindLocations
-    from adapters.postgres.driver.connection import RawConnection
-    from adapters.postgres.driver.write_failures import WriteFailures
-    from core.platform_brand import PlatformBrand
-    from entrypoints.settings import Settings
-    from ports.clock import Clock
     from ports.database import Database
-    from ports.metrics_of_work import WorkMetrics
     from ports.tracing import Tracer
 
 DOMAIN_NAMES: Final = IdnaDomainNames()

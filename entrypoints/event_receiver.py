@@ -7,24 +7,22 @@ address at which it reaches itself, behind a proxy or on a port that the kernel 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 import structlog
 
 from core.billing import provider_events, receiver, signatures
+from core.billing.provider import BillingMode
 from core.billing.provider_events import EventInvalid
-from core.billing.receiver import EventReceipt
+from core.billing.receiver import EventReceipt, Received
 from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
+from ports.clock import Clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.billing.provider import BillingMode
-    from core.billing.receiver import Received
-    from core.secrets import Secret
-    from ports.clock import Clock
     from ports.database import Database
 
 log = structlog.get_logger(__name__)

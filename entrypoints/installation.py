@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 import trio
 
 from actors.precedence import RequestsFirst
+from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
 from core.platform_brand import PlatformBrand
+from core.sign_in.upstream.providers import ExternalProvider
+from entrypoints.settings import Settings
+from ports.accounts.passwords import PasswordHasher
+from ports.actors import Actors
+from ports.clock import Clock
+from ports.metrics import ConnectionPool, Metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.accounts.providers import Provider
-    from core.sign_in.upstream.providers import ExternalProvider
-    from entrypoints.settings import Settings
-    from ports.accounts.passwords import PasswordHasher
-    from ports.actors import Actors
     from ports.audit.siem_sender import SiemSender
     from ports.audit.tails import AuditTails
     from ports.billing.gateway import BillingGateway
-    from ports.clock import Clock
     from ports.credentials.qr_codes import QrCodes
     from ports.database import Database
     from ports.domain_names import DomainNames
     from ports.event_receiver import BillingReceiver
     from ports.mail.mail import MailRenderer, RoutingGateway
-    from ports.metrics import ConnectionPool, Metrics
     from ports.openid.signatures import KeySets, Signatures
     from ports.organizations.settings.branding import PictureCleaner
     from ports.precedence import Precedence

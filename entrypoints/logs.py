@@ -8,14 +8,12 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import MutableMapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import Any, Final, TextIO
 
 import msgspec
 import structlog
-
-if TYPE_CHECKING:
-    from collections.abc import MutableMapping
 
 # These log every connection or request at level info; our own lines already cover that.
 _VERBOSE_LIBRARIES: Final = ("hypercorn", "httpx", "httpcore", "aiosmtpd", "mail.log")

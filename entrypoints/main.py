@@ -10,10 +10,12 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 import trio
 
@@ -25,7 +27,7 @@ from actors.billing_reconciler import BillingReconciler
 from actors.bulk_worker import BulkWorker
 from actors.certificate_watcher import CertificateWatcher
 from actors.clock_watcher import ClockWatcher
-from actors.dispatching import DELIVERIES_AT_ONCE_MAX
+from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Connections, Dispatcher
 from actors.domain_checker import DomainChecker
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
@@ -38,6 +40,7 @@ from actors.logout_dispatcher import ATTEMPTS_AT_ONCE_MAX as NOTICES_AT_ONCE_MAX
 from actors.logout_dispatcher import LogoutDispatcher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
+from actors.periods import PeriodicConnections
 from actors.poller import Poller
 from actors.precedence import RequestsFirst
 from actors.routed_mail_courier import RoutedMailCourier
@@ -80,6 +83,7 @@ from core.attempts import ORGANIZATION_TARGETS_MAX
 from core.billing import sandbox
 from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
+from core.mail.mail import RenderedMail
 from core.platform.backups import BackupError
 from core.secrets import Secret
 from core.sessions import server_secrets
@@ -88,20 +92,14 @@ from entrypoints.database import listening_address
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
+from entrypoints.settings import Settings
 from entrypoints.upstream_settings import external_providers
+from ports.clock import Clock
+from ports.metrics import Metrics
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-    from uuid import UUID
-
-    from actors.dispatching import Connections, Dispatcher
-    from actors.periods import PeriodicConnections
-    from core.mail.mail import RenderedMail
-    from entrypoints.settings import Settings
-    from ports.clock import Clock
     from ports.database import Database
     from ports.mail.mail import MailGateway
-    from ports.metrics import Metrics
 
 
 # Errors that a command reports in one line; any other exception is a defect and shows its traceback.

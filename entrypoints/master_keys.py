@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import structlog
 
@@ -20,11 +21,7 @@ from adapters.postgres.schema import migrations, rewrap
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from entrypoints.settings import Settings
+from entrypoints.settings import Settings
 
 MASTER_KEY_FILE: Final = "master-key"
 

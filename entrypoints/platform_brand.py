@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
 from core.organizations.settings.pictures import PICTURE_BYTES_MAX, PNG_BEGIN, Picture, PictureInvalid, PictureType
 from core.platform_brand import PlatformBrand
 from entrypoints.refusals import CannotStart
 from entrypoints.setting_kinds import PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from entrypoints.settings import Settings
+from entrypoints.settings import Settings
 
 _TAKES: Final = f"the path of a PNG or SVG file of at most {PICTURE_BYTES_MAX // 1024} KiB"
 

@@ -10,12 +10,9 @@ import os
 import shutil
 import stat
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import BinaryIO, TextIO
+from typing import BinaryIO, Final, TextIO
 
 REPORT_SECONDS: Final = 5.0
 REPORT_SECONDS_ON_A_TERMINAL: Final = 0.5

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field, fields
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.lazy_dataclasses import dataclass
 from core.platform.housekeeping import Leftover
@@ -12,9 +13,6 @@ from core.platform.log_months import Log
 from core.platform.retention import Retention
 from entrypoints.setting_kinds import Kind, described, number, show_days
 from entrypoints.upstream_settings import UpstreamSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def _days(name: str, sentence: str, retention: Retention) -> Any:

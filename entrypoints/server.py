@@ -15,8 +15,9 @@ import logging
 import math
 import resource
 import socket
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import structlog
 import trio
@@ -26,16 +27,12 @@ from hypercorn.trio.worker_context import WorkerContext
 from core.lazy_dataclasses import dataclass
 from core.networks import limited_network
 from entrypoints.refusals import CannotStart
+from entrypoints.settings import Bind, Settings
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
+from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.connections import ClientConnection
 from entrypoints.web.serving.open_connections import CONNECTIONS_OF_A_CLIENT_MAX, OpenConnections
 from ports.metrics_of_work import ConnectionRefusal
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from entrypoints.settings import Bind, Settings
-    from entrypoints.web.serving.application import Application
 
 CONNECTIONS_MAX: Final = 10_000
 # Open files that clients must not use up, besides the connections to the database: the log, mail servers, libraries.

@@ -11,39 +11,37 @@ import gc
 import resource
 import secrets
 import signal
+import socket
 import sys
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import structlog
 import trio
 
 from core.lazy_dataclasses import dataclass
 from core.platform import owners
+from core.secrets import Secret
 from entrypoints import billing_settings, capabilities, database, equipment, logs, main, master_keys
+from entrypoints.database import Keeper
 from entrypoints.heartbeats import beat
+from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
 from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_on, reserve
 from entrypoints.setting_kinds import Bind
+from entrypoints.settings import Settings
 from entrypoints.signals import stop_signals
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.paths import paths_of
+from entrypoints.web.serving.routes import Route
 from entrypoints.worker_counts import ReplacedWorkers
 from entrypoints.workers import supervise_workers
 
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import AsyncIterator, Callable, Generator, Sequence
+# The routes of each listening socket.
+_Served: TypeAlias = list[tuple[Route, ...]]
 
-    from core.secrets import Secret
-    from entrypoints.database import Keeper
-    from entrypoints.installation import Installation
-    from entrypoints.settings import Settings
-    from entrypoints.web.serving.routes import Route
-
-    # The routes of each listening socket.
-    _Served: TypeAlias = list[tuple[Route, ...]]
 
 DEVELOPMENT_OWNER: Final = "owner@gatehouse.test"
 OWNER_FILE: Final = "owner-password"

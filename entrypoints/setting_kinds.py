@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from core.colors import TEXT_CONTRAST_MIN
@@ -14,10 +16,6 @@ from core.lazy_dataclasses import dataclass
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.platform_brand import NAME_CHARACTERS_MAX, checked_platform_color, checked_platform_name
 from core.secrets import Secret
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import timedelta
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 

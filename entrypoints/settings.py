@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
+from collections.abc import Mapping
 from dataclasses import Field, field, fields
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from core.errors import BadRequest
@@ -25,9 +26,6 @@ from entrypoints import setting_kinds as kinds
 from entrypoints.refusals import CannotStart
 from entrypoints.setting_kinds import PREFIX, Bind, Kind, Network, described
 from entrypoints.traces_settings import TracesSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LOOPBACK: Final = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
 # A secret is also taken from the file that the variable with this ending names.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import trio
@@ -13,12 +14,10 @@ from core.platform import key_changes
 from core.sessions import signing_keys
 from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints import master_keys
+from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from entrypoints.installation import Installation
     from ports.database import Database
 
 

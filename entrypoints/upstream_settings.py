@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.providers import EXTERNAL, ExternalProvider
 from entrypoints.setting_kinds import PREFIX, SWITCH, WEB_ADDRESS, Kind, described, token
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.accounts.providers import Provider
-    from core.secrets import Secret
 
 _ID: Final = re.compile(r"[\x21-\x7e]{1,255}")
 

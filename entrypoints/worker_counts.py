@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import mmap
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final
 
 COUNT_BYTES: Final = 8
 

@@ -11,27 +11,24 @@ import ctypes
 import gc
 import os
 import signal
+import socket
 import sys
 import time
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import structlog
 
 from core.lazy_dataclasses import dataclass
 from entrypoints.heartbeats import HangLimits, Heartbeat, Pulse
 from entrypoints.signals import stop_signals
-from entrypoints.worker_counts import ReplacementReason
+from entrypoints.worker_counts import ReplacedWorkers, ReplacementReason
 
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Generator, Sequence
+# Receives the worker's number, what to call when it is ready (None when the parent does not wait for it), and
+# where to send its heartbeat.
+Work = Callable[[int, Callable[[], None] | None, int], int]
 
-    from entrypoints.worker_counts import ReplacedWorkers
-
-    # Receives the worker's number, what to call when it is ready (None when the parent does not wait for it), and
-    # where to send its heartbeat.
-    Work = Callable[[int, Callable[[], None] | None, int], int]
 
 # A worker that lives shorter than this is replaced after a pause, so that a crash at start does not spin.
 YOUNG_SECONDS: Final = 2.0

@@ -5,15 +5,12 @@ The vocabularies here are the values of labels, so they are bounded and name no 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.platform.health_figures import Backlog
+from core.platform.health_figures import Backlog
 
 
 class MailServerKind(StrEnum):

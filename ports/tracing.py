@@ -6,12 +6,10 @@ never contains a path, a query, an id, an address, a value of a statement, or a 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractContextManager
+from typing import Protocol
 
 
 class SpanKind(Enum):

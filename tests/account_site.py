@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+from playwright.sync_api import Page
+
+from adapters.postgres.database import PostgresDatabase
 from core.accounts.users import User
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
-from tests.browser import Site
+from ports.unit_of_work import UnitOfWork
+from tests.browser import Prepare, Site
 from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from playwright.sync_api import Page
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from ports.unit_of_work import UnitOfWork
-    from tests.browser import Prepare
 
 
 @contextmanager

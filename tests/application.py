@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
@@ -31,13 +32,14 @@ from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.upstream_saml import HttpSamlConnectionGateway
 from adapters.pictures import RebuildingCleaner
+from adapters.postgres.database import PostgresDatabase
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
 from core.secrets import Secret
 from core.sessions import signing_keys
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signing_keys import KeyPair, SignatureAlgorithm
 from entrypoints import capabilities
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
@@ -46,23 +48,17 @@ from entrypoints.settings import LOOPBACK, Settings
 from entrypoints.upstream_settings import external_providers
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.rate_limiting import RateLimiter
+from entrypoints.web.serving.routes import Route
+from ports.actors import ActorReport, Actors
+from ports.billing.gateway import BillingGateway
+from ports.clock import Clock
+from ports.database import Database
+from ports.sessions.tokens import KeyRing
+from tests.clock import SettableClock
 from tests.documented import assert_documented
 from tests.ids import FollowingRandomness
 from tests.secret_watch import WATCH
 from tests.signing_keys import key_pair
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from entrypoints.web.serving.routes import Route
-    from ports.actors import ActorReport, Actors
-    from ports.billing.gateway import BillingGateway
-    from ports.clock import Clock
-    from ports.database import Database
-    from ports.sessions.tokens import KeyRing
-    from tests.clock import SettableClock
 
 VERSION = "1.2.3"
 PORT = 50_000

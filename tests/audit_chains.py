@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.driver.connection import Connection
 from core.audit import chain
 from core.audit.verification import ChainVerifier, KeptHead
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
 from tests.world.builder import new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
-    from tests.world.team import Team
+from tests.world.team import Team
 
 BATCH_ENTRIES = 100
 # The entries of the log of most tests, and what verifying it says.

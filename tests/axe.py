@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+
+from playwright.sync_api import Page
 
 from tests.peers import peer
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 RUN = """
 async () => {

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+
+import trio
 
 from tests.receiver import Receiver, open_receiver
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    import trio
 
 INVALID = "answer is no valid HTTP."
 NOTHING = "closed the connection without an answer."

@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from queue import Queue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import trio
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
 
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
@@ -28,24 +29,19 @@ from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.transaction import Tools
+from core.sessions.signing_keys import KeyPair
 from entrypoints.server import Server, listen
 from entrypoints.settings import Bind, Settings
 from entrypoints.web.serving.application import Application
+from entrypoints.web.serving.routes import Route
+from ports.clock import Clock
 from tests.application import ReportedActors, connected_installation
 from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
 from tests.ids import FollowingRandomness
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+Prepare = Callable[[PostgresDatabase], Awaitable[None]]
 
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
-
-    from core.sessions.signing_keys import KeyPair
-    from entrypoints.web.serving.routes import Route
-    from ports.clock import Clock
-
-    Prepare = Callable[[PostgresDatabase], Awaitable[None]]
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [

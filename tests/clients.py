@@ -9,15 +9,12 @@ from __future__ import annotations
 import random
 import select
 import socket
+import ssl
 import threading
 import time
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Generator, Sequence
 
 TIMEOUT_SECONDS = 15.0
 # Between two requests, because a server may close an idle connection.

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Iterable
 
 import trio
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-
-    from tests.application import Answer
+from tests.application import Answer
 
 
 async def at_once(*sends: Callable[[], Awaitable[Answer]]) -> list[Answer]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import hypothesis
 import pytest
@@ -23,6 +24,7 @@ from adapters.crypto.vault import MasterKey, Vault
 from adapters.domain_names import IdnaDomainNames
 from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.sessions.origins import BACKGROUND
 
@@ -35,11 +37,6 @@ from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
 from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-
-    from adapters.postgres.driver.connection import Connection, RawConnection
 
 __all__ = ["chromium", "watch"]
 

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import cast
+from uuid import UUID
 
 import psycopg
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from core.organizations.settings.branding import Branding
 from core.organizations.settings.pictures import Picture, PictureKind, PictureType
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
+from ports.unit_of_work import UnitOfWork
 from tests.browser import Site
 from tests.clock import SettableClock
 from tests.pictures import drawn_png
+from tests.postgres import Databases
 from tests.world.builder import EMAIL, Builder, new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from uuid import UUID
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from core.sessions.signing_keys import KeyPair
-    from ports.unit_of_work import UnitOfWork
-    from tests.postgres import Databases
 
 LOGO = Picture(type=PictureType.PNG, content=drawn_png(40, 30))
 BRANDING = Branding(

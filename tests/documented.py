@@ -16,10 +16,10 @@ from werkzeug.exceptions import HTTPException
 
 from entrypoints.web.describing.documented_errors import ALWAYS_POSSIBLE, refusals
 from entrypoints.web.describing.schemas import answers
+from entrypoints.web.serving.application import Application
+from entrypoints.web.serving.routes import Route
 
 if TYPE_CHECKING:
-    from entrypoints.web.serving.application import Application
-    from entrypoints.web.serving.routes import Route
     from tests.application import Answer
 
 ANYWHERE = {code.name for code in ALWAYS_POSSIBLE}

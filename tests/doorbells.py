@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ports.doorbells import Bell
+from ports.doorbells import Bell
 
 
 class RecordedDoorbells:

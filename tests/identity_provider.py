@@ -6,16 +6,12 @@ It shares no code with the application. Its messages are text, so that a test ca
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from tests.service_provider import DECLARED, NAMESPACES, KeyPair, inflated, key_pair, sign
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
 
 ENTITY_ID = "https://idp.acme.example/saml"
 SSO_URL = "https://idp.acme.example/saml/sso?tenant=acme"

@@ -9,15 +9,12 @@ from __future__ import annotations
 import secrets
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from adapters.crypto.randomness import SystemRandomness
 from core.ids import first_id_at
-
-if TYPE_CHECKING:
-    from core.secrets import Secret
-    from ports.clock import Clock
+from core.secrets import Secret
+from ports.clock import Clock
 
 MOMENTS_MAX = 1_000
 _RANDOM_BITS = 74

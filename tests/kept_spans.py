@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from adapters.tracing.spans import Span
+from adapters.tracing.spans import Span
 
 
 class KeptSpans:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import LiteralString
 
 from core.platform.housekeeping import Leftover
-
-if TYPE_CHECKING:
-    from typing import LiteralString
 
 DAY = timedelta(days=1)
 USER = "00000000-0000-7000-8000-00000000000a"

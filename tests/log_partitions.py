@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
+from adapters.postgres.driver.connection import Connection
 from core.ids import first_id_at
+from core.platform.log_months import Log
 from tests.plans import nodes_of, table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from adapters.postgres.driver.connection import Connection
-    from core.platform.log_months import Log
 
 MONTHS = [datetime(2027 + month // 12, month % 12 + 1, 1, tzinfo=UTC) for month in range(24)]
 # Beside the months there are what was written before them, and what comes after them.

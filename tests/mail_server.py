@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import threading
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email import message_from_bytes
+from email.message import EmailMessage
 from email.policy import default as modern
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Generator
-    from email.message import EmailMessage
-
-    from aiosmtpd.smtp import Envelope, Session
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 LOOPBACK = "127.0.0.1"
 

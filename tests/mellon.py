@@ -8,17 +8,14 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from tests.service_provider import KeyPair
+from tests.service_provider import KeyPair
 
 MODULES = Path("/usr/lib/apache2/modules")
 APACHE = shutil.which("apache2", path=f"{os.environ['PATH']}:/usr/sbin")

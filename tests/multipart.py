@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 BOUNDARY = "edge"
 CONTENT_TYPE = f"multipart/form-data; boundary={BOUNDARY}"

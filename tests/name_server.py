@@ -5,14 +5,12 @@ from __future__ import annotations
 import socketserver
 import struct
 import threading
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dns import flags, message, name, rcode, rdataclass, rdatatype, rrset
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
 
 LOOPBACK = "127.0.0.1"
 # What fits into an answer over UDP without extensions (RFC 1035, 4.2.1).

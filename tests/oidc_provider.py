@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.peers import peer
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 CLIENT_ID = "gatehouse"
 CLIENT_SECRET = "the-secret-at-oidc-provider"

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from tests.secret_watch import WATCH
-from tests.upstream_provider import FAR_FUTURE, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from tests.upstream_provider import Request
+from tests.upstream_provider import FAR_FUTURE, Request, serving
 
 CLIENT_ID = "gatehouse-at-the-idp"
 CLIENT_SECRET = "the-secret-of-the-connection"

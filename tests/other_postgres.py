@@ -6,16 +6,14 @@ import os
 import pwd
 import subprocess
 import tempfile
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import psycopg
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 PROGRAM_SECONDS_MAX: Final = 120.0
 PORT: Final = 5432

@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
 
 KEY = "sk_test_of_the_tests"
 

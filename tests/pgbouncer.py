@@ -9,18 +9,15 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 # Debian installs it where only root's path leads.
 PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, LiteralString
 
 from psycopg.sql import SQL, Literal
 
-from adapters.postgres.driver.connection import Cursor
-from adapters.postgres.driver.rows import Row, scalar_row, tuple_row
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
-    from typing import LiteralString
-
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.driver.rows import RowFactory
-    from adapters.postgres.driver.statements import Parameters, Text
+from adapters.postgres.driver.connection import Connection, Cursor
+from adapters.postgres.driver.rows import Row, RowFactory, scalar_row, tuple_row
+from adapters.postgres.driver.statements import Parameters, Text
 
 EXPLAIN = b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "
 _PARTITION = re.compile(r"_(before|after|\d{4}_\d{2})$")

@@ -9,29 +9,23 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.sql import SQL, Identifier
 
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from tests.memory import memory_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from typing import LiteralString
-
-    from adapters.postgres.driver.connection import RawConnection
-
 
 # PostgreSQL checks ten times a second whether a database that it drops is free; we check more often, up to this limit.
 LEAVING_SECONDS_MAX = 0.1

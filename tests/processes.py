@@ -16,10 +16,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import psutil
@@ -32,9 +33,6 @@ from adapters.postgres.embedded.server import EmbeddedPostgres
 from entrypoints import logs, serving
 from entrypoints.operator import cli
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 GATEHOUSE = Path(sys.executable).with_name("gatehouse")
 START_SECONDS_MAX = 30.0

@@ -10,19 +10,17 @@ import shutil
 import socket
 import ssl
 import subprocess
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 import trustme
 
 from tests.documents import ROOT
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-    from pathlib import Path
 
 PROXIES: Final = ROOT / "ops" / "proxies"
 FILES: Final = {"caddy": "Caddyfile", "nginx": "nginx.conf", "haproxy": "haproxy.cfg"}

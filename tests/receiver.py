@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
+import ssl
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import AsyncGenerator, Awaitable, Callable
+Answering = Callable[[trio.abc.Stream], Awaitable[None]]
 
-    Answering = Callable[[trio.abc.Stream], Awaitable[None]]
 
 CHUNK_BYTES = 65536
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"

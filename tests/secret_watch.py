@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
 import structlog
 
 from core.secrets import Secret
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
 SECRET_FIELDS = frozenset(
     {

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from html.parser import HTMLParser
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlencode
 from xml.sax.saxutils import quoteattr
 
@@ -22,9 +23,6 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from lxml import etree
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 NAMESPACES = {
     "samlp": "urn:oasis:names:tc:SAML:2.0:protocol",

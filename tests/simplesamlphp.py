@@ -6,24 +6,20 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import HTTPCookieProcessor, HTTPRedirectHandler, build_opener
+from urllib.request import HTTPCookieProcessor, HTTPRedirectHandler, OpenerDirector, build_opener
 
 import pytest
 
 from tests.mellon import free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-    from urllib.request import OpenerDirector
-
-    from tests.service_provider import KeyPair
+from tests.service_provider import KeyPair
 
 HOME = Path("/usr/share/simplesamlphp")
 PHP = shutil.which("php")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from adapters.postgres.driver.statements import Statements
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from adapters.postgres.driver.statements import Statement
+from adapters.postgres.driver.statements import Statement, Statements
 
 # Every transaction has these, whatever it does.
 _FRAME = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")

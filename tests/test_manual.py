@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from entrypoints import settings
 from entrypoints.operator import cli
 from tests.documents import DOCUMENTS, MANUAL, PAGES, README, ROOT, RUNBOOKS, anchors, block, links, prose
 from tests.processes import Services, services
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["services"]
 

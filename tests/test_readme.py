@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from adapters.postgres.driver.connection import RawConnection
 from core.organizations.access import Capability
 from entrypoints import capabilities
+from entrypoints.web.serving.routes import Route
 from tests.documents import CONTRIBUTING, PAGES, README, ROOT, RUNBOOKS, links
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from adapters.postgres.driver.connection import RawConnection
-    from entrypoints.web.serving.routes import Route
 
 LAYERS = ("core", "adapters", "actors", "entrypoints")
 LINES_MAX = 150

@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import fields
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from core.platform.housekeeping import Leftover
-from core.platform.lifetimes import LIFETIMES, Counted, Drained, Expiring, Few, Kept, Logged, OneRow, Owned
+from core.platform.lifetimes import LIFETIMES, Counted, Drained, Expiring, Few, Kept, Lifetime, Logged, OneRow, Owned
 from core.platform.retention import Retention
 from entrypoints.settings import Settings
 from tests.documents import MANUAL
-
-if TYPE_CHECKING:
-    from core.platform.lifetimes import Lifetime
 
 PAGE = MANUAL / "retention.md"
 BEGIN = "<!-- {}: begin; written by tests/test_retention_page.py, which fails when this table and the code differ -->"

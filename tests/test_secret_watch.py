@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 import structlog
 
 from core.secrets import Secret
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.secret_watch import SecretWatch
+from tests.secret_watch import SecretWatch
 
 log = structlog.get_logger(__name__)
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 import os
 import pwd
 import subprocess
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import psycopg
 import pytest
+import trustme
 
 from tests.postgres import data_folder
 from tests.proxies import free_port
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    import trustme
 
 PROGRAMS: Final = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: int(folder.parent.name))
 PASSWORD: Final = "secret"

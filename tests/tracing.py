@@ -10,15 +10,12 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 import greenlet
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from types import FrameType
-
 
 # With `GATEHOUSE_TEST_COVERAGE=all`, every layer is measured, and whatever reaches a line counts.
 COUNTS_EVERYTHING = os.environ.get("GATEHOUSE_TEST_COVERAGE") == "all"

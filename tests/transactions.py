@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
 from adapters.crypto.vault import MasterKey, Vault
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.transaction import Transaction
 from core.sessions.origins import BACKGROUND
 from tests.ids import FollowingRandomness
 from tests.ids import now as machine_time
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
 
 
 def transaction_on(

@@ -9,17 +9,15 @@ import base64
 import hashlib
 import json
 import threading
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from core.secrets import Secret
 from tests.secret_watch import WATCH
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
 
 CLIENT_ID = "gatehouse-at-the-provider"
 CLIENT_SECRET = "the secret of the provider"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 import trio
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import Connection
 
 POLL_SECONDS = 0.01
 WAIT_SECONDS_MAX = 10.0

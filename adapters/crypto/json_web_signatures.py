@@ -9,18 +9,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Container, Iterable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import Any, Final, cast, final
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
+from core.openid.clients import KeySet
 from core.openid.dpop import SelfSigned
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
-
-    from core.openid.clients import KeySet
 
 TOKEN_CHARACTERS_MAX: Final = 8192
 RSA_BITS_MIN: Final = 2048

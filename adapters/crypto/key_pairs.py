@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import (
@@ -18,12 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from core.secrets import Secret
-from core.sessions.signing_keys import KeyPair, SignatureAlgorithm
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.sessions.signing_keys import SigningKey
+from core.sessions.signing_keys import KeyPair, SignatureAlgorithm, SigningKey
 
 # The least that RFC 7518 (3.3) allows for RS256; with twice the bits a signature would cost six times as much.
 KEY_BITS = 2048

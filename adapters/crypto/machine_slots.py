@@ -9,12 +9,10 @@ from __future__ import annotations
 import fcntl
 import os
 import random
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, final
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
+from pathlib import Path
+from typing import final
 
 
 @final

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 from urllib.parse import urlsplit
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -41,13 +42,8 @@ from webauthn.helpers.structs import (
 )
 
 from core.credentials.passkey_challenges import LIFETIME
-from core.credentials.webauthn import VerifiedAssertion, VerifiedAttestation
+from core.credentials.webauthn import Attestation, Descriptor, PasskeyAssertion, VerifiedAssertion, VerifiedAttestation
 from core.platform_brand import NAME_DEFAULT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.credentials.webauthn import Attestation, Descriptor, PasskeyAssertion
 
 _TIMEOUT_MILLISECONDS: Final = int(LIFETIME.total_seconds() * 1000)
 _P256_BYTES: Final = 32

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from core.credentials.webauthn import (
+    Attestation,
+    Descriptor,
+    PasskeyAssertion,
+    VerifiedAssertion,
+    VerifiedAttestation,
+)
 
+if TYPE_CHECKING:
     from adapters.crypto.passkeys import PyWebAuthn
-    from core.credentials.webauthn import (
-        Attestation,
-        Descriptor,
-        PasskeyAssertion,
-        VerifiedAssertion,
-        VerifiedAttestation,
-    )
 
 
 @final

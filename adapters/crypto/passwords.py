@@ -10,29 +10,25 @@ from __future__ import annotations
 import contextvars
 import importlib.util
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar, final
+from typing import Final, TypeVar, final
 
 import argon2
 import structlog
 import trio
 from argon2.low_level import Type, hash_secret_raw
 
-from adapters.crypto.password_schemes import KEPT_SCHEME, read, scheme_of
+from adapters.crypto.machine_slots import MachineSlots
+from adapters.crypto.password_schemes import KEPT_SCHEME, StoredHash, read, scheme_of
 from core.accounts.user_import import HashTooExpensive
 from core.errors import ServiceUnavailable
 from core.lazy_dataclasses import dataclass
 from core.limits import PASSWORD_CHARACTERS_MAX
 from ports.accounts.passwords import PasswordVerdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from adapters.crypto.machine_slots import MachineSlots
-    from adapters.crypto.password_schemes import StoredHash
 
 # At 10 to 30 ms each this is a wait of about a second; a longer one is worse for the caller than a retry.
 QUEUED_PER_PLACE_MAX = 50

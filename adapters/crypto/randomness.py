@@ -5,13 +5,11 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from typing import TYPE_CHECKING, final
+from collections.abc import Callable
+from typing import final
 from uuid import UUID, uuid4
 
 from core.secrets import Secret
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SECRET_BYTES = 32
 SALT_BYTES = 16

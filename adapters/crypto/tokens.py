@@ -11,26 +11,28 @@ import base64
 import hashlib
 import json
 import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import Any, cast, final
 
 import jwt
 
-from adapters.crypto.key_pairs import algorithm_of, json_web_key, parse_json_web_key, parse_public, parse_signing
+from adapters.crypto.key_pairs import (
+    PrivateKey,
+    PublicKey,
+    algorithm_of,
+    json_web_key,
+    parse_json_web_key,
+    parse_public,
+    parse_signing,
+)
 from core.errors import ServiceUnavailable, TokenExpired, TokenInvalid
 from core.hosts import under
 from core.lazy_dataclasses import dataclass
-from core.sessions.signing_keys import RING_AGE_MAX, KeyState, SignatureAlgorithm
-from core.sessions.tokens import IssuedElsewhere, SigningKeyUnknown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime, timedelta
-
-    from adapters.crypto.key_pairs import PrivateKey, PublicKey
-    from core.sessions.signing_keys import SigningKey
-    from core.sessions.tokens import TokenKind
-    from ports.clock import Randomness
+from core.sessions.signing_keys import RING_AGE_MAX, KeyState, SignatureAlgorithm, SigningKey
+from core.sessions.tokens import IssuedElsewhere, SigningKeyUnknown, TokenKind
+from ports.clock import Randomness
 
 # A usual token has about a thousand; a plan with very many features makes more. Nothing longer is parsed.
 TOKEN_CHARACTERS_MAX = 8192

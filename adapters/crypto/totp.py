@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hmac
-from typing import TYPE_CHECKING, Final, final
+from datetime import datetime
+from typing import Final, final
 
 import pyotp
 from pyotp.totp import TOTP
 
 from core.platform_brand import NAME_DEFAULT
 from core.secrets import Secret
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # 160 bits, as RFC 4226 (4, R6) recommends.
 SECRET_CHARACTERS: Final = 32

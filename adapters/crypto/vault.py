@@ -11,19 +11,16 @@ import base64
 import binascii
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, final
+from typing import final
+from uuid import UUID
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.secrets import Secret
+from core.secrets import Secret
 
 KEY_BYTES = 32
 _VERSION = b"\x01"

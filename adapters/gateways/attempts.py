@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from uuid import UUID
 
 import httpx
 import trio
@@ -12,11 +15,6 @@ from adapters.gateways.failures import reason_of
 from adapters.gateways.outbound import of, read_beginning
 from core.attempts import ERROR_CHARACTERS_MAX, RESPONSE_CHARACTERS_MAX, Attempt
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractAsyncContextManager
-    from uuid import UUID
 
 ATTEMPT_SECONDS_MAX: Final = 15.0
 # UTF-8 takes at most four bytes for a character.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import errno
 import ssl
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Iterator
+from typing import Final, cast
 
 import httpx
 
@@ -16,9 +17,6 @@ from adapters.gateways.name_lookups import NameUnknown
 from adapters.gateways.outbound import TargetRefused
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RECEIVER: Final = "the receiver"
 PROVIDER: Final = "the provider"

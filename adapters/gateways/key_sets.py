@@ -7,8 +7,10 @@ reaches only addresses that are allowed (`outbound.py`); what an address answers
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import Any, Final, cast, final
+from uuid import UUID
 
 import httpx
 import structlog
@@ -16,12 +18,7 @@ import trio
 
 from adapters.crypto.json_web_signatures import remembered_keys
 from adapters.gateways.outbound import of, read_beginning
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from core.openid.clients import KeySet
+from core.openid.clients import KeySet
 
 FETCH_SECONDS_MAX: Final = 5.0
 BYTES_MAX: Final = 64 * 1024

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import final
 from urllib.parse import urlencode
+from uuid import UUID
+
+import httpx
 
 from adapters.gateways.attempts import attempt
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    import httpx
-
-    from core.attempts import Attempt
+from core.attempts import Attempt
 
 
 @final

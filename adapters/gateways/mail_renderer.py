@@ -11,26 +11,23 @@ its own to a mail.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import DictLoader, Environment, StrictUndefined, Template, UndefinedError, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from adapters.gateways.mail_texts import LIFETIMES, MailTexts, aligned, one_line, wrapped
 from core.colors import readable_on, text_color_on
-from core.mail.mail import NEUTRAL_NAMES, MailRefused, MailTemplate, RenderedMail
+from core.mail.brands import MailBrand
+from core.mail.mail import NEUTRAL_NAMES, MailMessage, MailRefused, MailTemplate, RenderedMail
 from core.platform_brand import NAME_DEFAULT
 from core.text import mentions_web_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from jinja2.runtime import Context
-
-    from core.mail.brands import MailBrand
-    from core.mail.mail import MailMessage
     from ports.languages import TextLanguage
 
 TEMPLATES_FOLDER: Final = Path(__file__).with_name("mail_templates")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -21,8 +22,6 @@ from core.organizations.made_credentials import SEPARATOR, MadeCredentialKind
 from core.organizations.memberships import BUILT_IN_ROLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from ports.languages import TextLanguage
 
 log = structlog.get_logger(__name__)

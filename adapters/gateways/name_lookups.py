@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from uuid import UUID
 
 import trio
 
 from adapters.gateways.shares import Shares
 from adapters.resolver import DnsResolver
+from core.outbound import Address
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.outbound import Address
 
 LOOKUPS_MAX: Final = 256
 LOOKUPS_OF_AN_ORGANIZATION_MAX: Final = 8

@@ -10,12 +10,14 @@ connections of a client and of the look-ups of names, however many targets it na
 from __future__ import annotations
 
 import ssl
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
 from functools import cache
 from http.cookiejar import CookieJar
 from ipaddress import ip_network
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
+from uuid import UUID
 
 import httpcore
 import httpx
@@ -24,16 +26,11 @@ from httpcore._backends.trio import TrioBackend
 
 from adapters.gateways.name_lookups import NameLookups, NameUnknown
 from adapters.gateways.shares import Shares
-from core.outbound import is_allowed
+from core.outbound import Address, Network, is_allowed
 from core.wording import Wording
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-    from uuid import UUID
+Observed: TypeAlias = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]
 
-    from core.outbound import Address, Network
-
-    Observed: TypeAlias = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]
 
 # For targets that the operator has named.
 EVERYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.billing import sandbox
-from core.billing.provider import BillingMode, NothingForSale
+from core.billing.customers import CustomerWish
+from core.billing.provider import BillingMode, CheckoutOrder, CheckoutSession, NothingForSale, ReadSubscription
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from core.billing.customers import CustomerWish
-    from core.billing.provider import CheckoutOrder, CheckoutSession, ReadSubscription
     from ports.database import Database
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Hashable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import trio
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Hashable
 
 
 class Shares:

@@ -7,17 +7,14 @@ Each is written after the documentation of its API: JSON lines over HTTP, the Sp
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from core.audit.siem import SiemProvider
+from core.audit.siem_stream import SiemEvent, SiemTarget
 from core.lazy_dataclasses import dataclass
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from core.audit.siem_stream import SiemEvent, SiemTarget
 
 SOURCE: Final = "gatehouse"
 SOURCETYPE: Final = "gatehouse:audit"

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import httpx
 import trio
 
 from adapters.gateways.failures import reason_of
 from adapters.gateways.outbound import of, read_beginning
-from adapters.gateways.siem_formats import FORMATS
-from core.audit.siem_stream import BATCH_BYTES_MAX, ERROR_CHARACTERS_MAX, StreamReceipt
+from adapters.gateways.siem_formats import FORMATS, Format
+from core.audit.siem_stream import BATCH_BYTES_MAX, ERROR_CHARACTERS_MAX, SiemEvent, SiemTarget, StreamReceipt
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from contextlib import AbstractAsyncContextManager
-
-    from adapters.gateways.siem_formats import Format
-    from core.audit.siem_stream import SiemEvent, SiemTarget
 
 ATTEMPT_SECONDS_MAX: Final = 20.0
 # For compression, which computes.

@@ -13,11 +13,15 @@ import ipaddress
 import smtplib
 import socket
 import ssl
+from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
+from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import trio
 
@@ -26,18 +30,10 @@ from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import TargetRefused, allowed_addresses
 from adapters.gateways.shares import Shares
 from adapters.gateways.smtp_server import ENCODED_WORD, Encryption, SmtpServer, parse_address
-from core.mail.mail import MailDeferred, MailForbidden, MailRefused, MailServerUnusable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from email.headerregistry import Address
-    from uuid import UUID
-
-    from core.mail.mail import RenderedMail
-    from core.mail.servers import MailServer
-    from core.outbound import Network
-    from ports.clock import Clock
+from core.mail.mail import MailDeferred, MailForbidden, MailRefused, MailServerUnusable, RenderedMail
+from core.mail.servers import MailServer
+from core.outbound import Network
+from ports.clock import Clock
 
 # For each step of the session; the mail courier limits the whole session.
 SOCKET_SECONDS_MAX = 10.0

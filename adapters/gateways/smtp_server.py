@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from email.headerregistry import Address
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from adapters.domain_names import IdnaDomainNames
 from core.lazy_dataclasses import dataclass
-from core.mail.servers import TlsMode
+from core.mail.servers import MailServer, TlsMode
 from core.secrets import Secret
-
-if TYPE_CHECKING:
-    from core.mail.servers import MailServer
 
 _PORTS = {"smtp": 587, "smtps": 465}
 # An encoded word (RFC 2047), which the standard library would decode inside an address, line breaks included.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
@@ -10,19 +11,21 @@ from urllib.parse import quote, urlsplit
 import structlog
 import trio
 
-from adapters.gateways.outbound import unobserved
-from adapters.gateways.stripe_requests import StripeRequests
+from adapters.gateways.outbound import Observed, unobserved
+from adapters.gateways.stripe_requests import StripeAnswer, StripeRequests
 from core.billing import provider_objects
-from core.billing.provider import BillingFailed, BillingMode, CheckoutSession, ReadSubscription, mode_of_key
+from core.billing.provider import (
+    BillingFailed,
+    BillingMode,
+    CheckoutOrder,
+    CheckoutSession,
+    ReadSubscription,
+    mode_of_key,
+)
+from core.secrets import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from adapters.gateways.outbound import Observed
-    from adapters.gateways.stripe_requests import StripeAnswer
     from core.billing.customers import CustomerWish
-    from core.billing.provider import CheckoutOrder
-    from core.secrets import Secret
     from ports.clock import Clock
 
 # The clock of an answer has whole seconds.

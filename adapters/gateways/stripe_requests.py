@@ -9,27 +9,22 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+import ssl
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 from urllib.parse import urlencode
 
 import httpx
 import structlog
 import trio
 
-from adapters.gateways.outbound import NoCookies, unobserved
+from adapters.gateways.outbound import NoCookies, Observed, unobserved
 from core.billing.provider import BillingFailed, BillingRateLimited
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterator
-
-    from adapters.gateways.outbound import Observed
-    from core.secrets import Secret
+from core.secrets import Secret
 
 API_VERSION: Final = "2025-03-31.basil"
 CONNECT_SECONDS_MAX: Final = 5.0

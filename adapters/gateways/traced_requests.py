@@ -6,14 +6,9 @@ says whether the receiver is asked to continue the trace: the services of organi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import httpx
 
-from ports.tracing import SpanKind
-
-if TYPE_CHECKING:
-    from ports.tracing import Tracer
+from ports.tracing import SpanKind, Tracer
 
 
 class TracedTransport(httpx.AsyncBaseTransport):

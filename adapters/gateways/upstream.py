@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast, final
 
-from adapters.gateways.upstream_requests import failed, time_limit
+from adapters.gateways.upstream_requests import UpstreamRequests, failed, time_limit
 from core.accounts.providers import Provider
+from core.secrets import Secret
+from core.sign_in.identities import ProvenIdentity, ProviderTokens
 from core.sign_in.upstream import answers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from adapters.gateways.upstream_requests import UpstreamRequests
-    from core.secrets import Secret
-    from core.sign_in.identities import ProvenIdentity, ProviderTokens
-    from core.sign_in.upstream.flows import ProviderClient
-    from core.sign_in.upstream.providers import CodeExchange, ExternalProvider
-    from ports.clock import Clock
+from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.providers import CodeExchange, ExternalProvider
+from ports.clock import Clock
 
 # For a sign-in with all its requests: a page answers within ten seconds.
 EXCHANGE_SECONDS_MAX: Final = 8.0

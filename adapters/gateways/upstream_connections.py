@@ -8,28 +8,24 @@ from __future__ import annotations
 
 import json
 import secrets
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from collections.abc import Mapping
+from typing import Any, Final, cast, final
 from urllib.parse import quote_plus, urlsplit
+from uuid import UUID
 
 import httpx
 import trio
 
 from adapters.crypto.json_web_signatures import remembered_keys, verified_claims
-from adapters.gateways.upstream_requests import TOO_SLOW, failed, time_limit
+from adapters.gateways.upstream_requests import TOO_SLOW, UpstreamRequests, failed, time_limit
 from core.lazy_dataclasses import dataclass
 from core.sign_in.upstream import answers, discovery, provider_problems
+from core.sign_in.upstream.discovery import Discovered
+from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.provider_problems import ProviderProblem
+from core.sign_in.upstream.providers import CodeExchange
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
-
-    from adapters.gateways.upstream_requests import UpstreamRequests
-    from core.sign_in.upstream.discovery import Discovered
-    from core.sign_in.upstream.flows import ProviderClient
-    from core.sign_in.upstream.provider_problems import ProviderProblem
-    from core.sign_in.upstream.providers import CodeExchange
-    from ports.clock import Clock
+from ports.clock import Clock
 
 # The answer of a provider takes two of these at most, and its page comes within 10 seconds.
 EXCHANGE_SECONDS_MAX: Final = 4.5

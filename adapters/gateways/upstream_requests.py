@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 from urllib.parse import parse_qsl, urlsplit
+from uuid import UUID
 
 import httpx
 import structlog
@@ -19,10 +21,6 @@ import trio
 from adapters.gateways.failures import PROVIDER, problem_of, reason_of
 from adapters.gateways.outbound import CONNECTIONS_OF_AN_ORGANIZATION_MAX, of, read_beginning
 from core.sign_in.upstream.answers import UpstreamFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-    from uuid import UUID
 
 ANSWER_BYTES_MAX: Final = 256 * 1024
 FORM_FIELDS_MAX: Final = 100

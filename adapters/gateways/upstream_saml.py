@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, TypeVar, final
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar, final
+from uuid import UUID
 
 import trio
 
-from adapters.gateways.upstream_requests import TOO_SLOW, failed, time_limit
+from adapters.gateways.upstream_requests import TOO_SLOW, UpstreamRequests, failed, time_limit
 from adapters.saml.messages import MESSAGE_SECONDS_MAX, when_there_is_room, work
+from core.key_certificates import SamlSigningKey
+from core.saml.messages import OutgoingMessage
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable
+from core.sign_in.upstream.saml import (
+    AnswerUnusable,
+    MetadataUnusable,
+    OwnMetadata,
+    SamlAnswer,
+    SamlDescription,
+    SamlMetadata,
+    SamlRecipient,
+    SamlRequest,
+)
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from uuid import UUID
-
-    from adapters.gateways.upstream_requests import UpstreamRequests
-    from core.key_certificates import SamlSigningKey
-    from core.saml.messages import OutgoingMessage
-    from core.sign_in.upstream.saml import (
-        OwnMetadata,
-        SamlAnswer,
-        SamlDescription,
-        SamlMetadata,
-        SamlRecipient,
-        SamlRequest,
-    )
 
 Result = TypeVar("Result")
 

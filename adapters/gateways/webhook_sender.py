@@ -6,21 +6,17 @@ import base64
 import hashlib
 import hmac
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import httpx
 
 from adapters.gateways.attempts import attempt
+from core.attempts import Attempt
+from core.secrets import Secret
+from core.webhooks.deliveries import DueDelivery
 from core.webhooks.webhooks import SECRET_PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    import httpx
-
-    from core.attempts import Attempt
-    from core.secrets import Secret
-    from core.webhooks.deliveries import DueDelivery
 
 
 class HttpWebhookSender:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.settings.pictures import PictureInvalid
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SIDE_PIXELS_MAX: Final = 1024
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"

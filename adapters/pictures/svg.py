@@ -7,6 +7,7 @@ masks of the same file. Files with a document type, which could define entities,
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from lxml import etree
@@ -15,8 +16,6 @@ from core.organizations.settings.pictures import PictureInvalid
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
 ELEMENTS_MAX: Final = 5000

@@ -10,9 +10,11 @@ import contextlib
 import random
 import time
 import traceback
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from uuid import UUID
 
 import psycopg
 import structlog
@@ -25,23 +27,18 @@ from psycopg.errors import (
     SerializationFailure,
 )
 
-from adapters.postgres.driver.connection import OUTDATED
+from adapters.postgres.driver.connection import OUTDATED, Connection
 from adapters.postgres.driver.greenlets import run_in_greenlet
-from adapters.postgres.driver.pool import NoConnection
+from adapters.postgres.driver.pool import NoConnection, Pool
+from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import DatabaseFailed, Refusal, ServiceUnavailable
 from core.lazy_dataclasses import dataclass
+from core.prefixed_tokens import PrefixedToken
 from core.sessions.origins import BACKGROUND, Origin
+from ports.doorbells import Bell, Doorbells
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.driver.pool import Pool
-    from adapters.postgres.transaction import Tools
-    from core.prefixed_tokens import PrefixedToken
-    from ports.doorbells import Bell, Doorbells
     from ports.unit_of_work import UnitOfWork
 
 # For waiting for a place and for a connection together; less than the second within which a request is refused.

@@ -5,7 +5,10 @@ The private keys are sealed, each for its own row.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Final, LiteralString
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
@@ -13,10 +16,6 @@ from core.key_certificates import SamlCertificate, SamlSigningKey
 from core.secrets import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 _SEALED: Final = "private_key_sealed"

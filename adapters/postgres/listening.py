@@ -7,9 +7,11 @@ Requests never notify: PostgreSQL commits transactions with notifications one af
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, LiteralString
 from uuid import uuid4
 
 import psycopg
@@ -18,19 +20,12 @@ import trio
 from adapters.postgres.announcing import CHANNEL, POLLS_CHANNEL
 from adapters.postgres.driver.greenlets import run_in_greenlet
 from adapters.postgres.driver.suitability import reason
-from adapters.postgres.driver.timed_connection import ANSWER_SECONDS_MAX, difference, open_unshared
+from adapters.postgres.driver.timed_connection import ANSWER_SECONDS_MAX, TimedConnection, difference, open_unshared
 from adapters.postgres.platform.polling import NEXT, parameters
+from core.billing.provider import BillingMode
+from core.secrets import Secret
 from core.webhooks.events import RETENTION
 from ports.listening import ListeningFailed, Word
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-    from datetime import datetime
-    from typing import LiteralString
-
-    from adapters.postgres.driver.timed_connection import TimedConnection
-    from core.billing.provider import BillingMode
-    from core.secrets import Secret
 
 # The keepalives let PostgreSQL notice within some ten seconds that the machine of the polling process is gone; on the
 # socket of the same machine they have no effect. A heartbeat that is lost in a crash of the server is no loss.

@@ -6,14 +6,11 @@ older is shown nowhere, so that no number changes when its month is dropped.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
 from core.ids import end_id_until, first_id_at
 from core.limits import SIGN_INS_KEPT_FOR
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
 
 
 def first_kept_id(now: datetime) -> UUID:

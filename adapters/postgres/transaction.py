@@ -5,30 +5,28 @@ An aggregate is a class of SQL for one port of storage. Each is made from the tr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
-from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
+from adapters.crypto.vault import Vault
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.rows import Row, dict_row, kwargs_row, scalar_row
+from adapters.postgres.driver.statements import Parameters, Text
 from core.lazy_dataclasses import dataclass
+from core.prefixed_tokens import PrefixedToken
+from core.sessions.origins import Origin
+from ports.clock import Clock, Randomness
+from ports.doorbells import Bell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from uuid import UUID
-
-    from adapters.crypto.vault import Vault
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.driver.rows import Row
-    from adapters.postgres.driver.statements import Parameters, Text
     from core.deferred import Deferred
-    from core.prefixed_tokens import PrefixedToken
-    from core.sessions.origins import Origin
-    from ports.clock import Clock, Randomness
     from ports.credentials.devices import Locations
     from ports.credentials.passkeys import WebAuthn
     from ports.credentials.totp import Totp
     from ports.domain_names import DomainNames
-    from ports.doorbells import Bell
     from ports.pepper import Pepper
 
 

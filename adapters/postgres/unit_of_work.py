@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
 
 from adapters.postgres.aggregates import Aggregates
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.transaction import Tools, Transaction
+from core.accounts.profile import NamedCaller
 from core.audit.audit_log import ORGANIZATION_KEY
 from core.errors import TokenInvalid, Unauthorized
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.events.platform_actions import PlatformAction
 from core.organizations import key_callers
+from core.organizations.access import AccessContext
+from core.organizations.key_callers import KeyCaller
+from core.prefixed_tokens import PrefixedToken
 from core.scim import tokens as scim_tokens
 from core.scim.tokens import ScimCaller, ScimTokenInvalid
 from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid, ServiceCaller
 from core.sessions import security_profiles
 from core.sessions.callers import Caller, NoLongerInContext
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from core.accounts.profile import NamedCaller
-    from core.events.actions import AuditAction
-    from core.events.events import EventType
-    from core.events.platform_actions import PlatformAction
-    from core.organizations.access import AccessContext
-    from core.organizations.key_callers import KeyCaller
-    from core.prefixed_tokens import PrefixedToken
-    from core.sessions.origins import Origin
-    from ports.doorbells import Bell
+from core.sessions.origins import Origin
+from ports.doorbells import Bell
 
 
 class PostgresUnitOfWork(Aggregates):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import re
+from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -15,12 +16,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from adapters.crypto.key_pairs import make_key_pair, parse_private
 from adapters.saml.documents import Unreadable
 from core.key_certificates import LIFETIME, MadeCertificate
+from core.secrets import Secret
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from core.secrets import Secret
 
 KEY_BITS_MIN: Final = 2048
 CERTIFICATE_CHARACTERS_MAX: Final = 16_000

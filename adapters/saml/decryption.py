@@ -9,6 +9,7 @@ no connection trusts, so it fails where a forged assertion fails, after the same
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -24,14 +25,12 @@ from lxml import etree
 from adapters.saml import certificates, documents, signatures
 from adapters.saml.documents import ASSERTION, ENCRYPTION, ENCRYPTION_11, SIGNATURE, Unreadable
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.secrets import Secret
     from core.sign_in.upstream.saml import SamlRecipient
 
 # An assertion has an encrypted key for each of its recipients.

@@ -9,6 +9,7 @@ import base64
 import binascii
 import re
 import zlib
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -17,8 +18,6 @@ from lxml import etree
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
 DOCUMENT_BYTES_MAX: Final = 256 * 1024

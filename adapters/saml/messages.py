@@ -6,30 +6,29 @@ a good part of that again. What may take longer has threads, and leaves the inte
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 import trio
 
 from core.errors import ServiceUnavailable
+from core.key_certificates import MadeCertificate, SamlSigningKey
+from core.saml.messages import (
+    AuthnRequest,
+    EncodedMessage,
+    LogoutResponse,
+    OutgoingLogoutRequest,
+    OutgoingLogoutResponse,
+    OutgoingMessage,
+    Response,
+    SamlBinding,
+    SamlLogoutRequest,
+)
+from core.saml.providers import ProviderMetadata
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
     from adapters.saml.work import Work
-    from core.key_certificates import MadeCertificate, SamlSigningKey
-    from core.saml.messages import (
-        AuthnRequest,
-        EncodedMessage,
-        LogoutResponse,
-        OutgoingLogoutRequest,
-        OutgoingLogoutResponse,
-        OutgoingMessage,
-        Response,
-        SamlBinding,
-        SamlLogoutRequest,
-    )
-    from core.saml.providers import ProviderMetadata
 
 Result = TypeVar("Result")
 

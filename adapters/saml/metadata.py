@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from lxml import etree
@@ -14,9 +16,6 @@ from core.saml.messages import NameIdFormat, SamlBinding
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
     from core.saml.providers import ProviderMetadata

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import re
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
@@ -13,16 +14,20 @@ from lxml.etree import QName, SubElement
 
 from adapters.saml import signatures
 from adapters.saml.documents import ASSERTION, PROTOCOL, deflate
-from core.saml.messages import OutgoingLogoutRequest, OutgoingMessage, SamlBinding
+from core.key_certificates import SamlSigningKey
+from core.saml.messages import (
+    IssuedAssertion,
+    OutgoingLogoutRequest,
+    OutgoingLogoutResponse,
+    OutgoingMessage,
+    Response,
+    SamlBinding,
+    StatusOf,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.key_certificates import SamlSigningKey
-    from core.saml.messages import IssuedAssertion, OutgoingLogoutResponse, Response, StatusOf
 
 ASSERTION_LIFETIME: Final = timedelta(minutes=5)
 # The clock of a service provider may be a little behind.

@@ -8,12 +8,19 @@ from lxml import etree
 
 from adapters.saml import documents, signatures
 from adapters.saml.documents import ASSERTION, PROTOCOL, Unreadable
-from core.saml.messages import AuthnRequest, LogoutResponse, NameId, SamlBinding, SamlLogoutRequest, SamlStatus
+from core.saml.messages import (
+    AuthnRequest,
+    EncodedMessage,
+    LogoutResponse,
+    NameId,
+    SamlBinding,
+    SamlLogoutRequest,
+    SamlStatus,
+)
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.saml.messages import EncodedMessage
 
 SESSION_INDEXES_MAX: Final = 100
 CONTEXT_CLASSES_MAX: Final = 20

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote_plus
 
@@ -21,16 +22,14 @@ from lxml import etree
 
 from adapters.saml.certificates import base64_of, private_key_of, public_key_of
 from adapters.saml.documents import SIGNATURE, Unreadable, decode_base64, elements, only, require_unique_ids
+from core.key_certificates import MadeCertificate, SamlSigningKey
+from core.secrets import Secret
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.key_certificates import MadeCertificate, SamlSigningKey
     from core.saml.messages import EncodedMessage
-    from core.secrets import Secret
 
 RSA_SHA256: Final = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
 _HASHES: Final[Mapping[str, hashes.HashAlgorithm]] = {

@@ -5,6 +5,7 @@ Of an answer only its one assertion is read, after its signature was verified wi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from lxml import etree
@@ -19,18 +20,24 @@ from adapters.saml.metadata import (
     only_role,
 )
 from adapters.saml.outgoing import encoded, message
-from core.saml.messages import NameIdFormat, SamlBinding
-from core.sign_in.upstream.saml import SUCCESS, Confirmation, LogoutEndpoint, SamlAnswer, SamlAssertion, SamlDescription
+from core.key_certificates import SamlSigningKey
+from core.saml.messages import NameIdFormat, OutgoingMessage, SamlBinding
+from core.sign_in.upstream.saml import (
+    SUCCESS,
+    Confirmation,
+    LogoutEndpoint,
+    OwnMetadata,
+    SamlAnswer,
+    SamlAssertion,
+    SamlDescription,
+    SamlRecipient,
+    SamlRequest,
+)
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.key_certificates import SamlSigningKey
-    from core.saml.messages import OutgoingMessage
-    from core.sign_in.upstream.saml import OwnMetadata, SamlRecipient, SamlRequest
 
 CERTIFICATES_MAX: Final = 10
 ATTRIBUTES_MAX: Final = 200

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, final
 
 from adapters.saml import certificates, metadata, outgoing, received, upstream
 from adapters.saml.documents import Unreadable
 from core.errors import BadRequest
-from core.saml.messages import MessageRefused
-from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable
+from core.saml.messages import AuthnRequest, EncodedMessage, LogoutResponse, MessageRefused, SamlLogoutRequest
+from core.sign_in.upstream.saml import AnswerUnusable, MetadataUnusable, SamlAnswer, SamlDescription, SamlRecipient
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from core.saml.messages import AuthnRequest, EncodedMessage, LogoutResponse, SamlLogoutRequest
-    from core.sign_in.upstream.saml import SamlAnswer, SamlDescription, SamlRecipient
 
 
 @final

@@ -11,6 +11,7 @@ import queue
 import ssl
 import threading
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -21,15 +22,12 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Status
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as SpanMessage
 
-from ports.metrics_of_work import SpanLoss
+from core.secrets import Secret
+from ports.metrics_of_work import SpanLoss, WorkMetrics
 from ports.tracing import SpanKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from adapters.tracing.spans import Span
-    from core.secrets import Secret
-    from ports.metrics_of_work import WorkMetrics
 
 # Some megabytes: at a thousand requests a second with five spans each, four seconds.
 QUEUED_SPANS_MAX: Final = 20_000

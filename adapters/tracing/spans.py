@@ -9,17 +9,15 @@ from __future__ import annotations
 import random
 import re
 import time
-from contextvars import ContextVar
+from collections.abc import Mapping
+from contextvars import ContextVar, Token
 from dataclasses import field
+from types import TracebackType
 from typing import TYPE_CHECKING, Final, Protocol
 
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextvars import Token
-    from types import TracebackType
-
     from ports.tracing import SpanKind
 
 _SAMPLED: Final = 1

@@ -11,21 +11,20 @@ and ends when the account leaves the address (decisions 5.7).
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.accounts import open_registrations, passwords
 from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.users import User
 from core.credentials import mfa
 from core.email_addresses import domain_of
+from core.errors import Refusal
 from core.organizations import departures, keys, members
 from core.sessions.callers import AddressDisowned, MailedProofRequired
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.accounts.users import User
-    from core.errors import Refusal
     from ports.unit_of_work import UnitOfWork
 
 # The reason that organizations are told when what they gave to an address has ended with it.

@@ -6,10 +6,11 @@ anonymized (`core/privacy/closed_accounts.py`).
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from core.accounts.users import REOPENABLE_FOR
+from core.accounts.users import REOPENABLE_FOR, User
 from core.errors import Forbidden
 from core.mail import mail
 from core.mail.mail import MailTemplate
@@ -17,9 +18,6 @@ from core.organizations import platform_support
 from core.sessions import callers, sessions
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from core.accounts.users import User
     from ports.unit_of_work import UnitOfWork
 
 

@@ -18,10 +18,9 @@ from core.credentials import mfa
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations import departures, keys, members, platform_support
-from core.secrets import hash_token
+from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 TEXTS: Final = LinkTexts(

@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 from core.accounts import addresses, links, profile, verification
 from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.profile import Profile
+from core.accounts.users import User
+from core.accounts.verification import UnprovedAddress, VerifiedAddress
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Refusal
 from core.lazy_dataclasses import dataclass
@@ -25,9 +28,6 @@ from core.secrets import hash_token
 from core.sessions import callers
 
 if TYPE_CHECKING:
-    from core.accounts.profile import Profile
-    from core.accounts.users import User
-    from core.accounts.verification import UnprovedAddress, VerifiedAddress
     from ports.unit_of_work import UnitOfWork
 
 TEXTS: Final = LinkTexts(

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from typing import TYPE_CHECKING
+from uuid import UUID
 
-from core.accounts.users import UserUnknown
+from core.accounts.users import User, UserUnknown
 from core.errors import Forbidden
 from core.events.platform_actions import PlatformAction
 from core.organizations.access import authorize_support
+from core.sessions.callers import Caller
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 

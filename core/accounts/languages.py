@@ -6,11 +6,11 @@ Which languages there are is known to what shows pages and writes mails; here a 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
+
+from core.accounts.users import User
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
     from ports.unit_of_work import UnitOfWork
 
 

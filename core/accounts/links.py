@@ -7,22 +7,21 @@ user and a discarded mail are written instead, and the requested address is not 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.accounts import one_time_tokens, return_targets
+from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
+from core.accounts.requesting_browsers import RequestingBrowser
 from core.accounts.return_targets import ReturnTarget
+from core.accounts.users import User
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
-    from core.accounts.requesting_browsers import RequestingBrowser
-    from core.accounts.users import User
-    from core.mail.mail import MailTemplate
     from ports.unit_of_work import UnitOfWork
 
 NOWHERE = ReturnTarget()

@@ -5,19 +5,17 @@ The capability that sends a token defines what using it does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 

@@ -8,19 +8,18 @@ links are in `verification.py`. Until the address is proved, a sign-in compares 
 from __future__ import annotations
 
 from dataclasses import field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from core.accounts import requesting_browsers
 from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.requesting_browsers import RequestingBrowser
+from core.accounts.return_targets import ReturnTarget
+from core.accounts.users import User
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.accounts.requesting_browsers import RequestingBrowser
-    from core.accounts.return_targets import ReturnTarget
-    from core.accounts.users import User
     from ports.unit_of_work import UnitOfWork
 
 

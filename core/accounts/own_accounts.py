@@ -8,8 +8,9 @@ organization's to give and to take (decisions 5.7).
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.accounts import addresses, passwords
 from core.accounts.one_time_tokens import TokenPurpose
@@ -19,13 +20,10 @@ from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.memberships import ADMIN, OWNER
+from core.organizations.organizations import Organization
 from core.sessions import sessions
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.organizations.organizations import Organization
     from ports.unit_of_work import UnitOfWork
 
 # How many addresses of other accounts an organization may hit upon in that time (decisions 5.7).

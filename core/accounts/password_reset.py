@@ -9,17 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses, links, passwords, requesting_browsers, return_targets, single_sign_on
-from core.accounts.links import LinkTexts
+from core.accounts.links import LinkTexts, ValidLink
 from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.requesting_browsers import RequestingBrowser
+from core.accounts.return_targets import ReturnRequest, ReturnTarget
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:
-    from core.accounts.links import ValidLink
-    from core.accounts.requesting_browsers import RequestingBrowser
-    from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from ports.unit_of_work import UnitOfWork
 
 TEXTS: Final = LinkTexts(

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import field
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.accounts import sign_in_failures
 from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.users import User
 from core.errors import BadRequest, Refusal, Unauthorized
 from core.events import person_events
 from core.events.actions import AuditAction
@@ -23,9 +25,6 @@ from core.sessions import callers, sessions
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
     from ports.unit_of_work import UnitOfWork
 
 # NUL, at which some systems cut a password off, and surrogates, which cannot be encoded.

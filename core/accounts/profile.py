@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Profile`
+from datetime import datetime
 from typing import TYPE_CHECKING
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
+from core.accounts.names import PersonNames
+from core.credentials.mfa import MfaStatus
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
-from core.organizations.access import Capability  # noqa: TC001 - likewise
+from core.organizations.access import Capability
+from core.sessions.callers import Caller
 
 if TYPE_CHECKING:
-    from core.accounts.names import PersonNames
-    from core.credentials.mfa import MfaStatus
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 

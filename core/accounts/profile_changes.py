@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.accounts import email_changes, names, profile
+from core.accounts.profile import Profile
 from core.email_addresses import normalize_email
 from core.errors import all_valid
 from core.sessions import callers
 
 if TYPE_CHECKING:
-    from core.accounts.profile import Profile
     from ports.unit_of_work import UnitOfWork
 
 

@@ -15,6 +15,8 @@ from core.accounts import links, open_registrations, requesting_browsers, return
 from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
+from core.accounts.requesting_browsers import RequestingBrowser
+from core.accounts.return_targets import ReturnRequest, ReturnTarget
 from core.accounts.users import User
 from core.errors import Conflict
 from core.events import person_events
@@ -23,8 +25,6 @@ from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:
-    from core.accounts.requesting_browsers import RequestingBrowser
-    from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from ports.unit_of_work import UnitOfWork
 
 

@@ -10,17 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
+from core.accounts.requesting_browsers import RequestingBrowser
 from core.errors import BadRequest, FieldError, NotFound
 from core.lazy_dataclasses import dataclass
-from core.services.services import ServiceType
+from core.organizations.organizations import Organization
+from core.services.services import Service, ServiceType
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.requesting_browsers import RequestingBrowser
-    from core.organizations.organizations import Organization
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 

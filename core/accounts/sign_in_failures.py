@@ -15,17 +15,16 @@ account together, because one session can begin others. The session goes on; its
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import RateLimitExceeded
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 

@@ -7,13 +7,12 @@ owner and platform owners, so that a provider that fails locks nobody out of its
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
+from core.accounts.users import User
 from core.errors import SsoRequired
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
     from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -16,14 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from core.accounts import names
 from core.accounts.users import User
-from core.email_addresses import normalize_email
+from core.email_addresses import ToAscii, normalize_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from core.email_addresses import ToAscii
     from ports.unit_of_work import UnitOfWork
 
 # An earlier creation time is a mistake, as a future one is.

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import Conflict, NotFound
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 

@@ -20,20 +20,18 @@ from core.accounts import (
     requesting_browsers,
     return_targets,
 )
-from core.accounts.links import LinkTexts, LinkUnusable
+from core.accounts.links import LinkTexts, LinkUnusable, ValidLink
 from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.users import lock_unless_anonymized
+from core.accounts.open_registrations import OpenRegistration
+from core.accounts.requesting_browsers import RequestingBrowser
+from core.accounts.return_targets import ReturnRequest, ReturnTarget
+from core.accounts.users import User, lock_unless_anonymized
 from core.email_addresses import canonical_email
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
+from core.secrets import Secret
 
 if TYPE_CHECKING:
-    from core.accounts.links import ValidLink
-    from core.accounts.open_registrations import OpenRegistration
-    from core.accounts.requesting_browsers import RequestingBrowser
-    from core.accounts.return_targets import ReturnRequest, ReturnTarget
-    from core.accounts.users import User
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 TEXTS: Final = LinkTexts(

@@ -6,9 +6,10 @@ days are in UTC.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the rows
+from uuid import UUID
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
@@ -16,8 +17,6 @@ from core.organizations.access import Operation, authorize
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 PERIOD_DEFAULT: Final = timedelta(days=30)

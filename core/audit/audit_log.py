@@ -7,14 +7,18 @@ and adds to the totals of the organizations. A page adds the entries that are ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence  # noqa: TC003 - the reference is made from the fields of the classes below
+from collections.abc import (
+    Mapping,
+    Sequence,
+)
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.audit.search import EntryCriteria, EntrySearch, searched
 from core.errors import BadRequest
 from core.events.actions import AuditAction, TargetType
+from core.events.events import EventTypeItem
 from core.ids import MILLISECOND, first_id_at, moment_of
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
@@ -23,9 +27,6 @@ from core.paging import Pagination
 from core.sessions.callers import KEY_ACTOR_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.events.events import EventTypeItem
     from ports.unit_of_work import UnitOfWork
 
 # Placeholders for an actor whose account was deleted (as for owners in operations 2.3), and for no actor.

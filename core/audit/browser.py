@@ -6,12 +6,14 @@ given to committed entries alone, so that a reader who goes on after a position 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
 from core.audit import chain
-from core.audit.audit_log import ORGANIZATION_KEY
+from core.audit.audit_log import ORGANIZATION_KEY, FoundEntry, SearchedEntries
+from core.audit.chain import ChainState
 from core.audit.search import EntrySearch, actor_of, place_of
 from core.audit.verification import ChainBroken, ChainVerifier
 from core.email_addresses import canonical_email
@@ -23,10 +25,6 @@ from core.organizations.access import Operation, authorize
 from core.typed_times import time_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from core.audit.audit_log import FoundEntry, SearchedEntries
-    from core.audit.chain import ChainState
     from ports.unit_of_work import UnitOfWork
 
 # How many positions one read of what is new passes when the filter leaves most of them out.

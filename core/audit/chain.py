@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - the line of an export is made of the fields of an entry
+from uuid import UUID
 
 from core.audit.audit_log import AuditLogFilter
 from core.audit.canonical_json import canonical
@@ -23,8 +24,6 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 # The hash before the first entry.

@@ -7,29 +7,26 @@ organization, of people who have confirmed that they belong to it (decisions 5.6
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.audit import browser
+from core.audit.audit_log import FoundEntry
+from core.audit.browser import EntryNames
 from core.credentials import user_agents
+from core.credentials.user_agents import Description
 from core.lazy_dataclasses import dataclass
 from core.organizations import people
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation, OrganizationAccess, authorize
+from core.organizations.people import ListedMember
 from core.services.end_users import EndUserUnknown
-from core.sign_in.sign_ins import Scope
+from core.services.found_end_users import ListedEndUser
+from core.services.subscriptions import SubscriptionStatus
+from core.sign_in.sign_ins import Scope, SignIn, SignInConnection, SignInOrganization, SignInService
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.audit.audit_log import FoundEntry
-    from core.audit.browser import EntryNames
-    from core.credentials.user_agents import Description
-    from core.organizations.access import OrganizationAccess
-    from core.organizations.people import ListedMember
-    from core.services.found_end_users import ListedEndUser
-    from core.services.subscriptions import SubscriptionStatus
-    from core.sign_in.sign_ins import SignIn, SignInConnection, SignInOrganization, SignInService
     from ports.unit_of_work import UnitOfWork
 
 SESSIONS_MAX: Final = 5

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `EntryCriteria`
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.email_addresses import canonical_email
 from core.errors import BadRequest

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from core.audit import siem, siem_stream
 from core.audit.audit_log import AuditLogActor
-from core.audit.siem import SiemConfiguration, SiemUnknown
+from core.audit.siem import SiemConfiguration, SiemRequest, SiemUnknown
+from core.audit.siem_stream import SiemEvent, SiemTarget
 from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
-from core.organizations.setup_links import Part
+from core.organizations.setup_links import OpenSetup, Part
+from core.outbound import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from core.audit.siem import SiemRequest
-    from core.audit.siem_stream import SiemEvent, SiemTarget
-    from core.organizations.setup_links import OpenSetup
-    from core.outbound import Network
     from ports.unit_of_work import UnitOfWork
 
 

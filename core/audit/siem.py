@@ -6,12 +6,13 @@ cursor, so that nothing is skipped while a token or an endpoint is changed; to s
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import field
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `SiemConfiguration`
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.audit import chain
 from core.errors import BadRequest, Conflict, NotFound, all_valid
@@ -19,14 +20,11 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
-from core.outbound import checked_url
-from core.secrets import Secret  # noqa: TC001 - the reference is made from the fields of `SiemRequest`
+from core.outbound import Network, checked_url
+from core.secrets import Secret
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from core.outbound import Network
     from ports.unit_of_work import UnitOfWork
 
 TOKEN_CHARACTERS_MAX: Final = 4096

@@ -6,26 +6,24 @@ second sees what the first has done; a program says nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from core.audit import siem
-from core.audit.siem import SiemConfiguration, SiemRequest, SiemUnknown
+from core.audit.siem import SiemConfiguration, SiemRequest, SiemStream, SiemUnknown
 from core.events.actions import AuditAction
 from core.ids import first_id_at
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
+from core.outbound import Network
 from core.typed_times import time_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from uuid import UUID
-
-    from core.audit.siem import SiemStream
-    from core.outbound import Network
     from ports.unit_of_work import UnitOfWork
 
 

@@ -8,25 +8,22 @@ and the entries are sent again. Positions are given to committed entries, so the
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from core.audit.audit_log import ORGANIZATION_KEY, AuditLogActor, AuditLogEntry
 from core.audit.chain import time_text
-from core.audit.siem import SiemUnknown
+from core.audit.siem import SiemOptions, SiemProvider, SiemUnknown
 from core.events.actions import AuditAction, TargetType
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
+from core.secrets import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.audit.siem import SiemOptions, SiemProvider
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 # Limits of a batch: entries, bytes before compression, and how long entries are collected after the last batch.

@@ -8,9 +8,10 @@ once in each window of seven and of thirty days. Days are in UTC. The counts out
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - rows are made by the fields
+from uuid import UUID
 
 from core.audit.analytics import Period
 from core.ids import CLOCKS_DIFFER_MAX, SETTLES_AFTER, first_id_at, moment_of
@@ -18,8 +19,6 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 # So much of the log is added by a page itself; further behind, pages show what is counted.

@@ -7,6 +7,7 @@ looks at some days at a time, and the next page goes on from there. Those of one
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
@@ -15,7 +16,7 @@ from uuid import UUID
 from core.accounts import helped_accounts
 from core.accounts.helped_accounts import RecordPart
 from core.audit.analytics import Period
-from core.audit.sign_in_counts import MONTH_DAYS, WEEK_DAYS, Counting, SignInFilter, counting
+from core.audit.sign_in_counts import MONTH_DAYS, WEEK_DAYS, Counting, SignInFilter, SignInsOfDay, counting
 from core.credentials import user_agents
 from core.email_addresses import canonical_email
 from core.events.platform_actions import PlatformAction
@@ -27,9 +28,6 @@ from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.sign_ins import SignInOutcome, outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.audit.sign_in_counts import SignInsOfDay
     from ports.unit_of_work import UnitOfWork
 
 # So many days are read for a page, and of the days of a search, until they have this many sign-ins.

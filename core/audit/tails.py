@@ -6,14 +6,13 @@ have new entries, however many readers there are; an organization has so many pl
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import RateLimitExceeded
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from ports.unit_of_work import UnitOfWork
 
 # For each organization, and for the platform, in each process.

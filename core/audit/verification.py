@@ -7,14 +7,12 @@ was kept elsewhere shows that: compare it with the chain through `require_kept`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from core.audit.chain import COVERED, DETAIL, FIRST_HASH, digest_of, hash_of, personal_fields
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # What anonymization writes instead of a value (`core/privacy/anonymization.py`). A field without a salt must show it,
 # or deleting a salt would be enough to change a value.

@@ -10,8 +10,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from core.billing.provider import BillingMode
+
 if TYPE_CHECKING:
-    from core.billing.provider import BillingMode
     from ports.unit_of_work import UnitOfWork
 
 # When the provider is asked again, after a failure or a crash.

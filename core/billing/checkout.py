@@ -8,29 +8,24 @@ stopped, is taken up again by the next request for the same purchase, under the 
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from core.billing import customers, subscriptions
-from core.billing.provider import BillingFailed, CheckoutOrder
+from core.billing.customers import CustomerWish
+from core.billing.provider import BillingFailed, BillingMode, CheckoutOrder
 from core.billing.provider_objects import SubscriptionBinding
 from core.errors import BadRequest, Conflict, all_valid
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
-from core.services.plans import PlanUnknown
-from core.services.services import ServiceUnknown
+from core.organizations.organizations import Organization
+from core.services.plans import Plan, PlanUnknown
+from core.services.services import Service, ServiceUnknown
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.billing.customers import CustomerWish
-    from core.billing.provider import BillingMode
-    from core.organizations.organizations import Organization
-    from core.services.plans import Plan
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 URL_CHARACTERS_MAX: Final = 2048

@@ -9,21 +9,18 @@ its metadata, whichever comes first (decisions 6.5). Its profile and its default
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
-from core.billing.provider_events import Effect
-from core.billing.provider_objects import customer_metadata
+from core.billing.provider import BillingMode
+from core.billing.provider_events import BillingEvent, Effect
+from core.billing.provider_objects import SubscriptionBinding, customer_metadata
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.billing.provider import BillingMode
-    from core.billing.provider_events import BillingEvent
-    from core.billing.provider_objects import SubscriptionBinding
     from ports.unit_of_work import UnitOfWork
 
 CREATED: Final = "customer.created"

@@ -9,18 +9,15 @@ decides.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from core.billing.provider_events import Effect
+from core.billing.provider_objects import Facts
 from core.lazy_dataclasses import dataclass
 from core.services.subscriptions import LIVE, SubscriptionStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from core.billing.provider_objects import Facts
 
 # The provider never revives a subscription in one of these states.
 _FINAL: Final = frozenset(SubscriptionStatus) - LIVE

@@ -5,18 +5,17 @@ A mail is queued once for each event: at once, or when it becomes known whose su
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from core.billing.histories import HistoryEntry
 from core.billing.provider_events import NOTICES, Effect
+from core.billing.provider_objects import SubscriptionBinding
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.billing.histories import HistoryEntry
-    from core.billing.provider_objects import SubscriptionBinding
     from ports.unit_of_work import UnitOfWork
 
 _TEMPLATES: Final = {

@@ -8,10 +8,10 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import members
 from core.organizations.access import Operation, authorize
 from core.services import sales
+from core.services.management import Usage
+from core.services.sales import Sales
 
 if TYPE_CHECKING:
-    from core.services.management import Usage
-    from core.services.sales import Sales
     from ports.unit_of_work import UnitOfWork
 
 

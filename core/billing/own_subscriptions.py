@@ -6,21 +6,19 @@ the organization, whose portal is in `portal.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.billing import checkout
+from core.billing.provider import BillingMode
 from core.errors import NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.services.subscriptions import LIVE
+from core.services.subscriptions import LIVE, SubscriptionStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.billing.provider import BillingMode
-    from core.services.subscriptions import SubscriptionStatus
     from ports.unit_of_work import UnitOfWork
 
 # More than a person has; the newest are listed.

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.billing import checkout
+from core.billing.customers import CustomerWish
+from core.billing.provider import BillingMode
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.billing.customers import CustomerWish
-    from core.billing.provider import BillingMode
     from ports.unit_of_work import UnitOfWork
 
 

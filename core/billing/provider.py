@@ -6,18 +6,15 @@ says with which of them a customer was made.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from core.billing.provider_objects import Facts
 from core.errors import ErrorCode, Refusal
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from core.billing.provider_objects import Facts
-    from core.secrets import Secret
+from core.secrets import Secret
 
 # Ids of the provider are stored as they are; this is its own limit.
 PROVIDER_ID_CHARACTERS_MAX: Final = 255

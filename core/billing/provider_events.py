@@ -7,19 +7,15 @@ be read, has the effect `NONE`: it is stored, changes nothing and is answered li
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
+from uuid import UUID
 
 from core.billing import provider_objects
-from core.billing.provider_objects import NOTHING, reference
+from core.billing.provider_objects import NOTHING, Facts, Object, reference
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.billing.provider_objects import Facts, Object
 
 
 class EventInvalid(BadRequest):

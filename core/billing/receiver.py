@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from core.billing import customers, subscriptions
 from core.billing.customers import CUSTOMER_EFFECTS
+from core.billing.provider import BillingMode
+from core.billing.provider_events import BillingEvent
 from core.billing.subscriptions import SubscriptionOutcome
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from core.billing.provider import BillingMode
-    from core.billing.provider_events import BillingEvent
     from ports.unit_of_work import UnitOfWork
 
 

@@ -6,19 +6,18 @@ its state open. One replica reads those of an organization at a time: it holds a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.billing import subscriptions
+from core.billing.provider import BillingMode, ReadSubscription
 from core.billing.subscriptions import Settlement, Source
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.billing.provider import BillingMode, ReadSubscription
     from ports.unit_of_work import UnitOfWork
 
 # Longer than reading a whole batch may take.

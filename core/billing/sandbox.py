@@ -9,26 +9,23 @@ recover or end, and has the events sent late or twice.
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.billing import sandbox_events
-from core.billing.provider import CheckoutSession, ReadSubscription
+from core.billing.customers import CustomerWish
+from core.billing.provider import CheckoutOrder, CheckoutSession, ReadSubscription
 from core.billing.provider_objects import Facts, subscription_facts
+from core.billing.sandbox_events import SandboxEvent
 from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
 from core.errors import BadRequest, NotFound
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.billing.customers import CustomerWish
-    from core.billing.provider import CheckoutOrder
-    from core.billing.sandbox_events import SandboxEvent
     from ports.unit_of_work import UnitOfWork
 
 PERIOD: Final = timedelta(days=30)

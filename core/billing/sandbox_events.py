@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from datetime import datetime
+from typing import Any, Final
 
 from core.billing.provider_objects import customer_metadata
+from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription
 
 API_VERSION: Final = "2025-03-31.basil"
 

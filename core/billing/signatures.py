@@ -9,13 +9,11 @@ from __future__ import annotations
 import hmac
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.errors import BadRequest, Unauthorized
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from core.secrets import Secret
+from core.secrets import Secret
 
 TOLERANCE: Final = timedelta(minutes=5)
 HEADER_CHARACTERS_MAX: Final = 4096

@@ -8,26 +8,23 @@ nothing. A second live subscription of a user to a service is a conflict, and ta
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.billing import notices
-from core.billing.histories import HISTORICAL, HistoryEntry, state_of
+from core.billing.customers import BillingCustomer
+from core.billing.histories import HISTORICAL, HistoryEntry, State, state_of
 from core.billing.provider_events import Effect
+from core.billing.provider_objects import Facts, SubscriptionBinding
 from core.lazy_dataclasses import dataclass
 from core.services import subscriptions as service_subscriptions
+from core.services.plans import Plan
 from core.services.subscriptions import LIVE, Subscription
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from core.billing.customers import BillingCustomer
-    from core.billing.histories import State
-    from core.billing.provider_objects import Facts, SubscriptionBinding
-    from core.services.plans import Plan
     from ports.unit_of_work import UnitOfWork
 
 # The provider is asked so long after the end of a period, so often when that has passed, and after so long a silence.

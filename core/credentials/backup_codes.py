@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.credentials import mfa_events
 from core.credentials.mfa_events import MfaEvent
 from core.secrets import Secret
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 CODES_PER_SET: Final = 10

@@ -13,13 +13,12 @@ one, because otherwise an attempt would tell them apart.
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from core.credentials.webauthn import Descriptor, Transport
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 DECOYS_MAX: Final = 8

@@ -6,24 +6,24 @@ device keeps its row for a while, so that removing it twice is no error; everyth
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
+from collections.abc import Sequence
+from datetime import (
+    datetime,
+    timedelta,
+)
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
-from core.credentials.user_agents import DeviceType  # noqa: TC001 - likewise
+from core.credentials.user_agents import DeviceType
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events import platform_actions
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, is_device_trusted
 from core.sessions import sessions
-from core.sessions.callers import ConfinedElsewhere
+from core.sessions.callers import Caller, ConfinedElsewhere
 from core.text import checked_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
-
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 # A user with more devices created them with a script. The most recently used are listed; removing some reveals others.

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.errors import Forbidden
+from core.sessions.callers import Caller
 
 if TYPE_CHECKING:
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 

@@ -9,7 +9,9 @@ after the other.
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.credentials import backup_codes, factors, mfa_events
 from core.credentials.mfa_events import MfaEvent
@@ -21,15 +23,12 @@ from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import platform_support
+from core.secrets import Secret
 from core.sessions import callers
+from core.sessions.callers import Caller
 from core.sessions.sessions import MFA, OTP
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.secrets import Secret
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 _TOTP_CODE: Final = re.compile(r"[0-9]{6}")

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(minutes=5)

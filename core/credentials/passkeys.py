@@ -8,29 +8,27 @@ this: a passkey would give lasting access to the account. Nor may a session with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PasskeyItem`
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.credentials import decoys, factors, passkey_challenges, user_agents
 from core.credentials.passkey_challenges import PasskeyOptions, Purpose
-from core.credentials.webauthn import Descriptor, Transport
+from core.credentials.webauthn import Attestation, Descriptor, Transport
 from core.errors import BadRequest, Conflict, NotFound, Refusal
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions import callers
+from core.sessions.callers import Caller
 from core.sessions.sessions import MFA
 from core.text import checked_name
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.credentials.webauthn import Attestation
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 # More than users have, and few enough to name all of them to the browser.

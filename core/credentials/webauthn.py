@@ -5,14 +5,11 @@ The port `WebAuthn` encodes it and checks signatures; `passkeys.py` and `core/si
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Transport(StrEnum):

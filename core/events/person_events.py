@@ -5,15 +5,15 @@ See decisions 7.2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from core.events.actions import AuditAction
+from core.events.events import EventType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.events.actions import AuditAction
-    from core.events.events import EventType
     from ports.unit_of_work import UnitOfWork
 
 

@@ -5,15 +5,14 @@ It is separate from the audit logs of the organizations, has the same shape, and
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 

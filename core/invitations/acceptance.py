@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.accounts import addresses, links, one_time_tokens, verification
 from core.accounts.one_time_tokens import TokenPurpose
@@ -19,19 +20,16 @@ from core.errors import BadRequest, ErrorCode, OrganizationNotActive, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.invitations import invitations
-from core.invitations.invitations import AlreadyMember, InvitationExpired, InvitationStatus
+from core.invitations.invitations import AlreadyMember, Invitation, InvitationExpired, InvitationStatus
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import members
 from core.organizations.memberships import BUILT_IN_ROLES, Membership
+from core.organizations.organizations import Organization
 from core.sessions import sessions
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.invitations.invitations import Invitation
-    from core.organizations.organizations import Organization
     from ports.unit_of_work import UnitOfWork
 
 # The provider of accounts that are created by an invitation.

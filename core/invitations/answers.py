@@ -7,19 +7,22 @@ person can still answer the invitation: accepting then confirms the membership, 
 from __future__ import annotations
 
 import hmac
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ReceivedInvitation`
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ReceivedInvitation`
+from uuid import UUID
 
+from core.accounts.users import User
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.events.actions import AuditAction
 from core.invitations import acceptance, confirmation
-from core.invitations.acceptance import AcceptedBy, InvitationAnswered
-from core.invitations.invitations import InvitationExpired, InvitationStatus
+from core.invitations.acceptance import AcceptedBy, InvitationAnswered, Joined
+from core.invitations.invitations import Invitation, InvitationDetails, InvitationExpired, InvitationStatus
 from core.lazy_dataclasses import dataclass
 from core.organizations import members
 from core.organizations.access import Operation, authorize_and_lock, capabilities_of_role
 from core.organizations.key_callers import forbid_admins
+from core.organizations.memberships import Membership
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import (
     Secret,
@@ -27,12 +30,6 @@ from core.secrets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.accounts.users import User
-    from core.invitations.acceptance import Joined
-    from core.invitations.invitations import Invitation, InvitationDetails
-    from core.organizations.memberships import Membership
     from ports.unit_of_work import UnitOfWork
 
 # More than any person has at once; those beyond it are listed once some of these are answered.

@@ -9,18 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import links
-from core.accounts.links import LinkTexts, LinkUnusable
+from core.accounts.links import LinkTexts, LinkUnusable, ValidLink
 from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.users import User
 from core.invitations import acceptance
+from core.invitations.acceptance import Joined
 from core.lazy_dataclasses import dataclass
 from core.organizations import members
+from core.organizations.memberships import Membership
+from core.organizations.organizations import Organization
 
 if TYPE_CHECKING:
-    from core.accounts.links import ValidLink
-    from core.accounts.users import User
-    from core.invitations.acceptance import Joined
-    from core.organizations.memberships import Membership
-    from core.organizations.organizations import Organization
     from ports.unit_of_work import UnitOfWork
 
 TEXTS: Final = LinkTexts(

@@ -6,12 +6,13 @@ the address: the mailed link contains a second token, the proof, which only the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from math import ceil
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Invitation`
+from uuid import UUID
 
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, RateLimitExceeded, Refusal, all_valid
@@ -22,6 +23,7 @@ from core.mail.mail import MailTemplate
 from core.organizations.access import (
     Capability,
     Operation,
+    OrganizationAccess,
     authorize,
     authorize_and_lock,
     capabilities_of,
@@ -32,15 +34,11 @@ from core.organizations.inviters import may_invite_to
 from core.organizations.key_callers import forbid_admins
 from core.organizations.members import AssignedRoleUnknown
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER
-from core.secrets import hash_token
+from core.organizations.organizations import OrganizationStatus
+from core.secrets import Secret, hash_token
 from core.wording import Grouped, Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.organizations.access import OrganizationAccess
-    from core.organizations.organizations import OrganizationStatus
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(days=7)

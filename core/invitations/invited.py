@@ -5,8 +5,10 @@ Inviting and withdrawing are in `invitations.py`, as for the JSON interface.
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.email_addresses import part_of_email
 from core.errors import NotFound
@@ -16,9 +18,6 @@ from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 

@@ -13,28 +13,25 @@ from __future__ import annotations
 
 from enum import StrEnum
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts import languages, single_sign_on
+from core.accounts.passwords import StoredPassword
 from core.accounts.providers import Provider
 from core.email_addresses import domain_of
 from core.errors import BadRequest, NotFound, Refusal
 from core.invitations import acceptance, answers
-from core.invitations.acceptance import AcceptedBy, NextStep
+from core.invitations.acceptance import AcceptedBy, Joined, NextStep
+from core.invitations.invitations import Invitation, InvitationDetails
 from core.lazy_dataclasses import dataclass
+from core.organizations.organizations import Organization
+from core.sessions.callers import Caller
 from core.sign_in import conclusion, login
-from core.sign_in.proofs import MAILED, IdentityProof
+from core.sign_in.conclusion import Outcome
+from core.sign_in.login import LoginAttempt
+from core.sign_in.proofs import MAILED, Destination, IdentityProof
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.passwords import StoredPassword
-    from core.invitations.acceptance import Joined
-    from core.invitations.invitations import Invitation, InvitationDetails
-    from core.organizations.organizations import Organization
-    from core.sessions.callers import Caller
-    from core.sign_in.conclusion import Outcome
-    from core.sign_in.login import LoginAttempt
-    from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 
 

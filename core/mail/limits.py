@@ -6,19 +6,17 @@ database, in the transaction that queues them: replicas share the counts, and co
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from enum import Enum
 from math import ceil
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import RateLimitExceeded
 from core.networks import throttled_network
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 _HOUR: Final = timedelta(hours=1)

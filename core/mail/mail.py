@@ -7,21 +7,20 @@ it, for a retry by hand (`core/platform/mails.py`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.mail import languages, limits
+from core.mail.brands import MailBrand
 from core.mail.limits import MailLimit
 from core.text import mentions_web_address
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from core.mail.brands import MailBrand
     from ports.unit_of_work import UnitOfWork
 
 

@@ -8,19 +8,17 @@ What the organization sets and is told is in `core/organizations/settings/smtp.p
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.mail.mail import ERROR_CHARACTERS_MAX, LEASE, RETRY_DELAYS, attemptable
+from core.mail.mail import ERROR_CHARACTERS_MAX, LEASE, RETRY_DELAYS, Mail, attemptable
+from core.mail.servers import MailServer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.mail.mail import Mail
-    from core.mail.servers import MailServer
     from ports.unit_of_work import UnitOfWork
 
 # A mail that has waited as long is no use to its recipient any more.

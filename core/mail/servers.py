@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from core.secrets import Secret
+from core.secrets import Secret
 
 
 class TlsMode(StrEnum):

@@ -8,36 +8,32 @@ whose forms were submitted, not for another one that is open in the same browser
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
+from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
 from core.errors import Refusal, on_the_way_to
 from core.lazy_dataclasses import dataclass
 from core.openid import clients, codes, requests, scopes
+from core.openid.clients import Client
 from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
-from core.openid.requests import FORM_POST, AuthorizationRefused
+from core.openid.requests import FORM_POST, AnswerAddress, AuthorizationRefused, AuthorizationRequest
 from core.organizations.session_strength import SecondFactorRequired
-from core.secrets import hash_token
+from core.secrets import Secret, hash_token
 from core.services import redirect_changes
 from core.sessions import security_profiles
+from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import browser_returns, child_sessions
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SecondFactorDue, note
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.openid.clients import Client
-    from core.openid.requests import AnswerAddress, AuthorizationRequest
-    from core.secrets import Secret
-    from core.sessions.browser_sessions import BrowserSession
     from ports.unit_of_work import UnitOfWork
 
 

@@ -13,17 +13,16 @@ from collections.abc import Mapping
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.openid import security_profile
 from core.openid.refusals import ClientInvalid, ClientUnauthorized
 from core.secrets import Secret, hash_token
+from core.services.services import Service
+from core.sessions.security_profiles import SecurityProfile
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.services.services import Service
-    from core.sessions.security_profiles import SecurityProfile
     from ports.unit_of_work import UnitOfWork
 
 KeySet = Mapping[str, Any]

@@ -7,26 +7,24 @@ it (RFC 6749, 4.1.2).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, pkce, requests, security_profile
+from core.openid.clients import Client, PresentedClient
+from core.openid.dpop import DpopProof
 from core.openid.grants import IssuedTokens, issued, take_over
 from core.openid.refusals import GrantInvalid, OAuthRefusal, TargetInvalid
+from core.openid.requests import AuthorizationRequest
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
 from core.sessions.client_grants import ClientGrant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.openid.clients import Client, PresentedClient
-    from core.openid.dpop import DpopProof
-    from core.openid.requests import AuthorizationRequest
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(seconds=60)

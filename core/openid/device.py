@@ -6,13 +6,16 @@ hash, lives for five minutes only, and typing is rate-limited.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import NotFound, Refusal
 from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, requests, scopes, security_profile
+from core.openid.clients import Client, PresentedClient
+from core.openid.dpop import DpopProof
 from core.openid.grants import IssuedTokens, issued, take_over
 from core.openid.refusals import (
     AccessDenied,
@@ -26,18 +29,13 @@ from core.openid.refusals import (
 )
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
+from core.sessions.browser_sessions import BrowserSession
 from core.sessions.client_grants import ClientGrant
 from core.sign_in import child_sessions
+from core.sign_in.conclusion import BegunSession
 from core.sign_in.proofs import Destination
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from core.openid.clients import Client, PresentedClient
-    from core.openid.dpop import DpopProof
-    from core.sessions.browser_sessions import BrowserSession
-    from core.sign_in.conclusion import BegunSession
     from ports.unit_of_work import UnitOfWork
 
 # The command `gatehouse` itself, which belongs to no organization: its sessions are on the platform.

@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import re
 import struct
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit, urlunsplit
@@ -21,8 +22,6 @@ from core.openid.refusals import NonceRequired, NonceRequiredHere, ProofInvalid,
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ports.unit_of_work import UnitOfWork
 
 NONCE_LIFETIME: Final = timedelta(minutes=5)

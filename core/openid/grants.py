@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, requested_claims, requests, scopes, security_profile
+from core.openid.clients import PresentedClient
+from core.openid.dpop import DpopProof
 from core.openid.refusals import GrantInvalid
 from core.sessions import refresh as sessions_refresh
-from core.sessions.client_grants import RefreshingClient
+from core.sessions.client_grants import ClientGrant, RefreshingClient
 from core.sessions.refresh import RefreshRefused, TokenReused
+from core.sessions.token_claims import TokenGrant
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.openid.clients import PresentedClient
-    from core.openid.dpop import DpopProof
-    from core.sessions.client_grants import ClientGrant
-    from core.sessions.token_claims import TokenGrant
     from ports.unit_of_work import UnitOfWork
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from core.openid import requested_claims, scopes
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from core.openid.grants import IssuedTokens
-    from core.sessions.token_claims import TokenGrant
+from core.openid.grants import IssuedTokens
+from core.sessions.token_claims import TokenGrant
 
 
 def is_due(granted: Sequence[str]) -> bool:

@@ -6,6 +6,7 @@ all its tokens. A token of the client itself has no session; its id is noted unt
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -13,15 +14,13 @@ from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.openid import clients
+from core.openid.clients import Client, PresentedClient
 from core.secrets import hash_token
 from core.sessions import refresh, sessions
+from core.sessions.callers import Caller
+from core.sessions.refresh import Refreshable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from core.openid.clients import Client, PresentedClient
-    from core.sessions.callers import Caller
-    from core.sessions.refresh import Refreshable
     from ports.unit_of_work import UnitOfWork
 
 ACCESS_TOKEN: Final = "access_token"  # noqa: S105 - the name of a kind, not a secret

@@ -16,15 +16,15 @@ from uuid import UUID
 from core.lazy_dataclasses import dataclass
 from core.openid import clients
 from core.openid.authorization import with_parameters
+from core.openid.clients import Client
 from core.openid.refused_requests import RequestRefused
 from core.saml import logouts as saml_logouts
+from core.saml.logouts import TakenLogout
+from core.secrets import Secret
 from core.sessions import sessions
+from core.sessions.browser_sessions import BrowserSession
 
 if TYPE_CHECKING:
-    from core.openid.clients import Client
-    from core.saml.logouts import TakenLogout
-    from core.secrets import Secret
-    from core.sessions.browser_sessions import BrowserSession
     from ports.unit_of_work import UnitOfWork
 
 Claims = Mapping[str, Any]

@@ -7,19 +7,16 @@ schedule of webhooks. A notice is deleted when it has arrived, or when the last 
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
-from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, next_attempt_at
+from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt, next_attempt_at
 from core.lazy_dataclasses import dataclass
+from core.sessions.security_profiles import SecurityProfile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.attempts import Attempt
-    from core.sessions.security_profiles import SecurityProfile
     from ports.unit_of_work import UnitOfWork
 
 # A service of an inactive organization is looked at again after this time.

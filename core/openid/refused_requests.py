@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from core.errors import BadRequest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.openid.clients import Client
+from core.openid.clients import Client
 
 
 class RequestRefused(BadRequest):

@@ -9,16 +9,14 @@ it has got. Only two values restrict the answer: that of `sub` names the one use
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.openid import scopes
 from core.openid.refusals import RequestInvalid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 # What is known of users, and what is known of their sign-ins; the ID token has the second always.
 NAMES: Final = ("name", "given_name", "family_name")

@@ -8,13 +8,17 @@ pushed beforehand (RFC 9126), and it is stored while its user signs in or answer
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, fields, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.openid import clients, dpop, pkce, requested_claims, scopes, security_profile
+from core.openid.clients import Client, PresentedClient
+from core.openid.dpop import DpopProof
 from core.openid.refusals import (
     OAuthRefusal,
     RequestInvalid,
@@ -26,18 +30,11 @@ from core.openid.refusals import (
 )
 from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
 from core.openid.requested_claims import NO_CLAIMS, RequestedClaims
-from core.secrets import hash_token
+from core.secrets import Secret, hash_token
 from core.sessions import security_profiles
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.openid.clients import Client, PresentedClient
-    from core.openid.dpop import DpopProof
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 PUSHED_LIFETIME: Final = timedelta(seconds=60)

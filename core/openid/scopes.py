@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.openid.refusals import ScopeInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 OPENID: Final = "openid"

@@ -8,18 +8,14 @@ client codes live 60 seconds (`codes.py`), and authorization responses have thei
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
 
+from core.openid.dpop import DpopProof
 from core.openid.refusals import ClientInvalid, GrantInvalid, ProofInvalid, WayUnauthorized
-from core.sessions.security_profiles import CLIENT_ALGORITHMS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from core.openid.dpop import DpopProof
-    from core.secrets import Secret
-    from core.sessions.security_profiles import SecurityProfile
+from core.secrets import Secret
+from core.sessions.security_profiles import CLIENT_ALGORITHMS, SecurityProfile
 
 # A clock of a client may be this much ahead (FAPI 2.0 Security Profile, 5.3.2.1): 10 seconds are to be taken at least.
 AHEAD_SECONDS_MAX: Final = 30

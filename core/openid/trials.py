@@ -15,21 +15,20 @@ from dataclasses import field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from core.errors import BadRequest, Conflict
+from core.errors import BadRequest, Conflict, Refusal
 from core.lazy_dataclasses import dataclass
 from core.openid import clients, codes, id_tokens, requests, scopes
 from core.openid.codes import PresentedCode
+from core.openid.grants import IssuedTokens
 from core.openid.refusals import OAuthRefusal
 from core.openid.requests import StoredRequest
 from core.organizations.access import Operation
 from core.secrets import Secret, hash_token
 from core.services import access
+from core.services.services import Service
 from core.sessions import sessions
 
 if TYPE_CHECKING:
-    from core.errors import Refusal
-    from core.openid.grants import IssuedTokens
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(minutes=15)

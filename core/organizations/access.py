@@ -7,24 +7,20 @@ the use case.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
-from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
-from core.organizations.organizations import OrganizationStatus
-from core.sessions.callers import AddressNotConfirmed
+from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER, Membership
+from core.organizations.organizations import Organization, OrganizationStatus
+from core.sessions.callers import AddressNotConfirmed, Caller
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from uuid import UUID
-
-    from core.organizations.memberships import Membership
-    from core.organizations.organizations import Organization
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 

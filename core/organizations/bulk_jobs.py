@@ -9,9 +9,12 @@ What each kind does to a row is in `core/platform/bulk_work.py`; jobs of the pla
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.lazy_dataclasses import dataclass
@@ -21,10 +24,6 @@ from core.positions import FoundRows, Position, found_rows
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 ROWS_MAX: Final = 10_000

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `PersonSummary`
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, Forbidden, all_valid
 from core.events import platform_actions
@@ -12,11 +12,11 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.memberships import OWNER, Membership
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus, checked_name
 from core.sessions import callers
+from core.sessions.callers import Caller
 from core.text import checked_slug
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 # Names that an installation may need for itself, in a path or as a subdomain.

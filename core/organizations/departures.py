@@ -7,18 +7,17 @@ user made stays, and so does one whose subscription is paid (decisions 5.7). Mem
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 

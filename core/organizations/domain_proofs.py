@@ -7,6 +7,7 @@ the custom domain of an organization (`settings/domain.py`) is no proof of a mai
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum
@@ -16,8 +17,6 @@ from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 LABEL: Final = "_gatehouse"

@@ -5,16 +5,15 @@ Sending, answering and expiry are in `core/invitations/`. A transaction that use
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.events.actions import AuditAction
 from core.organizations.access import Capability, capabilities_of
 from core.organizations.memberships import ADMIN, MEMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 _NOTHING: Final[frozenset[Capability]] = frozenset()

@@ -7,27 +7,23 @@ Creating keys is in `keys.py`. The operations that no key opens, and why, are in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core import prefixed_tokens
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import AccessContext, Capability, Operation
-from core.organizations.memberships import ADMIN
-from core.prefixed_tokens import TokenCaller, TokenForm
+from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess
+from core.organizations.memberships import ADMIN, Membership
+from core.organizations.organizations import Organization
+from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
+from core.sessions.callers import Caller
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.organizations.access import OrganizationAccess
-    from core.organizations.memberships import Membership
-    from core.organizations.organizations import Organization
-    from core.prefixed_tokens import PrefixedToken
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 FORM: Final = TokenForm("gk")

@@ -7,9 +7,10 @@ deleted, when it expires, and with the membership of its maker or the organizati
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `OrganizationKey`
+from uuid import UUID
 
 from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
@@ -17,14 +18,11 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Capability, Operation
 from core.organizations.key_callers import FORM
-from core.secrets import hash_token
+from core.secrets import Secret, hash_token
 from core.text import checked_name
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 # Enough for the programs of any organization, and few enough to be listed without pages.

@@ -6,17 +6,16 @@ are not among these: they end with the rights of their maker (decisions 13.7).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 # More are counted, not listed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,12 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize, authorize_and_lock
-from core.organizations.memberships import Membership  # noqa: TC001 - the reference is generated from the fields of `OrganizationMembership`
+from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization, checked_name
 from core.organizations.session_strength import SecondFactorRequired
-from core.organizations.tiers import Tier  # noqa: TC001 - likewise
+from core.organizations.tiers import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 

@@ -6,10 +6,12 @@ of ownership in `ownership.py`, invitations in `core/invitations/`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
@@ -17,13 +19,10 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access, departures, inviters, keys, made_credentials
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.organizations.organizations import Organization
 from core.text import checked_note
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from core.organizations.organizations import Organization
     from ports.unit_of_work import UnitOfWork
 
 MEMBERS_MAX_DEFAULT: Final = 5

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `Membership`
+from datetime import datetime
 from typing import Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 

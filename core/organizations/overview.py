@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, authorize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 SignIns = TypeVar("SignIns")

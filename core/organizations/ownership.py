@@ -6,6 +6,7 @@ A unique index enforces that there are never two, so the old owner's role is cha
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.errors import BadRequest
 from core.events.actions import AuditAction
@@ -14,12 +15,10 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access, people
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, OWNER
+from core.organizations.people import ListedMember
 from core.positions import FoundRows
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.organizations.people import ListedMember
     from ports.unit_of_work import UnitOfWork
 
 

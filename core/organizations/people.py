@@ -5,27 +5,24 @@ Changing and removing them is in `members.py`, as for the JSON interface.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import bulk_jobs
-from core.organizations.access import Operation, authorize
-from core.organizations.bulk_jobs import ListChanged, WantedRow
+from core.organizations.access import Operation, OrganizationAccess, authorize
+from core.organizations.bulk_jobs import JobKind, ListChanged, WantedRow
 from core.organizations.members import MemberUnknown
 from core.organizations.memberships import OWNER
 from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.organizations.access import OrganizationAccess
-    from core.organizations.bulk_jobs import JobKind
     from ports.unit_of_work import UnitOfWork
 
 

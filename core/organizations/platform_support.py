@@ -7,12 +7,11 @@ second factor, and where the account gets into other hands. Only a platform owne
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.events.platform_actions import PlatformAction
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 

@@ -6,16 +6,15 @@ defines their meaning: a role in an organization is a relation to it, and its ca
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, capabilities_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 

@@ -5,18 +5,17 @@ Creating, changing and deleting them is in `roles.py`, as for the JSON interface
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import roles
 from core.organizations.access import Capability, Operation, authorize
+from core.organizations.roles import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.organizations.roles import Role
     from ports.unit_of_work import UnitOfWork
 
 

@@ -6,23 +6,21 @@ roles to members. A caller can add to a role, and remove from it, only capabilit
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `Role`
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Conflict, Forbidden, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters
-from core.organizations.access import Capability, Operation
+from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.text import checked_name, checked_slug
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from core.organizations.access import OrganizationAccess
     from ports.unit_of_work import UnitOfWork
 
 # Enough for any organization, and few enough to be listed without pages.

@@ -12,11 +12,11 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access, session_strength
 from core.organizations.access import Operation
 from core.organizations.creation import PersonSummary, person_of
+from core.organizations.memberships import Membership
 from core.sessions import refresh
+from core.sessions.token_claims import TokenGrant
 
 if TYPE_CHECKING:
-    from core.organizations.memberships import Membership
-    from core.sessions.token_claims import TokenGrant
     from ports.unit_of_work import UnitOfWork
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.errors import Forbidden
-from core.organizations.organizations import is_device_trusted
+from core.organizations.organizations import Organization, is_device_trusted
+from core.sessions.callers import Caller
 
 if TYPE_CHECKING:
-    from core.organizations.organizations import Organization
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 

@@ -8,23 +8,27 @@ belongs to: `settings/domain.py`, `core/saml/setup.py`, `core/scim/setup.py`, `c
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SetupLink`
+from uuid import UUID
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize, authorize_and_lock, capabilities_of_role
-from core.secrets import hash_token
+from core.organizations.access import (
+    Capability,
+    Operation,
+    OrganizationAccess,
+    authorize,
+    authorize_and_lock,
+    capabilities_of_role,
+)
+from core.secrets import Secret, hash_token
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.organizations.access import Capability, OrganizationAccess
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 DAYS_MAX: Final = 7

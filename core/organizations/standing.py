@@ -6,19 +6,17 @@ interface never decide differently.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, RequiredStanding, authorize
+from core.organizations.access import Capability, Operation, OrganizationAccess, RequiredStanding, authorize
 from core.organizations.memberships import OWNER
+from core.organizations.organizations import Organization
+from core.organizations.settings.branding import BrandedOrganization
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from core.organizations.access import Operation, OrganizationAccess
-    from core.organizations.organizations import Organization
-    from core.organizations.settings.branding import BrandedOrganization
     from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")

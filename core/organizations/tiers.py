@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is generated from the fields of `Tier`
+from uuid import UUID
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
@@ -11,8 +12,6 @@ from core.limits import COUNTED_MAX
 from core.organizations.access import authorize_support
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 # The tier of a new organization.

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.audit.audit_log import SearchedEntries
 from core.audit.browser import (
     AskedEntries,
     AuditEntryUnknown,
@@ -19,13 +20,12 @@ from core.audit.browser import (
     names_of,
     search_of,
 )
+from core.audit.search import EntrySearch
 from core.events.platform_actions import PlatformTargetType
 from core.ids import FIRST_ID, first_id_at, moment_of
 from core.organizations.access import authorize_platform
 
 if TYPE_CHECKING:
-    from core.audit.audit_log import SearchedEntries
-    from core.audit.search import EntrySearch
     from ports.unit_of_work import UnitOfWork
 
 # Longer than any request.

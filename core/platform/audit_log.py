@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence  # noqa: TC003 - the reference is made from the fields of the classes below
-from datetime import datetime  # noqa: TC003 - likewise
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core.audit.audit_log import LogEntry, page_of_search
 from core.audit.search import EntryCriteria, searched
 from core.errors import BadRequest
 from core.events.platform_actions import (  # the reference is made from the fields of `PlatformAuditLogFilter`
-    PlatformAction,  # noqa: TC001
-    PlatformTargetType,  # noqa: TC001
+    PlatformAction,
+    PlatformTargetType,
 )
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_platform

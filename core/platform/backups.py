@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 PRODUCT: Final = "gatehouse"
 FORMAT_VERSION: Final = 1

@@ -7,9 +7,10 @@ that ends; a row that was done is recorded in its own transaction, so it is neve
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the adapter makes the classes from the fields of its rows
+from uuid import UUID
 
 from core.errors import Conflict, Unauthorized
 from core.invitations import invitations
@@ -19,12 +20,9 @@ from core.organizations.access import authorize_platform
 from core.organizations.bulk_jobs import JobKind, JobState
 from core.organizations.organizations import OrganizationStatus
 from core.platform import organizations
+from core.sessions.origins import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-
-    from core.sessions.origins import Origin
     from ports.unit_of_work import UnitOfWork
 
 # So many rows in a lease: a job of another organization waits for no more of them.

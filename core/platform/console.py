@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_support
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")

@@ -6,6 +6,8 @@ Support finds no platform owner. The search of the JSON interface is in `users.p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -13,12 +15,9 @@ from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import authorize_support
+from core.platform.users import PlatformUserOrganization
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from core.platform.users import PlatformUserOrganization
     from ports.unit_of_work import UnitOfWork
 
 # Of more organizations, the list says that there are more.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core import key_certificates
@@ -9,8 +10,6 @@ from core.errors import ServiceUnavailable
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from ports.unit_of_work import UnitOfWork
 
 

@@ -6,6 +6,7 @@ platform's audit log without an actor, whose user agent names the command and th
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -17,14 +18,11 @@ from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailState
 from core.platform import limits, mails, sessions, user_records
-from core.platform.mails import ListedMailState, OutboxFilter
+from core.platform.limits import LiftedLimits
+from core.platform.mails import ListedMailState, OutboxFilter, OutboxMail, OutboxPage
+from core.platform.user_records import UserRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from core.platform.limits import LiftedLimits
-    from core.platform.mails import OutboxMail, OutboxPage
-    from core.platform.user_records import UserRecord
     from ports.unit_of_work import UnitOfWork
 
 # In one run; a limit that the outbox also has for what it counts.

@@ -12,11 +12,11 @@ In a browser it has a secret of its own, beside that of the platform owner's own
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
-from core.accounts.users import UserUnknown
+from core.accounts.users import User, UserUnknown
 from core.errors import BadRequest, Conflict, Forbidden, NotFound, OrganizationNotActive, all_valid
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
@@ -24,9 +24,14 @@ from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import authorize_platform
+from core.organizations.organizations import Organization
 from core.platform import user_records
-from core.secrets import hash_token
+from core.platform.user_records import UserRecord
+from core.secrets import Secret, hash_token
+from core.services.services import Service
 from core.sessions import browser_sessions, refresh, security_profiles
+from core.sessions.browser_sessions import BrowserCookie, BrowserSession
+from core.sessions.callers import Caller
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
 from core.sessions.token_claims import TokenGrant, token_grant
@@ -34,13 +39,6 @@ from core.sign_in import places
 from core.text import checked_reason
 
 if TYPE_CHECKING:
-    from core.accounts.users import User
-    from core.organizations.organizations import Organization
-    from core.platform.user_records import UserRecord
-    from core.secrets import Secret
-    from core.services.services import Service
-    from core.sessions.browser_sessions import BrowserCookie, BrowserSession
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 PROVIDER: Final = "impersonation"

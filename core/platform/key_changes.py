@@ -6,16 +6,15 @@ transaction (`adapters/postgres/schema/rewrap.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from core.events.platform_actions import PlatformAction
 from core.sessions import signing_keys
+from core.sessions.signing_keys import KeyPair, SigningKey
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
-
-    from core.sessions.signing_keys import KeyPair, SigningKey
     from ports.unit_of_work import UnitOfWork
 
 

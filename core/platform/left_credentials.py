@@ -6,6 +6,7 @@ which of them it still needs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from core.lazy_dataclasses import dataclass
@@ -15,8 +16,6 @@ from core.services.access import OF_MANAGERS
 from core.services.api_keys import CAPABILITIES, Permission
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 # What the maker of each kind must be allowed to do; an API key also takes what its permissions take.

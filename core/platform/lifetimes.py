@@ -6,13 +6,11 @@ for a table that is not named, and for an owner whose deletion leaves rows behin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Mapping
+from typing import Final, TypeAlias
 
 from core.lazy_dataclasses import dataclass
 from core.platform.housekeeping import Leftover
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ limits of mails to an address from one network end within an hour.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts import helped_accounts, sign_in_failures
+from core.accounts.users import User
 from core.email_addresses import normalize_email
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
@@ -16,9 +18,6 @@ from core.mail import mail
 from core.organizations.access import authorize_support
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
     from ports.unit_of_work import UnitOfWork
 
 

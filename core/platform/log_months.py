@@ -7,6 +7,7 @@ is refused when no month was made; they move when their month is made.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
@@ -17,8 +18,6 @@ from core.platform.retention import Retention
 from core.webhooks import events
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 # Beside the present month. With fewer than that many left, something has kept them from being made for weeks.

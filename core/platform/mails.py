@@ -6,10 +6,11 @@ here. Support sees no mails to platform owners.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta  # noqa: TC003 - the reference is made from the fields of the classes below
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.accounts import helped_accounts, verification
 from core.accounts.one_time_tokens import TokenPurpose
@@ -21,8 +22,6 @@ from core.mail.mail import MailState, MailTemplate
 from core.organizations.access import authorize_support
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 # More are not counted.

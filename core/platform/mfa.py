@@ -6,10 +6,11 @@ were authenticated with it; their devices are no longer remembered, and they are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the classes below
+from uuid import UUID
 
 from core.accounts import helped_accounts
 from core.accounts.helped_accounts import RecordPart
@@ -27,8 +28,6 @@ from core.organizations.access import authorize_platform, authorize_support
 from core.text import checked_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 METRICS_WINDOW: Final = timedelta(days=7)

@@ -6,28 +6,25 @@ Support is not told which platform owner owns or has approved an organization. W
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import bulk_jobs
 from core.organizations.access import authorize_platform, authorize_support
-from core.organizations.bulk_jobs import ListChanged, WantedRow
+from core.organizations.bulk_jobs import JobKind, ListChanged, WantedRow
 from core.organizations.members import limits_of
-from core.organizations.organizations import OrganizationStatus
+from core.organizations.organizations import Organization, OrganizationStatus
+from core.organizations.tiers import Tier
 from core.platform.organizations import OrganizationUnknown
 from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.organizations.bulk_jobs import JobKind
-    from core.organizations.organizations import Organization
-    from core.organizations.tiers import Tier
     from ports.unit_of_work import UnitOfWork
 
 # How many of an organization's domains its page shows.

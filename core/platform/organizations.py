@@ -6,24 +6,25 @@ caller who names the status or the limits that they have seen is refused when th
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import management, tiers
 from core.organizations.access import authorize_platform, authorize_support
-from core.organizations.organizations import Organization  # noqa: TC001 - the reference is made from the fields of the list's items
-from core.organizations.tiers import TierSummary  # noqa: TC001 - likewise
+from core.organizations.organizations import (
+    Organization,
+    OrganizationStatus,
+)
+from core.organizations.tiers import TierSummary
 from core.text import checked_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from core.organizations.organizations import OrganizationStatus
     from ports.unit_of_work import UnitOfWork
 
 

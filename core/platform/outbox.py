@@ -5,21 +5,19 @@ Nothing that a mail says is read. Support sees no mails to platform owners. Send
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.email_addresses import canonical_email
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.mail.mail import MailState
 from core.organizations.access import authorize_support
-from core.platform.mails import ListedMailState
+from core.platform.mails import ListedMailState, OutboxFilter, OutboxMail
 from core.positions import Position
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from core.platform.mails import OutboxFilter, OutboxMail
     from ports.unit_of_work import UnitOfWork
 
 # The states whose mails have not left, in the order in which they need attention.

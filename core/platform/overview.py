@@ -6,30 +6,27 @@ sees nothing of platform owners here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.audit import sign_in_counts
+from core.audit.sign_in_counts import SignInAnalytics
 from core.ids import first_id_at
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.mail.mail import MailState
 from core.organizations.access import authorize_support
+from core.organizations.organizations import OrganizationStatus
 from core.platform import mfa
-from core.platform.organization_records import shown_owner
+from core.platform.health_figures import PlatformFigures
+from core.platform.mails import OutboxMail
+from core.platform.mfa import MfaAlert
+from core.platform.organization_records import ListedOrganization, shown_owner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.audit.sign_in_counts import SignInAnalytics
-    from core.organizations.organizations import OrganizationStatus
-    from core.platform.health_figures import PlatformFigures
-    from core.platform.mails import OutboxMail
-    from core.platform.mfa import MfaAlert
-    from core.platform.organization_records import ListedOrganization
     from ports.unit_of_work import UnitOfWork
 
 PERIOD: Final = timedelta(days=1)

@@ -7,10 +7,11 @@ platform's audit log.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PlatformOwner`
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.accounts import addresses
 from core.accounts.users import User, UserUnknown, find_or_add
@@ -23,8 +24,6 @@ from core.organizations.access import authorize_platform
 from core.text import checked_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 

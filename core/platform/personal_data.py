@@ -6,6 +6,7 @@ The rules of both are in `core/privacy/`. A page wants the address typed, so tha
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts.users import UserUnknown
 from core.email_addresses import canonical_email
@@ -16,8 +17,6 @@ from core.platform.users import ORGANIZATIONS_SHOWN_MAX, PlatformUserOrganizatio
 from core.privacy import anonymization
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 

@@ -6,15 +6,14 @@ that it can be looked for then. Which of it an actor takes is decided when it le
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from core.billing.provider import BillingMode
 from core.webhooks.events import RETENTION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from core.billing.provider import BillingMode
     from ports.unit_of_work import UnitOfWork
 
 

@@ -5,14 +5,13 @@ They keep working, and mails have a neutral word in their place. `gatehouse doct
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.lazy_dataclasses import dataclass
 from core.text import mentions_web_address
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 

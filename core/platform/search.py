@@ -7,6 +7,7 @@ part of names and addresses. Support finds nothing of platform owners, and no lo
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
 from ipaddress import ip_network
@@ -22,8 +23,6 @@ from core.platform.found_users import UserPosition
 from core.platform.organization_records import OrganizationFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 # How many hits of each kind a part of a text finds.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.accounts import helped_accounts
 from core.accounts.helped_accounts import RecordPart
-from core.accounts.users import UserUnknown
+from core.accounts.users import User, UserUnknown
 from core.email_addresses import normalize_email
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
@@ -15,9 +16,6 @@ from core.sessions.sessions import SessionsChanged
 from core.text import checked_reason
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
     from ports.unit_of_work import UnitOfWork
 
 

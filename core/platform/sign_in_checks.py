@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from core.sign_in.own_ways import NamedConnection
-    from core.sign_in.reasons import SignInReason
-    from core.sign_in.rules import Rule
+from core.sign_in.own_ways import NamedConnection
+from core.sign_in.reasons import SignInReason
+from core.sign_in.rules import Rule
 
 
 class SignInWay(StrEnum):

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.networks import typed_network
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.platform.sign_in_checks import SignInWay
+from core.platform.sign_in_checks import SignInWay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

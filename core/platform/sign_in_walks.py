@@ -7,42 +7,39 @@ goes on with the account as that leaves it. Who may learn what of a walk is deci
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses, sign_in_failures
 from core.accounts.providers import Provider
 from core.accounts.sign_in_failures import SignInFailure
 from core.accounts.users import User
+from core.credentials.passkeys import Passkey
+from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
+from core.organizations.organizations import Organization
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
+from core.saml.admission import AdmissionStanding
 from core.sessions.confinement import Confinement
 from core.sessions.sessions import MFA
 from core.sign_in import arrivals, login, places, rules
 from core.sign_in.arrivals import Circumstances
-from core.sign_in.proofs import FEDERATED, MAILED, IdentityProof
+from core.sign_in.entitlement import ConnectionStanding
+from core.sign_in.own_ways import NamedConnection
+from core.sign_in.places import Place
+from core.sign_in.proofs import FEDERATED, MAILED, Destination, IdentityProof
 from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.recognition import DeviceMatch
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.risk import Habits
-from core.sign_in.rules import Candidate, Rule
+from core.sign_in.rules import Candidate, Rule, SignInRule
 from core.sign_in.upstream import by_connection
 from core.sign_in.upstream import sign_in as upstream_sign_in
+from core.sign_in.upstream.connections import ConnectionRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from core.credentials.passkeys import Passkey
-    from core.errors import Refusal
-    from core.organizations.organizations import Organization
-    from core.saml.admission import AdmissionStanding
-    from core.sign_in.entitlement import ConnectionStanding
-    from core.sign_in.own_ways import NamedConnection
-    from core.sign_in.places import Place
-    from core.sign_in.proofs import Destination
-    from core.sign_in.rules import SignInRule
-    from core.sign_in.upstream.connections import ConnectionRecord
     from ports.unit_of_work import UnitOfWork
 
 

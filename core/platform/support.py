@@ -7,9 +7,10 @@ has a second factor, and only in sessions that began with one; with the second f
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PlatformSupport`
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.accounts.users import UserUnknown
 from core.email_addresses import normalize_email
@@ -18,12 +19,10 @@ from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_platform
 from core.platform import owners
+from core.platform.owners import ListedPlatformOwner
 from core.text import checked_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.platform.owners import ListedPlatformOwner
     from ports.unit_of_work import UnitOfWork
 
 

@@ -6,18 +6,17 @@ settings) is added by the page.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import authorize_platform
+from core.platform.health_figures import PlatformFigures
+from core.sessions.signing_keys import KeyState, SignatureAlgorithm
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from core.platform.health_figures import PlatformFigures
-    from core.sessions.signing_keys import KeyState, SignatureAlgorithm
     from ports.unit_of_work import UnitOfWork
 
 

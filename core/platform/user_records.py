@@ -6,16 +6,18 @@ platform's audit log (decisions 5.12). The sign-ins beyond the newest are in `co
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.accounts import helped_accounts, sign_in_failures
 from core.accounts.helped_accounts import RecordPart
-from core.accounts.sign_in_failures import AddressLimits  # noqa: TC001 - likewise
-from core.accounts.users import UserUnknown
+from core.accounts.sign_in_failures import AddressLimits
+from core.accounts.users import User, UserUnknown
 from core.credentials import user_agents
-from core.credentials.passkeys import PasskeyItem  # noqa: TC001 - likewise
+from core.credentials.devices import DeviceState
+from core.credentials.passkeys import PasskeyItem
+from core.credentials.user_agents import Description
 from core.email_addresses import normalize_email
 from core.lazy_dataclasses import dataclass
 from core.platform import mails
@@ -23,14 +25,11 @@ from core.platform.mails import OutboxFilter, OutboxMail
 from core.platform.users import ORGANIZATIONS_SHOWN_MAX, PlatformUserOrganization
 from core.sign_in import sign_ins
 from core.sign_in.identities import IdentityItem
-from core.sign_in.sign_ins import SignIn, SignInOrganization, SignInService  # noqa: TC001 - likewise
+from core.sign_in.own_sessions import OwnSession
+from core.sign_in.risk import Location
+from core.sign_in.sign_ins import SignIn, SignInOrganization, SignInService
 
 if TYPE_CHECKING:
-    from core.accounts.users import User
-    from core.credentials.devices import DeviceState
-    from core.credentials.user_agents import Description
-    from core.sign_in.own_sessions import OwnSession
-    from core.sign_in.risk import Location
     from ports.unit_of_work import UnitOfWork
 
 DEVICES_MAX: Final = 50

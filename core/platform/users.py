@@ -6,9 +6,10 @@ Elsewhere: the record of one account in `user_records.py`, second factors in `mf
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.email_addresses import part_of_email
 from core.errors import BadRequest
@@ -16,8 +17,6 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_support
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 FOUND_DEFAULT: Final = 20

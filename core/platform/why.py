@@ -9,19 +9,23 @@ nothing of its owners. The rules are walked in `sign_in_walks.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ExplainedAccount`
+from uuid import UUID
 
 from core.accounts import helped_accounts, sign_in_failures
 from core.accounts.helped_accounts import RecordPart
+from core.accounts.users import User
 from core.email_addresses import canonical_email, domain_of
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation, authorize, authorize_support
+from core.organizations.organizations import Organization
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
+from core.platform.sign_in_questions import SignInQuestion
 from core.platform.sign_in_walks import ByConnection, Journey, WalkedAccount, Walker
 from core.saml import providers
 from core.sign_in.entitlement import ConnectionStanding
@@ -30,18 +34,12 @@ from core.sign_in.own_ways import NamedConnection
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
-from core.sign_in.sign_ins import Scope, SignIn
+from core.sign_in.sign_ins import Affiliation, Scope, SignIn
 from core.sign_in.upstream import sign_in as upstream_sign_in
+from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.failures import SHOWN_MAX, UpstreamFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.accounts.users import User
-    from core.organizations.organizations import Organization
-    from core.platform.sign_in_questions import SignInQuestion
-    from core.sign_in.sign_ins import Affiliation
-    from core.sign_in.upstream.connections import ConnectionRecord
     from ports.unit_of_work import UnitOfWork
 
 ATTEMPTS_MAX: Final = 10

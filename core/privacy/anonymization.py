@@ -8,8 +8,10 @@ address is also replaced where it occurs in texts that others wrote.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
+from uuid import UUID
 
 from core.accounts import sign_in_failures
 from core.accounts.users import UserUnknown
@@ -21,15 +23,11 @@ from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import inviters, keys, session_strength
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation, OrganizationAccess, authorize
+from core.sessions.callers import Caller
 from core.text import checked_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from uuid import UUID
-
-    from core.organizations.access import OrganizationAccess
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 USER_ANONYMIZED: Final = "user_anonymized"

@@ -7,12 +7,13 @@ there.
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
-from core.accounts.users import UserUnknown
-from core.credentials.passkeys import PasskeyItem  # noqa: TC001 - likewise
+from core.accounts.users import User, UserUnknown
+from core.credentials.passkeys import PasskeyItem
 from core.errors import Forbidden, OrganizationNotActive
 from core.events import platform_actions
 from core.events.actions import AuditAction
@@ -21,12 +22,9 @@ from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
 from core.organizations.access import Operation, authorize
+from core.sessions.callers import Caller
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.accounts.users import User
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 # Only the newest are exported; `login_events_count` counts all.

@@ -7,26 +7,24 @@ same is done by `setup.py`, without what the organization decides itself: who ma
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import astuple
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.errors import Conflict
+from core.key_certificates import MadeCertificate, SamlCertificate
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation
 from core.saml import certificates, configuration
 from core.saml.assertions import DEFAULT_MAPPING
-from core.saml.configuration import SamlNotSetUp
+from core.saml.configuration import SamlConfiguration, SamlNotSetUp
 from core.saml.contacts import LastContact
 from core.services import access
+from core.services.services import Service
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from core.key_certificates import MadeCertificate, SamlCertificate
-    from core.saml.configuration import SamlConfiguration
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
+from core.saml.admission import AdmissionStanding
 from core.saml.messages import NameId, NameIdFormat
+from core.saml.providers import SamlProvider
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
-
-    from core.saml.admission import AdmissionStanding
-    from core.saml.providers import SamlProvider
     from ports.unit_of_work import UnitOfWork
 
 _PURPOSE: Final = "persistent name of SAML"

@@ -6,23 +6,21 @@ storage for signing alone.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
-from core.key_certificates import OVERLAP, WARNING, SamlCertificate
+from core.key_certificates import OVERLAP, WARNING, MadeCertificate, SamlCertificate
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation
 from core.services import access
+from core.services.services import Service
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.key_certificates import MadeCertificate
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 

@@ -7,10 +7,11 @@ together, as the public endpoints read them, are in `providers.py`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SamlConfiguration`
+from uuid import UUID
 
 from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
@@ -18,12 +19,10 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.saml.messages import NameIdFormat, SamlBinding
 from core.services import access, redirect_uris
+from core.services.services import Service
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 ENTITY_ID_CHARACTERS_MAX: Final = 1024  # saml-core-2.0, 8.3.6

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from core.lazy_dataclasses import dataclass
+from core.saml.messages import MessageRefused
+from core.saml.providers import SamlProvider
 
 if TYPE_CHECKING:
-    from core.saml.messages import MessageRefused
-    from core.saml.providers import SamlProvider
     from ports.unit_of_work import UnitOfWork
 
 # Strangers can send refused messages too, so one in this time is kept.

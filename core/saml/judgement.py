@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from datetime import datetime, timedelta
+from typing import Final
 
-from core.saml.messages import LogoutResponse, MessageRefused, NameIdFormat, SamlBinding, SamlStatus, StatusOf
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from core.saml.messages import AuthnRequest, ReceivedMessage, SamlLogoutRequest
-    from core.saml.providers import SamlProvider
+from core.saml.messages import (
+    AuthnRequest,
+    LogoutResponse,
+    MessageRefused,
+    NameIdFormat,
+    ReceivedMessage,
+    SamlBinding,
+    SamlLogoutRequest,
+    SamlStatus,
+    StatusOf,
+)
+from core.saml.providers import SamlProvider
 
 # How old a message may be, and how far the clock of its sender may be ahead.
 AGE_MAX: Final = timedelta(minutes=5)

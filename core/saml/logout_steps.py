@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
+from core.key_certificates import SamlSigningKey
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import OrganizationStatus
 from core.saml import providers
@@ -13,20 +17,15 @@ from core.saml.messages import (
     NameIdFormat,
     OutgoingLogoutRequest,
     OutgoingLogoutResponse,
+    SamlBinding,
     SamlStatus,
     StatusOf,
 )
+from core.saml.providers import SamlProvider
 from core.saml.sign_in import defer_signing_key, message_id
+from core.sign_in.upstream.connection_wishes import ConnectionRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.key_certificates import SamlSigningKey
-    from core.saml.messages import SamlBinding
-    from core.saml.providers import SamlProvider
-    from core.sign_in.upstream.connection_wishes import ConnectionRecord
     from ports.unit_of_work import UnitOfWork
 
 PARTIAL: Final = StatusOf(first=SamlStatus.SUCCESS, second=SamlStatus.PARTIAL_LOGOUT)

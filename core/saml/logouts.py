@@ -8,34 +8,33 @@ answered at the end, and the identity provider by which the user had signed in i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import BadRequest
 from core.events import person_events
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.saml import judgement, logout_steps
-from core.saml.logout_steps import PARTIAL, Logout
+from core.saml.logout_steps import PARTIAL, Logout, Step
 from core.saml.messages import (
     SUCCESS,
+    LogoutResponse,
     MessageRefused,
+    SamlLogoutRequest,
     SamlStatus,
     StatusOf,
 )
+from core.saml.providers import SamlProvider
+from core.saml.sessions import SessionState
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
+from core.sessions.browser_sessions import BrowserSession
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.saml.logout_steps import Step
-    from core.saml.messages import LogoutResponse, SamlLogoutRequest
-    from core.saml.providers import SamlProvider
-    from core.saml.sessions import SessionState
-    from core.sessions.browser_sessions import BrowserSession
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(minutes=15)

@@ -6,7 +6,7 @@ The XML of all messages is in `adapters/saml/`. What is accepted of a received m
 from __future__ import annotations
 
 from dataclasses import field
-from datetime import datetime  # noqa: TC003 - the fields of the messages
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 

@@ -7,25 +7,21 @@ other logout (`logouts.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.saml import judgement, logouts
 from core.saml.logout_steps import PARTIAL, Logout
-from core.saml.logouts import LIFETIME, TOLD_MAX
-from core.saml.messages import SUCCESS, MessageRefused, SamlStatus, StatusOf
-from core.secrets import hash_token
+from core.saml.logouts import LIFETIME, TOLD_MAX, TakenLogout
+from core.saml.messages import SUCCESS, LogoutResponse, MessageRefused, SamlLogoutRequest, SamlStatus, StatusOf
+from core.saml.sessions import SessionState
+from core.secrets import Secret, hash_token
+from core.sign_in.upstream.by_connection import OpenConnection
+from core.sign_in.upstream.saml import ServiceProvider
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.saml.logouts import TakenLogout
-    from core.saml.messages import LogoutResponse, SamlLogoutRequest
-    from core.saml.sessions import SessionState
-    from core.secrets import Secret
-    from core.sign_in.upstream.by_connection import OpenConnection
-    from core.sign_in.upstream.saml import ServiceProvider
     from ports.unit_of_work import UnitOfWork
 
 # A request that names more sessions than this ends the newest of them.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.errors import NotFound, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import OrganizationStatus
-from core.saml.messages import SINGLE_LOGOUT, SINGLE_SIGN_ON
+from core.saml.configuration import SamlConfiguration
+from core.saml.messages import SINGLE_LOGOUT, SINGLE_SIGN_ON, NameIdFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.saml.configuration import SamlConfiguration
-    from core.saml.messages import NameIdFormat
     from ports.unit_of_work import UnitOfWork
 
 

@@ -6,22 +6,19 @@ it gets with its first request. A sign-in outside our pages, which knows the sta
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.saml import contacts, judgement, providers
-from core.saml.messages import MessageRefused, StatusOf
+from core.saml.messages import AuthnRequest, MessageRefused, StatusOf
+from core.saml.providers import SamlProvider
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.saml.messages import AuthnRequest
-    from core.saml.providers import SamlProvider
     from ports.unit_of_work import UnitOfWork
 
 # Longer than a message may be old, so that a used one is refused as long as it is fresh.

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.saml.messages import NameId
+from core.saml.messages import NameId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

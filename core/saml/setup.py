@@ -5,23 +5,21 @@ The holder says where the service provider is. Who may sign in there stays with 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from core.key_certificates import MadeCertificate
 from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
-from core.organizations.setup_links import Part, SetupLinkDead
+from core.organizations.setup_links import OpenSetup, Part, SetupLinkDead
 from core.saml import applications, certificates, configuration
 from core.saml.applications import SamlApplication
 from core.saml.configuration import SamlNotSetUp
+from core.services.services import Service
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from core.key_certificates import MadeCertificate
-    from core.organizations.setup_links import OpenSetup
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 

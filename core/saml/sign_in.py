@@ -7,36 +7,31 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.errors import Refusal, on_the_way_to
-from core.key_certificates import SamlSigningKey  # noqa: TC001 - a field
+from core.key_certificates import SamlSigningKey
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired
 from core.saml import assertions, judgement, providers, requests, visits
-from core.saml.messages import SUCCESS, IssuedAssertion, Response, SamlStatus, StatusOf
-from core.saml.providers import ProviderUnknown
-from core.saml.requests import SignInStateUnknown
+from core.saml.messages import SUCCESS, AuthnRequest, IssuedAssertion, NameId, Response, SamlStatus, StatusOf
+from core.saml.providers import ProviderUnknown, SamlProvider
+from core.saml.requests import PendingRequest, SignInStateUnknown, TakenRequest
 from core.saml.sessions import SamlSession
-from core.saml.visits import SignedIn
+from core.saml.visits import FoundSession, SignedIn, Visit
+from core.secrets import Secret
+from core.sessions.callers import Caller
 from core.sign_in import browser_returns
+from core.sign_in.conclusion import BegunSession
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SecondFactorDue, note
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.saml.messages import AuthnRequest, NameId
-    from core.saml.providers import SamlProvider
-    from core.saml.requests import PendingRequest, TakenRequest
-    from core.saml.visits import FoundSession, Visit
-    from core.secrets import Secret
-    from core.sessions.callers import Caller
-    from core.sign_in.conclusion import BegunSession
     from ports.unit_of_work import UnitOfWork
 
 _DENIED: Final = StatusOf(first=SamlStatus.RESPONDER, second=SamlStatus.REQUEST_DENIED)

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from dataclasses import field
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
+from core.saml.admission import AdmissionStanding
+from core.saml.providers import SamlProvider
+from core.sessions.sessions import ParentSession
 from core.sign_in import child_sessions
+from core.sign_in.child_sessions import PreparedChild
+from core.sign_in.conclusion import BegunSession
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.saml.admission import AdmissionStanding
-    from core.saml.providers import SamlProvider
-    from core.sessions.sessions import ParentSession
-    from core.sign_in.child_sessions import PreparedChild
-    from core.sign_in.conclusion import BegunSession
     from ports.unit_of_work import UnitOfWork
 
 

@@ -7,18 +7,17 @@ from every token.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final, Self
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters
+from core.organizations.access import Capability
 from core.organizations.memberships import BUILT_IN_ROLES, OWNER
 from core.scim.refusals import RoleProtected
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from uuid import UUID
-
-    from core.organizations.access import Capability
     from ports.unit_of_work import UnitOfWork
 
 _NOTHING: Final[frozenset[Capability]] = frozenset()

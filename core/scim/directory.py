@@ -5,22 +5,21 @@ Nothing is changed here: the directory itself changes its users, and setup links
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Operation
 from core.positions import FoundRows, Position, found_rows
+from core.scim.log import ProvisioningLogEntry
+from core.scim.tokens import ScimToken
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.scim.log import ProvisioningLogEntry
-    from core.scim.tokens import ScimToken
     from ports.unit_of_work import UnitOfWork
 
 FAILURES_MAX: Final = 10

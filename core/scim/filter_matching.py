@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias, cast
 
-from core.scim.filters import And, Comparison, Not, Operator, Or, Present
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from core.scim.filters import AttributePath, Filter, Value
+from core.scim.filters import And, AttributePath, Comparison, Filter, Not, Operator, Or, Present, Value
 
 # A value by the lower-case names of its attributes; a list stands for an attribute with several values.
 Attributes: TypeAlias = "Mapping[str, Any]"

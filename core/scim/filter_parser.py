@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from core.scim.filters import And, AttributePath, Comparison, Not, Operator, Or, Present, TargetPath, ValuePath
+from core.scim.filters import (
+    And,
+    AttributePath,
+    Comparison,
+    Filter,
+    Not,
+    Operator,
+    Or,
+    Present,
+    TargetPath,
+    Value,
+    ValuePath,
+)
 from core.scim.refusals import InvalidFilter
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from core.scim.filters import Filter, Value
 
 CHARACTERS_MAX: Final = 8_000
 TERMS_MAX: Final = 50

@@ -7,13 +7,11 @@ decides them for a value in memory. What is written here, the parser reads as th
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Value: TypeAlias = str | int | float | bool | None
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.scim.filters import Comparison, Operator, Or
-from core.scim.patches import OperationKind, target_of
+from core.scim.filters import Comparison, Filter, Operator, Or, TargetPath
+from core.scim.patches import OperationKind, PatchOperation, target_of
 from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from core.scim.filters import Filter, TargetPath
-    from core.scim.patches import PatchOperation
 
 _MEMBERS: Final = "members"
 _READ_ONLY: Final = frozenset({"id", "meta", "displayname", "externalid", "schemas"})

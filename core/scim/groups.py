@@ -5,7 +5,9 @@ A directory reads the group and changes its members; it neither creates nor dele
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -13,20 +15,16 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import departures, inviters, keys, made_credentials
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.organizations.organizations import Organization
 from core.scim import authority, filter_matching, filter_parser, filters, tokens, user_changes, welcome
+from core.scim.filters import Filter
 from core.scim.group_patches import member_changes
-from core.scim.patches import OperationKind
+from core.scim.patches import OperationKind, PatchOperation
 from core.scim.refusals import InvalidValue, MemberProtected, ResourceUnknown, RoleProtected, TooMany
 from core.scim.users import version_of
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from datetime import datetime
-
-    from core.organizations.organizations import Organization
-    from core.scim.filters import Filter
-    from core.scim.patches import PatchOperation
     from ports.unit_of_work import UnitOfWork
 
 # The most members of a group that are shown or replaced at once; the body of a request holds fewer.

@@ -6,10 +6,11 @@ the rollback. Reading leaves no entry unless it fails.
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the fields are read at run time
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ProvisioningLogEntry`
+from uuid import UUID
 
 from core.errors import Refusal, all_valid
 from core.ids import FIRST_ID, LAST_ID, first_id_at
@@ -21,8 +22,6 @@ from core.scim import tokens
 from core.typed_times import time_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 PATH_CHARACTERS_MAX: Final = 300

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from core.lazy_dataclasses import dataclass
 from core.scim import filter_parser
+from core.scim.filters import TargetPath
 from core.scim.refusals import InvalidFilter, InvalidPath, InvalidSyntax, TooMany
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.scim.filters import TargetPath
 
 # More than any client sends; each may change as many members as fit the body.
 OPERATIONS_MAX: Final = 1_000

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
-from core.organizations.setup_links import Part
+from core.organizations.setup_links import OpenSetup, Part
 from core.scim import tokens
 from core.scim.authority import Authority
+from core.scim.log import ProvisioningLogEntry
+from core.scim.tokens import ScimToken, TokenEnds
+from core.secrets import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.organizations.setup_links import OpenSetup
-    from core.scim.log import ProvisioningLogEntry
-    from core.scim.tokens import ScimToken, TokenEnds
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 TOKEN_NAME: Final = "Setup link"  # noqa: S105 - the name of a token

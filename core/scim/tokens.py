@@ -7,9 +7,10 @@ when it was made (`authority.py`).
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ScimToken`
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core import prefixed_tokens
 from core.errors import BadRequest, NotFound, OrganizationNotActive, Unauthorized
@@ -17,19 +18,14 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Operation
-from core.organizations.organizations import OrganizationStatus
-from core.prefixed_tokens import TokenCaller, TokenForm
+from core.organizations.organizations import Organization, OrganizationStatus
+from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
 from core.scim.authority import Authority
-from core.secrets import hash_token
+from core.secrets import Secret, hash_token
 from core.text import checked_name
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.organizations.organizations import Organization
-    from core.prefixed_tokens import PrefixedToken
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 # A directory needs one, and a second one while it changes to that.

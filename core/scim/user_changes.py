@@ -7,18 +7,22 @@ changes nothing writes nothing. What an organization may do to an account that i
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.accounts import own_accounts
 from core.accounts.users import User
 from core.email_addresses import normalize_email
-from core.errors import Forbidden
+from core.errors import Forbidden, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.organizations import departures, inviters, keys, made_credentials, members
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.organizations.organizations import Organization
 from core.scim import authority, tokens, users, welcome
+from core.scim.patches import PatchOperation
 from core.scim.refusals import (
     InvalidValue,
     MemberProtected,
@@ -28,19 +32,12 @@ from core.scim.refusals import (
     VersionOutdated,
 )
 from core.scim.user_patches import UserValues, patched
-from core.scim.users import AT, DirectoryProfile
+from core.scim.users import AT, DirectoryProfile, DirectoryUser
 from core.sessions import sessions
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.errors import Refusal
-    from core.organizations.organizations import Organization
-    from core.scim.patches import PatchOperation
-    from core.scim.users import DirectoryUser
     from ports.unit_of_work import UnitOfWork
 
 # How accounts that a directory creates came to be.

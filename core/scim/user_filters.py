@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 from uuid import UUID
 
-from core.email_addresses import canonical_email, part_of_email
+from core.email_addresses import ToAscii, canonical_email, part_of_email
 from core.lazy_dataclasses import dataclass
-from core.scim.filters import And, AttributePath, Comparison, Not, Operator, Or, Present
+from core.scim.filters import And, AttributePath, Comparison, Filter, Not, Operator, Or, Present
 from core.scim.refusals import InvalidFilter
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from core.email_addresses import ToAscii
-    from core.scim.filters import Filter
 
 USER_SCHEMA: Final = "urn:ietf:params:scim:schemas:core:2.0:User"
 

@@ -6,22 +6,18 @@ schema says. A name that the standard does not know is refused.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from core.lazy_dataclasses import dataclass
 from core.scim.filter_matching import matches
-from core.scim.patches import OperationKind, target_of
+from core.scim.filters import TargetPath
+from core.scim.patches import OperationKind, PatchOperation, target_of
 from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
 from core.scim.user_filters import USER_SCHEMA
+from core.scim.users import DirectoryUser
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from core.scim.filters import TargetPath
-    from core.scim.patches import PatchOperation
-    from core.scim.users import DirectoryUser
 
 # Attributes whose value is a text, in lower case, with the names of the fields of `UserValues`.
 TEXTS: Final = {

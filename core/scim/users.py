@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
-from core.email_addresses import canonical_email
+from core.email_addresses import ToAscii, canonical_email
 from core.lazy_dataclasses import dataclass
 from core.scim import filter_parser, tokens, user_filters
 from core.scim.refusals import ResourceUnknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.email_addresses import ToAscii
     from ports.unit_of_work import UnitOfWork
 
 VERSION_BYTES: Final = 10

@@ -6,21 +6,20 @@ address, and a person without a password then gets a link to choose one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from uuid import UUID  # noqa: TC003 - a field of a dataclass
+from uuid import UUID
 
 from core.accounts import one_time_tokens
 from core.accounts.one_time_tokens import TokenPurpose
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailMessage, MailTemplate
+from core.organizations.memberships import Membership
+from core.organizations.organizations import Organization
 from core.sessions import sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.organizations.memberships import Membership
-    from core.organizations.organizations import Organization
     from ports.unit_of_work import UnitOfWork
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `PlanCount`
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.services import api_keys

@@ -7,24 +7,21 @@ its portal, nor the other way round. A member buys in `core/billing/checkout.py`
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.billing import checkout, customers
 from core.billing.checkout import PlanNotForSale, Started
+from core.billing.provider import BillingMode
 from core.errors import NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.service_api import info, subscriptions
 from core.service_api.subscriptions import SubscriptionExists
-from core.service_api.users import ServiceUserUnknown
+from core.service_api.users import ServiceUser, ServiceUserUnknown
 from core.services import api_keys
-from core.services.api_keys import Permission
+from core.services.api_keys import Permission, ServiceCaller
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.billing.provider import BillingMode
-    from core.service_api.users import ServiceUser
-    from core.services.api_keys import ServiceCaller
     from ports.unit_of_work import UnitOfWork
 
 

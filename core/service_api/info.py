@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core.services import api_keys, management
-from core.services.api_keys import ApiKeyInvalid, Permission
+from core.services.api_keys import ApiKeyInvalid, Permission, ServiceCaller
+from core.services.client_records import Outside
+from core.services.services import Service
 
 if TYPE_CHECKING:
-    from core.services.api_keys import ServiceCaller
-    from core.services.client_records import Outside
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 

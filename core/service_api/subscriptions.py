@@ -6,24 +6,21 @@ something else than they have.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.lazy_dataclasses import dataclass
 from core.service_api.users import ServiceUserUnknown
 from core.services import api_keys, subscriptions
-from core.services.api_keys import Permission
-from core.services.plans import PlanUnknown
+from core.services.api_keys import Permission, ServiceCaller
+from core.services.plans import Plan, PlanUnknown
 from core.services.subscriptions import Subscription, SubscriptionStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.services.api_keys import ServiceCaller
-    from core.services.plans import Plan
     from ports.unit_of_work import UnitOfWork
 
 PERIOD_DEFAULT: Final = timedelta(days=30)

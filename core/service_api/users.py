@@ -8,28 +8,25 @@ the directory's to change, not a key's (decisions 5.7).
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ServiceUser`
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.accounts import own_accounts
+from core.accounts.own_accounts import Belonging, FoundAccount
 from core.accounts.users import User
 from core.email_addresses import normalize_email
-from core.errors import BadRequest, Forbidden, NotFound
+from core.errors import BadRequest, Forbidden, NotFound, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.organizations import inviters, keys, made_credentials
 from core.services import api_keys, subscriptions
-from core.services.api_keys import Permission
+from core.services.api_keys import Permission, ServiceCaller
 from core.sessions import sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.accounts.own_accounts import Belonging, FoundAccount
-    from core.errors import Refusal
-    from core.services.api_keys import ServiceCaller
     from ports.unit_of_work import UnitOfWork
 
 

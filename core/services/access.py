@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, relations
-from core.organizations.access import Capability, OrganizationAccess, RequiredStanding
+from core.organizations.access import Capability, Operation, OrganizationAccess, RequiredStanding
 from core.organizations.relations import RelationObject, ServiceRelation
-from core.services.services import ServiceUnknown
+from core.services.services import Service, ServiceUnknown
 
 if TYPE_CHECKING:
-    from core.organizations.access import Operation
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 # The grant that allows an operation on its service, by the capability that the operation requires.

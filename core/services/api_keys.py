@@ -7,10 +7,11 @@ do is in `core/service_api/`; its maker may do it too when the key is made, and 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ApiKey`
+from uuid import UUID
 
 from core import prefixed_tokens
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Unauthorized, all_valid
@@ -18,20 +19,15 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation
 from core.organizations.organizations import OrganizationStatus
-from core.positions import Position, found_rows
-from core.prefixed_tokens import TokenCaller, TokenForm
-from core.secrets import hash_token
+from core.positions import FoundRows, Position, found_rows
+from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
+from core.secrets import Secret, hash_token
 from core.services import access
+from core.services.services import Service
 from core.text import checked_name
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from core.positions import FoundRows
-    from core.prefixed_tokens import PrefixedToken
-    from core.secrets import Secret
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 # Enough for any service; a key that nobody can find any more is a risk.

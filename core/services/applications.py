@@ -7,7 +7,10 @@ membership or a key, stays, and so does a subscription.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import NotFound
 from core.events.actions import AuditAction
@@ -17,10 +20,6 @@ from core.organizations.departures import LinkOrigin
 from core.sessions import sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 # More than a person has; the ones used last are listed.

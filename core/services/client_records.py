@@ -5,19 +5,15 @@ Gatehouse itself connects to `jwks_uri` and `backchannel_logout_uri`, so they fo
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from core.errors import BadRequest, all_valid
 from core.lazy_dataclasses import dataclass
-from core.outbound import URL_CHARACTERS_MAX, checked_url
+from core.outbound import URL_CHARACTERS_MAX, Network, checked_url
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.outbound import Network
 
 AUDIENCES_MAX: Final = 20
 KEYS_MAX: Final = 20

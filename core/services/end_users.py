@@ -7,9 +7,9 @@ of an end user only the account and what happened in its own services.
 from __future__ import annotations
 
 from dataclasses import field
-from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of the views
+from datetime import datetime
 from typing import TYPE_CHECKING
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.email_addresses import part_of_email
 from core.errors import NotFound

@@ -5,9 +5,12 @@ Ending their sessions, and what the JSON interface lists, is in `end_users.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
@@ -18,10 +21,6 @@ from core.services.end_users import EndUserUnknown
 from core.sessions.sessions import SessionsChanged
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 

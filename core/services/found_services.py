@@ -5,23 +5,22 @@ Creating, changing and deleting them is in `management.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 from core.services import access, management
+from core.services.management import Usage
+from core.services.services import Service, ServiceType
 from core.text import checked_note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.services.management import Usage
-    from core.services.services import Service, ServiceType
     from ports.unit_of_work import UnitOfWork
 
 # How many end users of a service in a list are counted; there are many services on a page.

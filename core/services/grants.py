@@ -6,10 +6,11 @@ roles combine.
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `ServiceGrant`
+from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.email_addresses import part_of_email
 from core.errors import Conflict, NotFound
@@ -17,19 +18,14 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import access
-from core.organizations.access import Capability, Operation
+from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.members import MemberUnknown
-from core.organizations.relations import ServiceRelation  # noqa: TC001 - likewise
-from core.positions import Position, found_rows
-from core.services.services import ServiceUnknown
+from core.organizations.people import ListedMember
+from core.organizations.relations import ServiceRelation
+from core.positions import FoundRows, Position, found_rows
+from core.services.services import Service, ServiceUnknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.organizations.access import OrganizationAccess
-    from core.organizations.people import ListedMember
-    from core.positions import FoundRows
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 # How many members a search for somebody to grant access to shows.

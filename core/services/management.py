@@ -7,9 +7,11 @@ never has one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, ErrorCode, Refusal, all_checked, all_valid
 from core.events.actions import AuditAction
@@ -17,21 +19,16 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access as organization_access
 from core.organizations.access import Operation
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
+from core.organizations.organizations import Organization
 from core.secrets import Secret, hash_token
 from core.services import access, plans
-from core.services.client_records import host_of
-from core.services.services import Service, ServiceFields, checked_scopes
+from core.services.client_records import Outside, host_of
+from core.services.plans import Plan
+from core.services.services import Service, ServiceFields, ServiceType, checked_scopes
 from core.text import checked_public_name, checked_slug
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from uuid import UUID
-
-    from core.organizations.organizations import Organization
-    from core.services.client_records import Outside
-    from core.services.plans import Plan
-    from core.services.services import ServiceType
     from ports.unit_of_work import UnitOfWork
 
 _LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences")

@@ -9,27 +9,25 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, fields, replace
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Plan`
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound, all_checked
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation
-from core.positions import Position, found_rows
+from core.positions import FoundRows, Position, found_rows
 from core.services import access
+from core.services.services import Service
 from core.text import checked_name, checked_public_name
 from core.wording import Grouped, Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from core.positions import FoundRows
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 DEFAULT_PLAN_NAME: Final = "Free"

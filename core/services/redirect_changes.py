@@ -6,21 +6,19 @@ each service, the last, and at most one in a minute, because everybody can cause
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from core.errors import Conflict, NotFound
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.services import access, management, redirect_uris
+from core.services.client_records import Outside
+from core.services.services import Service
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.services.client_records import Outside
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 REFUSALS_KEPT_EVERY: Final = timedelta(minutes=1)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from core.errors import BadRequest
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 URIS_MAX: Final = 50
 URI_CHARACTERS_MAX: Final = 2000

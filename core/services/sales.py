@@ -6,21 +6,19 @@ not added up yet. Prices are monthly, as those of plans; amounts of several curr
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the adapter makes the classes from the fields of its rows
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, Operation, authorize, authorize_support
+from core.organizations.access import Capability, Operation, OrganizationAccess, authorize, authorize_support
 from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.organizations.access import OrganizationAccess
     from ports.unit_of_work import UnitOfWork
 
 _DAY: Final = timedelta(days=1)

@@ -6,24 +6,21 @@ What members do with services is in `management.py`, access to one in `access.py
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import field, fields
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Service`
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from typing import Any, Final
+from uuid import UUID
 
 from core.errors import BadRequest, NotFound, all_valid
 from core.lazy_dataclasses import dataclass
 from core.services import client_records, redirect_uris
+from core.services.client_records import Outside
 from core.sessions import security_profiles
-from core.sessions.security_profiles import SecurityProfile  # noqa: TC001 - likewise
+from core.sessions.security_profiles import SecurityProfile
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from core.services.client_records import Outside
 
 SCOPES_MAX: Final = 50
 SCOPE_CHARACTERS_MAX: Final = 255

@@ -6,28 +6,25 @@ bills is changed there, not here: otherwise the user would pay for something els
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
-from uuid import UUID  # noqa: TC003 - the adapter makes the classes from the fields of its rows
+from uuid import UUID
 
 from core.email_addresses import part_of_email
 from core.errors import BadRequest, Conflict, NotFound
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
+from core.organizations.access import Capability, Operation, OrganizationAccess, authorize, authorize_and_lock
+from core.organizations.organizations import Organization
 from core.positions import FoundRows, Position, found_rows
 from core.services import subscriptions
-from core.services.subscriptions import SubscriptionStatus
+from core.services.plans import Plan
+from core.services.subscriptions import Subscription, SubscriptionStatus
 from core.text import checked_note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from core.organizations.access import OrganizationAccess
-    from core.organizations.organizations import Organization
-    from core.services.plans import Plan
-    from core.services.subscriptions import Subscription
     from ports.unit_of_work import UnitOfWork
 
 

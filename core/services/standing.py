@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import relations
 from core.organizations import standing as organization_standing
+from core.organizations.access import Capability, Operation, RequiredStanding
 from core.organizations.relations import RelationObject
+from core.organizations.standing import Standing
 from core.services import access
-from core.services.access import GRANT_FOR, OF_MANAGERS
+from core.services.access import GRANT_FOR, OF_MANAGERS, ServiceAccess
+from core.services.services import Service
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.organizations.access import Capability, Operation, RequiredStanding
-    from core.organizations.standing import Standing
-    from core.services.access import ServiceAccess
-    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")

@@ -15,9 +15,9 @@ from uuid import UUID
 from core.errors import BadRequest
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
+from core.services.plans import Plan
 
 if TYPE_CHECKING:
-    from core.services.plans import Plan
     from ports.unit_of_work import UnitOfWork
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from core.organizations.access import Capability, authorize
+from core.organizations.access import Capability, Operation, authorize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.organizations.access import Operation
     from ports.unit_of_work import UnitOfWork
 
 SUGGESTED_MAX: Final = 20

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import base64
 import hmac
+from collections.abc import Callable
 from dataclasses import field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
+from uuid import UUID
 
 from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
@@ -23,10 +25,6 @@ from core.sessions.confinement import Confinement
 from core.sessions.sessions import ABSOLUTE_LIFETIME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")

@@ -6,19 +6,18 @@ a removed role or a demoted platform owner takes effect with the next request.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Final
+from uuid import UUID
 
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
 from core.sessions.confinement import Confinement
+from core.sessions.security_profiles import SecurityProfile
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.sessions.security_profiles import SecurityProfile
     from ports.unit_of_work import UnitOfWork
 
 

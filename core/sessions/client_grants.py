@@ -6,15 +6,12 @@ a session, because refreshing it keeps them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from core.sessions.callers import Caller
+from core.sessions.callers import Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ import base64
 import hmac
 import re
 from dataclasses import field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -24,14 +24,11 @@ from core.errors import OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
-from core.sessions.callers import AddressNotConfirmed
+from core.sessions.callers import AddressNotConfirmed, Caller
+from core.sessions.client_grants import ClientGrant, RefreshingClient
 from core.sessions.token_claims import TokenGrant, token_grant
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from core.sessions.callers import Caller
-    from core.sessions.client_grants import ClientGrant, RefreshingClient
     from ports.unit_of_work import UnitOfWork
 
 GRACE: Final = timedelta(seconds=30)

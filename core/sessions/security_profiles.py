@@ -7,15 +7,13 @@ authorization request alone, and its tokens are bound to a key of the service.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from core.errors import BadRequest, FieldError, Forbidden, TokenInvalid
 from core.sessions.signing_keys import SignatureAlgorithm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 # With which the service signs its assertions and proofs; nothing else is taken from it.
 CLIENT_ALGORITHMS: Final = frozenset({"ES256", "PS256"})

@@ -7,20 +7,19 @@ user's sessions and ends sessions.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is generated from the fields of `SessionItem`
+from uuid import UUID
 
 from core.errors import Conflict, NotFound
 from core.events import person_events
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
+from core.sessions.callers import Caller
+from core.sessions.confinement import Confinement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from core.sessions.callers import Caller
-    from core.sessions.confinement import Confinement
     from ports.unit_of_work import UnitOfWork
 
 # Authentication methods (RFC 8176): a one-time password, and that more than one factor was proved.

@@ -10,19 +10,17 @@ elliptic keys what is issued to services whose security profile asks for it (`se
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from core.errors import Conflict
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 

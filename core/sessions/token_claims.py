@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
+from core.sessions.callers import Caller
+from core.sessions.client_grants import ClientGrant
 from core.sessions.security_profiles import signature_algorithm
 from core.sessions.signing_keys import SignatureAlgorithm
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.secrets import Secret
-    from core.sessions.callers import Caller
-    from core.sessions.client_grants import ClientGrant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

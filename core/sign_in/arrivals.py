@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.accounts import single_sign_on
+from core.accounts.users import User
+from core.errors import Refusal
 from core.events import person_events
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
 from core.organizations.session_strength import SecondFactorRequired
 from core.sessions.callers import have_second_factor
 from core.sign_in import recognition, risk
+from core.sign_in.places import Place
+from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
+from core.sign_in.recognition import DeviceMatch
+from core.sign_in.risk import Habits, Risk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.accounts.users import User
     from core.deferred import Deferred
-    from core.errors import Refusal
-    from core.sign_in.places import Place
-    from core.sign_in.proofs import Destination, IdentityProof
-    from core.sign_in.recognition import DeviceMatch
-    from core.sign_in.risk import Habits, Risk
     from ports.unit_of_work import UnitOfWork
 
 RISK_HIGH: Final = 0.7

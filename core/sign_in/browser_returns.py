@@ -16,15 +16,13 @@ from dataclasses import field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.secrets import hash_token
+from core.organizations.settings.branding import BrandedOrganization
+from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.organizations.settings.branding import BrandedOrganization
-    from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(hours=1)

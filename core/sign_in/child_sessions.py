@@ -9,28 +9,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts.providers import Provider
-from core.errors import Forbidden
+from core.accounts.users import User
+from core.errors import Forbidden, Refusal
 from core.lazy_dataclasses import dataclass
+from core.sessions.browser_sessions import BrowserSession
 from core.sessions.callers import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
+from core.sessions.sessions import ParentSession
 from core.sign_in import conclusion
-from core.sign_in.arrivals import defer_circumstances
-from core.sign_in.conclusion import SecondFactorPending
+from core.sign_in.arrivals import Circumstances, defer_circumstances
+from core.sign_in.conclusion import BegunSession, SecondFactorPending
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.refusals import SecondFactorDue
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
     from core.deferred import Deferred
-    from core.errors import Refusal
-    from core.sessions.browser_sessions import BrowserSession
-    from core.sessions.sessions import ParentSession
-    from core.sign_in.arrivals import Circumstances
-    from core.sign_in.conclusion import BegunSession
     from ports.unit_of_work import UnitOfWork
 
 

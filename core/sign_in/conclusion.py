@@ -8,38 +8,35 @@ makes its proof in its own module; refusals are recorded in `refusals.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.accounts import addresses, closing
+from core.accounts.users import User
 from core.errors import Refusal
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.secrets import hash_token
+from core.secrets import Secret, hash_token
 from core.sessions import refresh
+from core.sessions.browser_sessions import BrowserCookie
 from core.sessions.callers import Caller
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import entitlement, in_browsers, login_events, mfa_challenges, recognition, rules
 from core.sign_in.arrivals import AssessedSignIn, Circumstances, asks_second_factor, assess, defer_circumstances
+from core.sign_in.identities import ProviderSession
 from core.sign_in.login_events import Attempt
+from core.sign_in.mfa_challenges import MfaChallenge
+from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason, reason_of
+from core.sign_in.recognition import AdmittedDevice
 from core.sign_in.refusals import SecondFactorDue, SignInInterrupted, SignInRefused, note, noted, refuse
-from core.sign_in.rules import Candidate, Rule
+from core.sign_in.rules import Candidate, Rule, SignInRule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.accounts.users import User
-    from core.secrets import Secret
-    from core.sessions.browser_sessions import BrowserCookie
-    from core.sign_in.identities import ProviderSession
-    from core.sign_in.mfa_challenges import MfaChallenge
-    from core.sign_in.proofs import Destination, IdentityProof
-    from core.sign_in.recognition import AdmittedDevice
-    from core.sign_in.rules import SignInRule
     from ports.unit_of_work import UnitOfWork
 
 # Refusals that count as failed sign-ins: they are recorded in the same transaction, and published.

@@ -12,21 +12,19 @@ lets people join, until its user has once typed a code that was mailed to the ad
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
-from core.errors import Forbidden
+from core.accounts.users import User
+from core.errors import Forbidden, Refusal
 from core.lazy_dataclasses import dataclass
 from core.organizations import departures
 from core.organizations.memberships import MEMBER
 from core.sessions.callers import AddressNotConfirmed
+from core.sessions.confinement import Confinement
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInInterrupted
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
-    from core.errors import Refusal
-    from core.sessions.confinement import Confinement
     from ports.unit_of_work import UnitOfWork
 
 

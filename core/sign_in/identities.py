@@ -7,24 +7,23 @@ belongs to another. How an identity is proved is in `upstream/`; what its tokens
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `IdentityItem`
+from datetime import datetime
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.errors import BadRequest, Conflict, NotFound
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
+from core.secrets import Secret
 from core.sessions import callers, sessions
+from core.sessions.callers import Caller
 from core.sessions.confinement import Confinement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.secrets import Secret
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 

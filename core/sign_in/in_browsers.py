@@ -10,18 +10,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.lazy_dataclasses import dataclass
-from core.secrets import hash_token
+from core.secrets import Secret, hash_token
 from core.sessions import browser_sessions, sessions
+from core.sessions.browser_sessions import BrowserCookie, BrowserSession
 from core.sessions.callers import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
+from core.sessions.sessions import Session
 from core.sign_in import browser_returns
-from core.sign_in.proofs import FEDERATED
+from core.sign_in.proofs import FEDERATED, InBrowser
 
 if TYPE_CHECKING:
-    from core.secrets import Secret
-    from core.sessions.browser_sessions import BrowserCookie, BrowserSession
-    from core.sessions.sessions import Session
-    from core.sign_in.proofs import InBrowser
     from ports.unit_of_work import UnitOfWork
 
 

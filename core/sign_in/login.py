@@ -9,25 +9,24 @@ response time does not reveal which it was.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
+from core.accounts.users import User
 from core.email_addresses import canonical_email
 from core.errors import RateLimitExceeded
 from core.lazy_dataclasses import dataclass
 from core.sign_in import arrivals, conclusion, places, recognition
+from core.sign_in.conclusion import Outcome
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, noted, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.accounts.users import User
-    from core.sign_in.conclusion import Outcome
     from ports.unit_of_work import UnitOfWork
 
 

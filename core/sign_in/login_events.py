@@ -10,20 +10,19 @@ that no number changes when its month is dropped. What is counted of it stays (`
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts import sign_in_failures
+from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
+from core.sessions.confinement import Confinement
+from core.sign_in.proofs import Destination
+from core.sign_in.reasons import SignInReason
+from core.sign_in.risk import Risk
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.accounts.providers import Provider
-    from core.sessions.confinement import Confinement
-    from core.sign_in.proofs import Destination
-    from core.sign_in.reasons import SignInReason
-    from core.sign_in.risk import Risk
     from ports.unit_of_work import UnitOfWork
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from typing import TYPE_CHECKING
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `EmailLookupResult`
+from uuid import UUID
 
 from core.email_addresses import domain_of, normalize_email
 from core.lazy_dataclasses import dataclass

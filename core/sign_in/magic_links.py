@@ -18,26 +18,24 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts import links, one_time_tokens, requesting_browsers, return_targets
-from core.accounts.links import LinkTexts, LinkUnusable
+from core.accounts.links import LinkTexts, LinkUnusable, ValidLink
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
+from core.accounts.requesting_browsers import RequestingBrowser
+from core.accounts.return_targets import ReturnRequest, ReturnTarget
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
-from core.secrets import hash_token
+from core.secrets import Secret, hash_token
 from core.sign_in import conclusion
+from core.sign_in.conclusion import Outcome
 from core.sign_in.proofs import MAILED, Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, note, noted
 
 if TYPE_CHECKING:
-    from core.accounts.links import ValidLink
-    from core.accounts.requesting_browsers import RequestingBrowser
-    from core.accounts.return_targets import ReturnRequest, ReturnTarget
-    from core.secrets import Secret
-    from core.sign_in.conclusion import Outcome
     from ports.unit_of_work import UnitOfWork
 
 TEXTS: Final = LinkTexts(

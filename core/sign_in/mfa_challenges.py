@@ -6,16 +6,14 @@ The pre-auth token that the client holds names a challenge. Five wrong codes voi
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
+from core.sign_in.proofs import Destination, IdentityProof
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.sign_in.proofs import Destination, IdentityProof
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(seconds=600)

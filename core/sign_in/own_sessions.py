@@ -6,21 +6,20 @@ all others, is in `core/sessions/sessions.py`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.credentials import user_agents
+from core.credentials.user_agents import Description
 from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
 from core.sessions import sessions
+from core.sign_in.risk import Location
+from core.sign_in.sign_ins import SignInConnection, SignInOrganization, SignInService
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.credentials.user_agents import Description
-    from core.sign_in.risk import Location
-    from core.sign_in.sign_ins import SignInConnection, SignInOrganization, SignInService
     from ports.unit_of_work import UnitOfWork
 
 # More than a person looks through; the others are counted, and end with "all other sessions".

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from typing import TYPE_CHECKING
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `NamedConnection`
+from uuid import UUID
 
 from core.accounts import profile
-from core.accounts.profile import SignInMethods  # noqa: TC001 - beside the other names of the view
+from core.accounts.profile import SignInMethods
 from core.lazy_dataclasses import dataclass
+from core.sessions.callers import Caller
 from core.sign_in import identities
 
 if TYPE_CHECKING:
-    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 

@@ -9,28 +9,24 @@ continues.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts.providers import Provider
+from core.accounts.users import User
 from core.credentials import decoys, passkey_challenges
-from core.credentials.passkey_challenges import ANY_ACCOUNT, PasskeyOptions, Purpose
-from core.credentials.passkeys import PasskeyEvent
+from core.credentials.passkey_challenges import ANY_ACCOUNT, PasskeyOptions, Purpose, StoredPasskeyChallenge
+from core.credentials.passkeys import Passkey, PasskeyEvent
+from core.credentials.webauthn import PasskeyAssertion, VerifiedAssertion
 from core.email_addresses import canonical_email
 from core.errors import Refusal, SsoRequired
 from core.sessions.sessions import MFA
 from core.sign_in import conclusion, places
-from core.sign_in.proofs import IdentityProof
+from core.sign_in.conclusion import Outcome
+from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, refuse
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
-    from core.credentials.passkey_challenges import StoredPasskeyChallenge
-    from core.credentials.passkeys import Passkey
-    from core.credentials.webauthn import PasskeyAssertion, VerifiedAssertion
-    from core.sign_in.conclusion import Outcome
-    from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 
 

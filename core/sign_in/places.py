@@ -6,21 +6,19 @@ All of it is read at once, after the account was locked (`core/sign_in/arrivals.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
-from core.errors import Forbidden, NotFound, OrganizationNotActive
+from core.errors import Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import MembershipSuspended
+from core.organizations.organizations import Organization
+from core.services.services import Service
 from core.sessions.security_profiles import OtherWayRefused
+from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.errors import Refusal
-    from core.organizations.organizations import Organization
-    from core.services.services import Service
-    from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 
 

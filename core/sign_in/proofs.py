@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
+from uuid import UUID
 
+from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.accounts.providers import Provider
-    from core.sessions.browser_sessions import BrowserSession
-    from core.sessions.confinement import Confinement
-    from core.sign_in.identities import ProviderSession
-
+from core.sessions.browser_sessions import BrowserSession
+from core.sessions.confinement import Confinement
+from core.sign_in.identities import ProviderSession
 
 # A sign-in by another party's word, for which no registered method (RFC 8176) stands, and one by a mailed code or link.
 FEDERATED: Final = "fed"

@@ -6,22 +6,20 @@ token, and stores what came back. A concurrent request waits for that, because a
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
+from core.accounts.providers import Provider
 from core.errors import ErrorCode, Refusal
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
 from core.sign_in.identities import IdentityUnknown, ProviderTokens, context_of
+from core.sign_in.upstream.flows import ProviderClient
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.accounts.providers import Provider
-    from core.secrets import Secret
-    from core.sign_in.upstream.flows import ProviderClient
     from ports.unit_of_work import UnitOfWork
 
 # A token that is handed out lives at least so long.

@@ -8,21 +8,19 @@ long as the organization configures.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.credentials import user_agents
 from core.credentials.devices import Device
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import is_device_trusted
 from core.secrets import Secret, hash_token
+from core.sign_in.risk import Risk
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.sign_in.risk import Risk
     from ports.unit_of_work import UnitOfWork
 
 TOKEN_LIFETIME: Final = timedelta(days=90)

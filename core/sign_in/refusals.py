@@ -8,23 +8,21 @@ neither by its text nor by its time, because the same work is done without an ac
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, TypeVar
+from uuid import UUID
 
+from core.accounts.providers import Provider
+from core.accounts.users import User
 from core.errors import Forbidden, Refusal, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
+from core.sessions.confinement import Confinement
 from core.sign_in import login_events, recognition, risk
 from core.sign_in.login_events import Attempt
-from core.sign_in.reasons import reason_of
+from core.sign_in.proofs import Destination
+from core.sign_in.reasons import SignInReason, reason_of
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.providers import Provider
-    from core.accounts.users import User
     from core.deferred import Deferred
-    from core.sessions.confinement import Confinement
-    from core.sign_in.proofs import Destination
-    from core.sign_in.reasons import SignInReason
     from ports.unit_of_work import UnitOfWork
 
 

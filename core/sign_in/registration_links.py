@@ -9,22 +9,20 @@ from __future__ import annotations
 
 from dataclasses import field
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts import sign_in_failures, verification
 from core.accounts.links import LinkUnusable
 from core.accounts.providers import Provider
+from core.accounts.users import User
 from core.lazy_dataclasses import dataclass
 from core.sign_in import conclusion
-from core.sign_in.proofs import IdentityProof
+from core.sign_in.conclusion import Outcome
+from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, refuse
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
-    from core.sign_in.conclusion import Outcome
-    from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 
 

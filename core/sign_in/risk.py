@@ -6,17 +6,15 @@ compared by country, because the city of an IP address is a guess that changes d
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 

@@ -7,30 +7,26 @@ has proved an identity is judged beside that way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses
-from core.errors import Forbidden, SsoRequired
+from core.accounts.users import User
+from core.errors import Forbidden, Refusal, SsoRequired
 from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 from core.sign_in import entitlement, places
-from core.sign_in.arrivals import defer_circumstances
+from core.sign_in.arrivals import Circumstances, defer_circumstances
+from core.sign_in.entitlement import ConnectionStanding
+from core.sign_in.places import Place
+from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
-from core.sign_in.refusals import ClosedToProviders, EmailNotVerified
+from core.sign_in.refusals import ClosedToProviders, EmailNotVerified, SignInRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.accounts.users import User
-    from core.errors import Refusal
-    from core.sign_in.arrivals import Circumstances
-    from core.sign_in.entitlement import ConnectionStanding
-    from core.sign_in.places import Place
-    from core.sign_in.proofs import Destination, IdentityProof
-    from core.sign_in.refusals import SignInRefused
     from ports.unit_of_work import UnitOfWork
 
 

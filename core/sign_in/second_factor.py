@@ -9,29 +9,27 @@ from __future__ import annotations
 from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
+from core.accounts.users import User
 from core.credentials import backup_codes, mfa, mfa_events
+from core.credentials.mfa import TotpSecret
 from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest, RateLimitExceeded, Refusal, TokenExpired, TokenInvalid, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
+from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import conclusion, mfa_challenges, recognition
+from core.sign_in.conclusion import SignInCompleted
+from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
-from core.sign_in.refusals import CountedRefusal, note, noted, record_failure
+from core.sign_in.refusals import CountedRefusal, Refused, note, noted, record_failure
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
-    from core.credentials.mfa import TotpSecret
-    from core.sessions.browser_sessions import BrowserSession
-    from core.sign_in.conclusion import SignInCompleted
-    from core.sign_in.mfa_challenges import MfaChallenge
-    from core.sign_in.refusals import Refused
     from ports.unit_of_work import UnitOfWork
 
 # The access token names both kinds of code as a one-time password (RFC 8176).

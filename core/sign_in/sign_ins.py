@@ -12,18 +12,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.accounts import helped_accounts
 from core.accounts.helped_accounts import RecordPart
 from core.credentials import user_agents
+from core.credentials.user_agents import Description
 from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:
-    from core.credentials.user_agents import Description
     from ports.unit_of_work import UnitOfWork
 
 # Later than any sign-in.

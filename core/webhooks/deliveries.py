@@ -7,26 +7,23 @@ between: the lease ends, and what is due is sent again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Delivery`
+from uuid import UUID
 
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt, next_attempt_at
 from core.errors import Conflict, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.paging import Pagination
 from core.webhooks import webhooks
-from core.webhooks.webhooks import SigningSecrets, WebhookUnknown
+from core.webhooks.webhooks import SigningSecrets, Webhook, WebhookUnknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.organizations.access import OrganizationAccess
-    from core.webhooks.webhooks import Webhook
     from ports.unit_of_work import UnitOfWork
 
 # A webhook that is inactive, or of an inactive organization, is looked at again after this time.

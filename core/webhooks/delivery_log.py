@@ -5,10 +5,13 @@ Making, attempting and queueing them again is in `deliveries.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.errors import all_valid
 from core.lazy_dataclasses import dataclass
@@ -16,16 +19,10 @@ from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 from core.typed_times import time_of
-from core.webhooks.deliveries import DeliveryUnknown
-from core.webhooks.webhooks import WebhookUnknown
+from core.webhooks.deliveries import Delivery, DeliveryUnknown
+from core.webhooks.webhooks import Webhook, WebhookUnknown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.webhooks.deliveries import Delivery
-    from core.webhooks.webhooks import Webhook
     from ports.unit_of_work import UnitOfWork
 
 # Of one delivery, the newest, and no others are kept: each time it is queued again it is attempted up to five times.

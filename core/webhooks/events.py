@@ -12,19 +12,18 @@ import base64
 import hmac
 import re
 import struct
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.errors import BadRequest, ErrorCode, Refusal
+from core.events.events import EventType
 from core.ids import CLOCKS_DIFFER_MAX
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.events.events import EventType
     from ports.unit_of_work import UnitOfWork
 
 RETENTION: Final = timedelta(days=90)

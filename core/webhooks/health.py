@@ -5,20 +5,17 @@ Each number ends at a maximum, so that a webhook with very many deliveries is re
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
-from core.webhooks.webhooks import WebhookUnknown
+from core.webhooks.webhooks import Webhook, WebhookUnknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.webhooks.webhooks import Webhook
     from ports.unit_of_work import UnitOfWork
 
 HOUR: Final = timedelta(hours=1)

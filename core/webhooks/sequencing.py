@@ -10,16 +10,15 @@ positions get theirs beside the new ones, so that they delay none.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.webhooks.events import RETENTION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 

@@ -6,11 +6,12 @@ What becomes of an event is in `deliveries.py`; reading events instead of receiv
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Webhook`
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
@@ -18,15 +19,12 @@ from core.events.events import EventType, EventTypeItem
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
-from core.outbound import checked_url
+from core.outbound import Network, checked_url
 from core.secrets import Secret
 from core.text import checked_name
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from core.outbound import Network
     from ports.unit_of_work import UnitOfWork
 
 WEBHOOKS_MAX: Final = 50

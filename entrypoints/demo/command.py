@@ -11,15 +11,18 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import httpx
 import trio
 from hypercorn.config import Config
 from hypercorn.trio import serve as serve_app  # pyright: ignore[reportUnknownVariableType] - that of WSGI is open
 
+from core.secrets import Secret
 from entrypoints import capabilities, database, main
 from entrypoints.demo import filling, shop, story
 from entrypoints.demo.filling import DemoMonth, DemoService
@@ -28,18 +31,12 @@ from entrypoints.demo.shop import DemoShop
 from entrypoints.progress import Progress
 from entrypoints.refusals import CannotStart
 from entrypoints.server import listen
-from entrypoints.settings import Bind
+from entrypoints.settings import Bind, Settings
 from entrypoints.signals import stop_signals
 from entrypoints.web.serving.application import Application
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+Report = Callable[[str], None]
 
-    from core.secrets import Secret
-    from entrypoints.settings import Settings
-
-    Report = Callable[[str], None]
 
 # What the folder of a demo has besides the database: whether it is filled, and the secrets of the small application.
 RECORD: Final = "demo.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -12,12 +13,19 @@ from core.lazy_dataclasses import dataclass
 from core.platform import owners
 from entrypoints.demo import story
 from entrypoints.demo.past import Past, Visitor
-from entrypoints.demo.story import ACME, BOLT, CORD, CUSTOMERS, ORGANIZATIONS, PASSWORD, SHOP, visitor_of
+from entrypoints.demo.story import (
+    ACME,
+    BOLT,
+    CORD,
+    CUSTOMERS,
+    ORGANIZATIONS,
+    PASSWORD,
+    SHOP,
+    DemoOrganization,
+    visitor_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from entrypoints.demo.story import DemoOrganization
     from entrypoints.progress import Progress
 
 # How often a person signs in on a working day, and how often with a wrong password first.

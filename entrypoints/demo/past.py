@@ -7,24 +7,23 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, cast
+from uuid import UUID
 
 import httpx
 
+from core.attempts import Attempt
 from core.audit import chain
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.webhooks import deliveries, sequencing
+from core.webhooks.deliveries import DueDelivery, LeasedWebhook
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.attempts import Attempt
-    from core.webhooks.deliveries import DueDelivery, LeasedWebhook
     from entrypoints.installation import Installation
     from entrypoints.web.serving.application import Application
 

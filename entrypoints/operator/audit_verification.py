@@ -9,12 +9,15 @@ from __future__ import annotations
 import base64
 import json
 import time
+from collections.abc import Callable
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, TextIO, cast
 
 import trio
 
 from core.audit import chain
+from core.audit.chain import OrganizationChain, OutsideEntry
 from core.audit.verification import ChainBroken, ChainVerifier, KeptHead, wrong_field_of_proof
 from core.errors import TokenInvalid
 from core.lazy_dataclasses import dataclass
@@ -23,11 +26,6 @@ from entrypoints.progress import Progress, share_of, size_of
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from typing import BinaryIO, TextIO
-
-    from core.audit.chain import OrganizationChain, OutsideEntry
     from ports.database import Database
     from ports.sessions.tokens import SignatureVerifier, TokenSigner
 

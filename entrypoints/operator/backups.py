@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from adapters.postgres.backup import dumping, restoring
 from adapters.postgres.backup.after_restore import AfterRestore
@@ -13,17 +14,14 @@ from adapters.postgres.backup.files import opened_backup
 from adapters.postgres.backup.restoring import RestoreOptions
 from core.lazy_dataclasses import dataclass
 from core.platform.backups import Manifest, missing_keys, require_known_schema
+from core.secrets import Secret
 from entrypoints import database, main, master_keys
 from entrypoints.progress import Progress
 from entrypoints.refusals import CannotStart
+from entrypoints.settings import Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+Report = Callable[[str], None]
 
-    from core.secrets import Secret
-    from entrypoints.settings import Settings
-
-    Report = Callable[[str], None]
 
 MEGABYTE: Final = 1_000_000
 

@@ -5,22 +5,20 @@ The events are queued; the running server sends them to its receiver.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.billing import sandbox
 from core.billing.sandbox import LATE_MAX, Posting, SandboxAction
+from core.billing.sandbox_records import SandboxSubscription
+from entrypoints.main import ConnectedInstallation
 from entrypoints.operator.operations import with_installation
 from entrypoints.refusals import CannotStart
+from entrypoints.settings import Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Report = Callable[[str], None]
 
-    from core.billing.sandbox_records import SandboxSubscription
-    from entrypoints.main import ConnectedInstallation
-    from entrypoints.settings import Settings
-
-    Report = Callable[[str], None]
 
 LISTED_MAX: Final = 100
 

@@ -12,18 +12,13 @@ import importlib.metadata
 import os
 import signal
 import sys
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from entrypoints import settings as settings_module
-from entrypoints.settings import SettingInvalid
+from entrypoints.settings import SettingInvalid, Settings
 from entrypoints.signals import stop_signals
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-
-    from entrypoints.settings import Settings
-
 
 USER_ACTIONS: Final = {
     "show": "Show what is stored of an account that helps its user, without secrets.",

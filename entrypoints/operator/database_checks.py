@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -12,19 +13,17 @@ from core.billing import sandbox
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
 from core.platform import health_figures, left_credentials, log_months, owners, public_names
+from core.secrets import Secret
 from core.sessions.signing_keys import KeyState
 from entrypoints import equipment, main, signing_key_pairs
+from entrypoints.main import ConnectedInstallation
 from entrypoints.operator.terminal import printable
 from entrypoints.refusals import CannotStart
+from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
 from entrypoints.shared.platform.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from core.secrets import Secret
-    from entrypoints.main import ConnectedInstallation
-    from entrypoints.settings import Settings
     from ports.unit_of_work import UnitOfWork
 
 MAIL_SECONDS_MAX: Final = 30.0

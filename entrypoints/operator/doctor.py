@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import trio
 
 from entrypoints import database, main
 from entrypoints.operator import database_checks, server_checks, setting_checks
 from entrypoints.operator.findings import print_findings
+from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
 from entrypoints.shared.platform.findings import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from entrypoints.settings import Settings
 
 
 def examine(

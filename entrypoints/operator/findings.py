@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from entrypoints.operator.terminal import Color, colored
-from entrypoints.shared.platform.findings import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from entrypoints.shared.platform.findings import Finding
+from entrypoints.shared.platform.findings import Finding, Verdict
 
 ADVICE_COLUMN: Final = 28
 _VERDICT_COLUMNS: Final = 8

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 from uuid import UUID
 
 from core.errors import BadRequest, Conflict
 from core.platform import help_by_command, mails
-from core.platform.mails import COUNTED_MAX, ListedMailState, MailUnknown
+from core.platform.mails import COUNTED_MAX, ListedMailState, MailUnknown, OutboxPage
 from core.platform.outbox import NOT_SENT
+from entrypoints.main import ConnectedInstallation
 from entrypoints.operator.acting import database_for
 from entrypoints.operator.operations import with_installation
 from entrypoints.operator.terminal import printable
 from entrypoints.operator.user_record_text import mail_line
 from entrypoints.progress import Progress
+from entrypoints.settings import Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+Report = Callable[[str], None]
 
-    from core.platform.mails import OutboxPage
-    from entrypoints.main import ConnectedInstallation
-    from entrypoints.settings import Settings
-
-    Report = Callable[[str], None]
 
 COMMAND: Final = "mail retry"
 ALL: Final = "all"

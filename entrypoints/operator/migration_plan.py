@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from entrypoints.database import Step
 
 HEADING: Final = ("Step", "Table", "Rows", "Lock", "Blocks", "Time", "Previous version")

@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import secrets
 import sys
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import BinaryIO, Final
 
 import trio
 
 from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.platform import key_changes, owners
+from core.secrets import Secret
 from entrypoints import database, equipment, main, master_keys, signing_key_pairs
+from entrypoints.main import ConnectedInstallation
 from entrypoints.operator import migration_plan
 from entrypoints.operator.acting import database_for
 from entrypoints.operator.audit_verification import AuditVerification, KeptProof, NamedKeys, PresentKeys
 from entrypoints.operator.user_import import UserImportRun
 from entrypoints.progress import Progress
 from entrypoints.refusals import CannotStart
+from entrypoints.settings import Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from contextlib import AbstractContextManager
-    from typing import BinaryIO
+Report = Callable[[str], None]
 
-    from core.secrets import Secret
-    from entrypoints.main import ConnectedInstallation
-    from entrypoints.settings import Settings
-
-    Report = Callable[[str], None]
 
 PASSWORD_BYTES: Final = 12
 PROOF_BYTES_MAX: Final = 2**16

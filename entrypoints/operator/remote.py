@@ -11,10 +11,11 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -23,10 +24,8 @@ from core.lazy_dataclasses import dataclass
 from core.openid.device import COMMAND_LINE_CLIENT, GRANT_TYPE
 from entrypoints.refusals import CannotStart
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Report = Callable[[str], None]
 
-    Report = Callable[[str], None]
 
 REQUEST_SECONDS_MAX: Final = 30.0
 INTERVAL_SECONDS_MAX: Final = 60

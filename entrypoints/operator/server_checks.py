@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from entrypoints.shared.platform.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from entrypoints.database import ServerFacts
 
 # The newest that Gatehouse is tested with, which is that of the embedded database.

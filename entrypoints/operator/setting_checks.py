@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.colors import WHITE, contrast
 from core.organizations.settings.pictures import PictureType
 from core.platform_brand import NAME_DEFAULT
 from entrypoints import database, equipment, main, master_keys
 from entrypoints.refusals import CannotStart
+from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
 from entrypoints.shared.platform.findings import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from entrypoints.settings import Settings
 
 PORTABLE_BUILD_ADVICE: Final = (
     "A build for this processor may be two or three times as fast: `.venv/bin/python ops/build_argon2.py --plan` says"

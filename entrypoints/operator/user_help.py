@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from core.platform import help_by_command
+from entrypoints.main import ConnectedInstallation
 from entrypoints.operator import user_record_text
 from entrypoints.operator.acting import database_for
 from entrypoints.operator.operations import with_installation
 from entrypoints.operator.terminal import printable
+from entrypoints.settings import Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from entrypoints.main import ConnectedInstallation
-    from entrypoints.settings import Settings
-
-    Report = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 def show(settings: Settings, email: str, *, report: Report) -> None:

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 import trio
 
 from core.accounts import user_import
-from core.accounts.user_import import LineRejected, Problem
+from core.accounts.user_import import ImportedPerson, LineRejected, Problem
+from core.email_addresses import ToAscii
 from entrypoints.progress import Progress, share_of, size_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO, TextIO
-
-    from core.accounts.user_import import ImportedPerson
-    from core.email_addresses import ToAscii
     from ports.clock import Clock
     from ports.database import Database
 

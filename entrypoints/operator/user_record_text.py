@@ -5,6 +5,8 @@ Names, devices and answers of mail servers come from others, so that each is sho
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from core.credentials import user_agents
@@ -12,9 +14,6 @@ from core.mail.mail import MailState
 from entrypoints.operator.terminal import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
     from core.accounts.sign_in_failures import AddressLimits
     from core.platform.mails import OutboxMail
     from core.platform.user_records import RecordedAccount, RecordedSession, RecordedWays, UserRecord

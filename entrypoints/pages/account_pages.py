@@ -6,18 +6,16 @@ page with a word in the query, which the page shows as a sentence.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from quart import Response
+
+from core.errors import Refusal
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import form_page
 from entrypoints.web.serving.answers import see_other
-
-if TYPE_CHECKING:
-    from quart import Response
-
-    from core.errors import Refusal
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 ACCOUNT: Final = "/app/account"
 # What a form has just done, by the word in the address of its page.

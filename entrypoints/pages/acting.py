@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.impersonating import STOP
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from entrypoints.web.serving.calls import Call
 
 _SECONDS: Final = 60
 

@@ -5,12 +5,10 @@ Whatever the colour is, text stays readable: on the accent, in the accent, in bo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from core.colors import BLACK, DARK_SURFACE, GROUND, WHITE, mixed, readable_on, text_color_on, tint_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # How much of the colour a button keeps under the pointer.
 _HOVER_SHARE: Final = 0.85

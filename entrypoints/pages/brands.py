@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.colors import text_color_on
+from core.organizations.settings.branding import BrandedOrganization
 from core.organizations.settings.pictures import picture_path
 from entrypoints.pages.brand_colors import accent, dark_accent, scheme
 from entrypoints.pages.languages import marked
 from entrypoints.web.serving.branding import brand_pages
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.documents import content_hash
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.organizations.settings.branding import BrandedOrganization
-    from entrypoints.web.serving.calls import Call
 
 
 @dataclass(frozen=True)

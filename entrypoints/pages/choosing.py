@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Awaitable, Iterable
+from typing import Final, TypeVar
 
 from core.errors import BadRequest, Refusal
 from entrypoints.pages.refusals import problem_of
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable
 
 Row = TypeVar("Row")
 Result = TypeVar("Result")

@@ -17,16 +17,21 @@ platform is declared by `@platform_support_in_console` or `@platform_owner_in_co
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
+from quart import Response
 
+from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.organizations import standing
+from core.organizations.access import Operation
 from core.organizations.standing import Standing
 from core.platform import console
+from core.platform.console import PlatformStanding
 from core.positions import Position, position_of
 from entrypoints.pages.brands import Brand
 from entrypoints.pages.console_sections import sections_of
@@ -36,17 +41,9 @@ from entrypoints.pages.outcomes import OUTCOMES
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import form_page
 from entrypoints.web.serving.answers import encode, see_other
+from entrypoints.web.serving.calls import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from quart import Response
-
-    from core.errors import Refusal
-    from core.organizations.access import Operation
-    from core.platform.console import PlatformStanding
-    from core.positions import Position
-    from entrypoints.web.serving.calls import Call
     from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")

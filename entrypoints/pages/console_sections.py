@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation
+from core.organizations.access import Capability, Operation, RequiredStanding
+from core.organizations.standing import Standing
 from entrypoints.pages.languages import marked
-
-if TYPE_CHECKING:
-    from core.organizations.access import Capability, RequiredStanding
-    from core.organizations.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)

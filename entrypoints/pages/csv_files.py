@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from quart import Response
 
+from core.positions import Position, Row
 from entrypoints.pages.file_answers import as_file
 from entrypoints.web.serving.answers import Media
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
-
-    from core.positions import Position, Row
-
 
 CSV: Final = "text/csv"
 CsvFile: TypeAlias = Annotated[Response, Media(CSV)]

@@ -13,19 +13,16 @@ Other modules of pages make their `Routes` themselves.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Awaitable, Callable
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+from quart import Response
 
 from core.errors import Forbidden, Refusal
 from entrypoints.pages.refusals import refusal_page
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Handler, Routes
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from quart import Response
-
-    from entrypoints.web.serving.calls import Call
 
 # The groups whose pages are in several modules, each with its introduction in the reference.
 account_pages = partial(Routes, "account pages", "Looking after your own account in a browser.", refusal_page)

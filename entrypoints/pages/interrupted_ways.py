@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from quart import Response
+
+from core.accounts.return_targets import ReturnTarget
 from entrypoints.pages.brands import brand_of
 from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.rendering import page
-
-if TYPE_CHECKING:
-    from quart import Response
-
-    from core.accounts.return_targets import ReturnTarget
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 _HOME = "/app"
 _ERROR_MIN = 400

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from typing import Annotated, Any, Final
+from uuid import UUID
 
 import msgspec
 
-from core.organizations.bulk_jobs import ROWS_MAX, JobKind, JobState, RowState
-from entrypoints.pages.console_pages import with_query
-from entrypoints.pages.csv_files import ROWS_AT_ONCE, csv_file
+from core.organizations.bulk_jobs import ROWS_MAX, JobKind, JobRow, JobState, RowState, ShownJob
+from core.positions import FoundRows
+from entrypoints.pages.console_pages import PagedQuery, with_query
+from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, csv_file
 from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.languages import marked
 from entrypoints.web.input.decoding import number_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-    from uuid import UUID
-
-    from core.organizations.bulk_jobs import JobRow, ShownJob
-    from core.positions import FoundRows
-    from entrypoints.pages.console_pages import PagedQuery
-    from entrypoints.pages.csv_files import CsvFile
 
 # How often the page of a job that goes on loads itself again.
 AGAIN_SECONDS: Final = 3

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import gettext
 import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from markupsafe import Markup
 
@@ -24,13 +26,8 @@ from core.credentials import user_agents
 from core.lazy_dataclasses import dataclass
 from core.wording import Grouped, Wording
 from entrypoints.pages.po_files import entries, translation_in, translations_of
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.languages import SOURCE, TRANSLATIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from entrypoints.web.serving.calls import Call
 
 # Of the languages that are written from right to left, those with the most speakers.
 RIGHT_TO_LEFT: Final = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from quart import Response
+
 from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, page
-
-if TYPE_CHECKING:
-    from quart import Response
-
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 
 def leading_page(

@@ -6,23 +6,18 @@ Both logs share this, that of an organization and that of the platform, and the 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, cast
 from uuid import UUID
 
-from core.audit.audit_log import ORGANIZATION_KEY, SYSTEM_ID
-from core.audit.browser import API_KEY, IMPERSONATOR, NAMED_DETAILS, SCIM_TOKEN
+from core.audit.audit_log import ORGANIZATION_KEY, SYSTEM_ID, FoundEntry
+from core.audit.browser import API_KEY, IMPERSONATOR, NAMED_DETAILS, SCIM_TOKEN, EntryNames
 from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from entrypoints.pages.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
 from entrypoints.pages.audit_words import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES, UNDONE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from core.audit.audit_log import FoundEntry
-    from core.audit.browser import EntryNames
 
 # Details that say who did it, and stand there.
 _OF_ACTOR: Final = frozenset(

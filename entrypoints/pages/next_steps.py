@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.accounts.email_changes import AddressProvedElsewhere
 from core.accounts.links import LinkUnusable
@@ -36,10 +36,8 @@ from entrypoints.pages.languages import marked
 from entrypoints.pages.returns import ReturnQuery, WayForm, link_page
 from entrypoints.web.serving.answers import InternalFailure
 from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN, SIGN_OUT, FormRefused, present_target
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.impersonating import StopFirst
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.calls import Call
 
 FORGOT_PASSWORD: Final = "/app/forgot-password"  # noqa: S105 - a path, not a secret
 SEND_AGAIN: Final = "/app/register/send-again"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+from uuid import UUID
 
+from core.audit.person_records import PersonRecord
 from core.organizations.access import Capability, Operation, RequiredStanding
+from core.organizations.standing import Standing
 from core.services.subscriptions import SubscriptionStatus
 from entrypoints.pages.console_pages import page_of, with_query
 from entrypoints.pages.languages import marked
 from entrypoints.pages.log_rows import rows_of
 from entrypoints.pages.sign_in_words import OUTCOMES
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.audit.person_records import PersonRecord
-    from core.organizations.standing import Standing
 
 SUBSCRIPTION_STATUSES: Final = {
     SubscriptionStatus.ACTIVE: ("good", marked("Active")),

@@ -5,19 +5,15 @@ A template gets it as the value `platform`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.lazy_dataclasses import dataclass
-from core.organizations.settings.pictures import PictureType
+from core.organizations.settings.pictures import Picture, PictureType
 from core.platform_brand import PlatformBrand
 from entrypoints.pages.asset_files import FOLDER, Asset, asset_of
 from entrypoints.pages.brand_colors import accent, dark_accent, scheme, walls
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.organizations.settings.pictures import Picture
 
 # An installation has one; a test has several.
 _REMEMBERED_MAX: Final = 16

@@ -14,15 +14,11 @@ well as in their colour, which is that of the theme (`assets/styles/plots.css`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from core.lazy_dataclasses import dataclass
-from entrypoints.pages.languages import marked
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from entrypoints.pages.languages import Language
+from entrypoints.pages.languages import Language, marked
 
 # The units of a drawing, which are no pixels.
 HEIGHT: Final = 100.0

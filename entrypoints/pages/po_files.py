@@ -10,11 +10,9 @@ import gettext
 import io
 import re
 import struct
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 _LINE: Final = re.compile(r'(msgid_plural|msgid|msgstr)?(?:\[\d\])?\s*(".*")')
 _MAGIC: Final = 0x950412DE

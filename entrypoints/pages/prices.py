@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.errors import BadRequest
 from core.services.plans import PRICE_CENTS_MAX
 from core.wording import Wording
-from entrypoints.pages.languages import marked
-
-if TYPE_CHECKING:
-    from entrypoints.pages.languages import Language
+from entrypoints.pages.languages import Language, marked
 
 # Currencies without a smaller unit, and those with a thousand of them; every other one has a hundred (ISO 4217, as the
 # payment provider counts, which takes two digits for ISK and UGX).

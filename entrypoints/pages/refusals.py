@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
+
+from quart import Response
 
 from core.accounts.links import LinkUnusable
 from core.accounts.passwords import NoPasswordSet, PasswordAlreadySet
@@ -48,14 +51,8 @@ from entrypoints.pages.returns import WayForm
 from entrypoints.pages.typed_again import typed_form, typed_texts
 from entrypoints.web.serving.answers import JSON, InternalFailure, refused
 from entrypoints.web.serving.browsers import FormRefused
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.impersonating import OwnHandOnly
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from quart import Response
-
-    from entrypoints.web.serving.calls import Call
 
 NO_PAGE: Final = marked("There is no page at this address. Check the address, or open your account and begin there.")
 TELL_THE_MAKERS: Final = marked("Go back to the application, and tell its makers what is written here.")

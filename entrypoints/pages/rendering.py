@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -20,12 +20,10 @@ from entrypoints.pages.assets import asset_address
 from entrypoints.pages.brands import present_brand
 from entrypoints.pages.languages import ENGLISH, LANGUAGES, Language, language_of
 from entrypoints.pages.platform_look import DEFAULT_LOOK, look_of
+from entrypoints.pages.returns import ReturnQuery
 from entrypoints.web.serving.answers import AnswerStatus, Media
 from entrypoints.web.serving.browsers import SIGN_IN, form_token, present_target
-
-if TYPE_CHECKING:
-    from entrypoints.pages.returns import ReturnQuery
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 HTML: Final = "text/html"
 # The return type of a handler that answers with a page.

@@ -5,29 +5,24 @@ The pages are those of an organization and of the platform.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import msgspec
 
 from core.audit.sign_in_counts import SignInFilter
-from core.audit.sign_in_log import NO_SERVICE
+from core.audit.sign_in_log import NO_SERVICE, FoundActiveUsers, FoundSignIns, LoggedSignIn
 from core.limits import EMAIL_CHARACTERS_MAX
+from core.positions import Position
 from core.sign_in.reasons import SignInReason
 from entrypoints.pages.console_pages import PagedQuery, with_query
 from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
-from entrypoints.pages.languages import marked
+from entrypoints.pages.languages import Language, marked
 from entrypoints.pages.sign_in_plots import METHODS, REFUSED, SUCCEEDED, method_name, reason_name, service_name
 from entrypoints.pages.sign_in_words import OUTCOMES
 from entrypoints.web.input.decoding import Query, id_or_none, number_of
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from core.audit.sign_in_log import FoundActiveUsers, FoundSignIns, LoggedSignIn
-    from core.positions import Position
-    from entrypoints.pages.languages import Language
 
 OUTCOME_CHOICES: Final = (
     ("", marked("Every outcome")),

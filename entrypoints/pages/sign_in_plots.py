@@ -5,27 +5,29 @@ A bar of a day, a week or a month leads to the list of exactly what it counts, i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from core.accounts.providers import Provider
-from core.audit.sign_in_counts import BAR_DAYS, MONTH_DAYS, PERIOD_DAYS_DEFAULT, WEEK_DAYS, bars_of
+from core.audit.analytics import Period
+from core.audit.sign_in_counts import (
+    BAR_DAYS,
+    MONTH_DAYS,
+    PERIOD_DAYS_DEFAULT,
+    WEEK_DAYS,
+    ActiveUsers,
+    SignInAnalytics,
+    bars_of,
+)
 from core.audit.sign_in_log import NO_SERVICE
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
+from core.organizations.standing import Standing
 from core.sign_in.reasons import SignInReason, reason_of
 from entrypoints.pages.console_pages import page_of, with_query
-from entrypoints.pages.languages import marked
-from entrypoints.pages.plots import Point, bars, ranked
+from entrypoints.pages.languages import Language, marked
+from entrypoints.pages.plots import Plot, Point, bars, ranked
 from entrypoints.web.input.decoding import number_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from core.audit.analytics import Period
-    from core.audit.sign_in_counts import ActiveUsers, SignInAnalytics
-    from core.organizations.standing import Standing
-    from entrypoints.pages.languages import Language
-    from entrypoints.pages.plots import Plot
 
 SUCCEEDED: Final = "succeeded"
 REFUSED: Final = "refused"

@@ -6,7 +6,7 @@ no use any more, because what it was about is gone, its texts are shown to copy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -14,9 +14,7 @@ from core.lazy_dataclasses import dataclass
 from core.sign_in import browser_returns
 from entrypoints.pages.languages import marked
 from entrypoints.pages.returns import REGISTER
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 # What a form shows again, by the names of its fields: the label, the type and what browsers fill in.
 _SHOWN: Final = {

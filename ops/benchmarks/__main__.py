@@ -11,12 +11,13 @@ import json
 import signal
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.benchmarks import machine, people, report, servers, standing
 from ops.benchmarks.billing import billing
-from ops.benchmarks.comparing import Comparison
+from ops.benchmarks.comparing import Comparison, Row
 from ops.benchmarks.deliveries import deliveries
 from ops.benchmarks.evenness import evenness
 from ops.benchmarks.flood import flood
@@ -24,25 +25,17 @@ from ops.benchmarks.governance import FULL, Governed, governance
 from ops.benchmarks.large_database import FULL as LARGE_DATABASE
 from ops.benchmarks.load import LOADERS, LoaderFailed, best_loader
 from ops.benchmarks.log_months import log_months
-from ops.benchmarks.migrating import check_migrations
+from ops.benchmarks.migrating import MigrationCheck, check_migrations
 from ops.benchmarks.openid import openid
-from ops.benchmarks.operation import BARE
+from ops.benchmarks.operation import BARE, Operation
 from ops.benchmarks.operations import OPERATIONS
 from ops.benchmarks.people import LOGIN_EVENTS, USERS
 from ops.benchmarks.periodic import periodic
 from ops.benchmarks.progress import say
-from ops.benchmarks.release_check import check_release
+from ops.benchmarks.release_check import ReleaseCheck, check_release
 from ops.benchmarks.saml import saml
 from ops.benchmarks.scale import TIMES, scale
 from ops.benchmarks.sign_in import sign_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ops.benchmarks.comparing import Row
-    from ops.benchmarks.migrating import MigrationCheck
-    from ops.benchmarks.operation import Operation
-    from ops.benchmarks.release_check import ReleaseCheck
 
 CONNECTIONS: Final = (1, 16, 64)
 SECONDS: Final = 3

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import psycopg
 import trio
@@ -24,12 +24,9 @@ from ops.benchmarks import servers
 from ops.benchmarks.comparing import Spread
 from ops.benchmarks.load import receive_answer
 from ops.benchmarks.processes import cpu_seconds
-from ops.benchmarks.servers import HOST
+from ops.benchmarks.progress import Say
+from ops.benchmarks.servers import HOST, RunningServer
 from ops.benchmarks.standing import StandingFigure
-
-if TYPE_CHECKING:
-    from ops.benchmarks.progress import Say
-    from ops.benchmarks.servers import RunningServer
 
 ORGANIZATIONS: Final = 100
 SUBSCRIPTIONS: Final = 300

@@ -5,16 +5,12 @@ from __future__ import annotations
 import http.client
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
-from ops.benchmarks.servers import ANSWER_SECONDS_MAX, HOST, CannotMeasure
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.benchmarks.servers import RunningServer
+from ops.benchmarks.servers import ANSWER_SECONDS_MAX, HOST, CannotMeasure, RunningServer
 
 _FORM_TOKEN: Final = re.compile(r'name="form_token" value="([^"]+)"')
 

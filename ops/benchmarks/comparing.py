@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
+from ops.benchmarks.load import Loader
 from ops.benchmarks.machine import PROCESSORS
-from ops.benchmarks.operation import BARE
+from ops.benchmarks.operation import BARE, Operation
 from ops.benchmarks.processes import (
     cpu_seconds,
     machine_cpu_seconds,
@@ -21,14 +23,8 @@ from ops.benchmarks.processes import (
     proportional_bytes,
     resident_bytes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ops.benchmarks.load import Loader
-    from ops.benchmarks.operation import Operation
-    from ops.benchmarks.progress import Say
-    from ops.benchmarks.servers import RunningServer
+from ops.benchmarks.progress import Say
+from ops.benchmarks.servers import RunningServer
 
 # Long enough to open the connections, fill the caches and prepare the statements.
 WARM_UP_SECONDS: Final = 1

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 from uuid import UUID
 
 from core.ids import FIRST_ID
 from ops.benchmarks.questions import LARGEST, PLATFORM_OWNER, Question, owner_of
 from ops.seeding import console
-from ops.seeding.population import address, dashed, slug
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ops.seeding.population import Plan
+from ops.seeding.population import Plan, address, dashed, slug
 
 NO_SERVICE: Final = FIRST_ID
 

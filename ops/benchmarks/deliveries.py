@@ -9,11 +9,13 @@ import logging
 import statistics
 import tempfile
 import time
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+from uuid import UUID
 
 import psycopg
 import structlog
@@ -24,16 +26,11 @@ from core.webhooks import deliveries as rules
 from core.webhooks import webhooks
 from core.webhooks.webhooks import SigningSecrets, Webhook
 from entrypoints import database, main, settings
+from entrypoints.installation import Installation
 from ops.benchmarks.comparing import Spread
+from ops.benchmarks.progress import Say
 from ops.benchmarks.standing import StandingFigure
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator
-    from uuid import UUID
-
-    from entrypoints.installation import Installation
-    from ops.benchmarks.progress import Say
-    from ports.unit_of_work import UnitOfWork
+from ports.unit_of_work import UnitOfWork
 
 EVENTS_PER_SECOND: Final = 100
 SECONDS: Final = 10

@@ -12,9 +12,10 @@ import random
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import psycopg
 
@@ -23,12 +24,8 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from ops.benchmarks import servers
 from ops.benchmarks.comparing import Spread
+from ops.benchmarks.progress import Say
 from ops.benchmarks.standing import StandingFigure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ops.benchmarks.progress import Say
 
 TRIES: Final = 200
 WARM_UP_TRIES: Final = 10

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import trio
 
@@ -22,12 +22,9 @@ from ops.benchmarks.load import Requests, receive_answer
 from ops.benchmarks.machine import PROCESSORS
 from ops.benchmarks.operations import LOGIN
 from ops.benchmarks.processes import resident_bytes
-from ops.benchmarks.servers import HOST
+from ops.benchmarks.progress import Say
+from ops.benchmarks.servers import HOST, RunningServer
 from ops.benchmarks.standing import StandingFigure
-
-if TYPE_CHECKING:
-    from ops.benchmarks.progress import Say
-    from ops.benchmarks.servers import RunningServer
 
 SECONDS: Final = 10
 # Several times the queue in front of the hashing threads.

@@ -8,11 +8,12 @@ so that the figures are those of the statements and not of a queue. `FULL` has a
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import psycopg
 
@@ -22,20 +23,15 @@ from ops.benchmarks import people, servers
 from ops.benchmarks.client import Client, bearer
 from ops.benchmarks.console_questions import console_questions
 from ops.benchmarks.page_questions import page_questions
-from ops.benchmarks.questions import PLATFORM_OWNER, questions
+from ops.benchmarks.progress import Say
+from ops.benchmarks.questions import PLATFORM_OWNER, Question, questions
+from ops.benchmarks.servers import RunningServer
 from ops.benchmarks.single_caller import REQUESTS, QueryFigures, query
+from ops.benchmarks.standing import StandingFigure
 from ops.benchmarks.sweeping import sweep
 from ops.seeding.console import add_up_sales, count_sign_ins, seed_console
 from ops.seeding.copying import seed
 from ops.seeding.population import PASSWORD, Plan, address
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ops.benchmarks.progress import Say
-    from ops.benchmarks.questions import Question
-    from ops.benchmarks.servers import RunningServer
-    from ops.benchmarks.standing import StandingFigure
 
 FULL: Final = {
     "users": 1_000_000,

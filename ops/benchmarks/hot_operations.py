@@ -9,24 +9,19 @@ cost in the release, and the check allows little more than that.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import cycle
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeAlias
 
 from ops.benchmarks import people
 from ops.benchmarks.client import bearer
 from ops.benchmarks.operations import SCIM_USERS, SERVICE_USERS
-from ops.benchmarks.targets import USERS
+from ops.benchmarks.targets import USERS, Target
 from ops.seeding.population import PASSWORD, address
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from ops.benchmarks.targets import Target
-
-    # Sends the operation once.
-    Send: TypeAlias = Callable[[], object]
+# Sends the operation once.
+Send: TypeAlias = Callable[[], object]
 
 
 # The release that the ratios of the rows belong to. Beside a later one they are 1.

@@ -6,10 +6,11 @@ It is seeded on the schema of the last release, so that the migrations after it 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -17,16 +18,12 @@ from psycopg.conninfo import make_conninfo
 from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
+from adapters.postgres.schema.migrations import Migration
 from ops.benchmarks import releases
+from ops.benchmarks.progress import Say
 from ops.benchmarks.servers import CannotMeasure
 from ops.seeding.copying import seed
 from ops.seeding.population import Plan
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from adapters.postgres.schema.migrations import Migration
-    from ops.benchmarks.progress import Say
 
 FULL: Final = {
     "users": 500_000,

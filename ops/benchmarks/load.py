@@ -13,18 +13,14 @@ import statistics
 import subprocess
 import tempfile
 from collections import deque
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import trio
 
-from ops.benchmarks.operation import WORD
+from ops.benchmarks.operation import WORD, Operation
 from ops.benchmarks.servers import ANSWER_SECONDS_MAX, HOST
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.benchmarks.operation import Operation
 
 # How long wrk may run beyond its duration.
 WRK_SECONDS_MORE_MAX: Final = 30.0

@@ -7,7 +7,7 @@ import threading
 import time
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -17,10 +17,8 @@ from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from core.ids import first_id_at
 from ops.benchmarks.comparing import Spread
+from ops.benchmarks.progress import Say
 from ops.benchmarks.standing import StandingFigure
-
-if TYPE_CHECKING:
-    from ops.benchmarks.progress import Say
 
 # A year of twenty million rows.
 ROWS: Final = 20_000_000 // 12

@@ -10,15 +10,13 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from ops.benchmarks.processes import PROC, tree
 from ops.benchmarks.servers import CannotMeasure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NANOSECONDS_PER_MILLISECOND: Final = 1_000_000
 INSTRUCTIONS: Final = "instructions:u"

@@ -11,26 +11,22 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.sql import SQL, Identifier
 
+from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema import migrations
-from adapters.postgres.schema.statement_locks import Lock, locks
+from adapters.postgres.schema.migration_files import Migration, MigrationStatement
+from adapters.postgres.schema.statement_locks import Held, Lock, locks
 from ops.benchmarks import report
 from ops.benchmarks.large_database import SMALL_SHARE, large_database, released_migrations
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-
-    from adapters.postgres.driver.connection import RawConnection
-    from adapters.postgres.schema.migration_files import Migration, MigrationStatement
-    from adapters.postgres.schema.statement_locks import Held
-    from ops.benchmarks.progress import Say
+from ops.benchmarks.progress import Say
 
 HELD_MS_MAX: Final = 100.0
 # What PostgreSQL reads in that time, on the full size.

@@ -11,25 +11,20 @@ import base64
 import hashlib
 import json
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from ops.benchmarks import people, servers
-from ops.benchmarks.client import Client, bearer
+from ops.benchmarks.client import Answer, Client, bearer
 from ops.benchmarks.comparing import Spread
 from ops.benchmarks.processes import cpu_seconds
-from ops.benchmarks.servers import HEALTH_PATH
+from ops.benchmarks.progress import Say
+from ops.benchmarks.servers import HEALTH_PATH, RunningServer
 from ops.benchmarks.standing import StandingFigure
 from ops.seeding.population import PASSWORD, address, slug
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.benchmarks.client import Answer
-    from ops.benchmarks.progress import Say
-    from ops.benchmarks.servers import RunningServer
 
 ROUNDS: Final = 3
 FLOWS: Final = 150

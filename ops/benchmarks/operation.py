@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from ops.benchmarks.servers import HEALTH_PATH
+from ops.benchmarks.servers import HEALTH_PATH, RunningServer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+Setup: TypeAlias = Callable[["Operation", RunningServer, int], "Operation"]
 
-    from ops.benchmarks.servers import RunningServer
-
-    Setup: TypeAlias = Callable[["Operation", RunningServer, int], "Operation"]
 
 # The placeholder in a header or body for the word of each request.
 WORD: Final = "{word}"

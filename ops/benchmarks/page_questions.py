@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from core.events.actions import AuditAction
 from ops.benchmarks.questions import LARGEST, PLATFORM_OWNER, Question, another, owner_of
-from ops.seeding.population import address, dashed, slug
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ops.seeding.population import Plan
+from ops.seeding.population import Plan, address, dashed, slug
 
 
 def page_questions(plan: Plan) -> list[Question]:

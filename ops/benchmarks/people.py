@@ -6,22 +6,19 @@ import json
 import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 from urllib.parse import quote
 
 import psycopg
 
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from core.scim import tokens
+from ops.benchmarks.operation import Operation
+from ops.benchmarks.progress import Say
+from ops.benchmarks.servers import RunningServer
 from ops.seeding.copying import seed
 from ops.seeding.population import PASSWORD, Plan, address, slug
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.benchmarks.operation import Operation
-    from ops.benchmarks.progress import Say
-    from ops.benchmarks.servers import RunningServer
 
 USERS: Final = 1_000
 LOGIN_EVENTS: Final = 5_000

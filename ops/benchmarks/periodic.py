@@ -7,25 +7,22 @@ case that gets other arguments, is measured without a change here.
 from __future__ import annotations
 
 import statistics
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from pathlib import Path
+from typing import Any, Final, cast
 
 import trio
 
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
+from core.sessions.origins import Origin
 from entrypoints import main, settings
 from ops.benchmarks import report
 from ops.benchmarks.large_database import SMALL_SHARE, large_database
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from core.sessions.origins import Origin
-    from ops.benchmarks.progress import Say
-    from ports.database import Database
+from ops.benchmarks.progress import Say
+from ports.database import Database
 
 # Every period that is not hours long has begun by then, and every batch was repeated.
 SECONDS: Final = 90.0

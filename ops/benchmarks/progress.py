@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Say: TypeAlias = Callable[[str], None]
+Say: TypeAlias = Callable[[str], None]
 
 
 def say(text: str) -> None:

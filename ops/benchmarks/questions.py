@@ -7,19 +7,15 @@ paths requests them in turn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.events.actions import AuditAction, TargetType
 from core.limits import PAGE_ITEMS_DEFAULT
 from core.organizations.organizations import OrganizationStatus
 from ops.seeding.accounts import status_of
-from ops.seeding.population import address, dashed, slug
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ops.seeding.population import Plan
+from ops.seeding.population import Plan, address, dashed, slug
 
 LARGEST: Final = 0
 # Among forty thousand organizations one with about a two-hundredth of the rows of the largest.

@@ -11,22 +11,17 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.benchmarks import meters, releases, report, servers
-from ops.benchmarks.hot_operations import HOT_OPERATIONS, RATIOS_SINCE
-from ops.benchmarks.targets import target
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from ops.benchmarks.hot_operations import HotOperation, Send
-    from ops.benchmarks.meters import Meter
-    from ops.benchmarks.progress import Say
-    from ops.benchmarks.targets import Target
+from ops.benchmarks.hot_operations import HOT_OPERATIONS, RATIOS_SINCE, HotOperation, Send
+from ops.benchmarks.meters import Meter
+from ops.benchmarks.progress import Say
+from ops.benchmarks.targets import Target, target
 
 # Long enough to fill the caches and to prepare the statements.
 WARM_UP_SECONDS: Final = 0.5

@@ -6,12 +6,10 @@ import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ops.benchmarks.progress import Say
 from ops.benchmarks.servers import CannotMeasure
-
-if TYPE_CHECKING:
-    from ops.benchmarks.progress import Say
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 RELEASES: Final = ROOT / "ops/releases"

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from ops.benchmarks.comparing import COMPARED
-from ops.benchmarks.single_caller import P99_MS_MAX, PAGE_P50_MS_MAX
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ops.benchmarks.comparing import Row, Spread
-    from ops.benchmarks.single_caller import QueryFigures
-    from ops.benchmarks.standing import StandingFigure
+from ops.benchmarks.comparing import COMPARED, Row, Spread
+from ops.benchmarks.single_caller import P99_MS_MAX, PAGE_P50_MS_MAX, QueryFigures
+from ops.benchmarks.standing import StandingFigure
 
 OVER: Final = "**over**"
 FAILED: Final = "**failed**"

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 import trio
@@ -29,13 +29,10 @@ from ops.benchmarks.comparing import Spread
 from ops.benchmarks.load import LoaderFailed, receive_answer
 from ops.benchmarks.operations import PROFILE
 from ops.benchmarks.processes import cpu_seconds
-from ops.benchmarks.servers import ANSWER_SECONDS_MAX, HOST
+from ops.benchmarks.progress import Say
+from ops.benchmarks.servers import ANSWER_SECONDS_MAX, HOST, RunningServer
 from ops.benchmarks.standing import StandingFigure
 from ops.seeding.population import PASSWORD, address, slug
-
-if TYPE_CHECKING:
-    from ops.benchmarks.progress import Say
-    from ops.benchmarks.servers import RunningServer
 
 ROUNDS: Final = 3
 SECONDS: Final = 5

@@ -7,23 +7,19 @@ compare another operation, add it to `SCALED`.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.benchmarks import people, servers
-from ops.benchmarks.comparing import Comparison
+from ops.benchmarks.comparing import Comparison, Row
+from ops.benchmarks.load import Loader
 from ops.benchmarks.operations import LOGIN, PROFILE
 from ops.benchmarks.people import LOGIN_EVENTS, USERS
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from ops.benchmarks.comparing import Row
-    from ops.benchmarks.load import Loader
-    from ops.benchmarks.progress import Say
-    from ops.benchmarks.servers import RunningServer
+from ops.benchmarks.progress import Say
+from ops.benchmarks.servers import RunningServer
 
 TIMES: Final = 1_000
 CONNECTIONS: Final = 16

@@ -10,13 +10,11 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+from typing import Final
 
 HOST: Final = "127.0.0.1"
 HEALTH_PATH: Final = "/health"

@@ -14,7 +14,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import trio
 
@@ -23,15 +23,12 @@ from ops.benchmarks import people, servers
 from ops.benchmarks.comparing import Spread
 from ops.benchmarks.load import LOADERS, LoaderFailed, Requests, best_loader, receive_answer
 from ops.benchmarks.machine import PROCESSORS
+from ops.benchmarks.operation import Operation
 from ops.benchmarks.operations import LOGIN, PROFILE
 from ops.benchmarks.processes import cpu_seconds
-from ops.benchmarks.servers import ANSWER_SECONDS_MAX, HOST
+from ops.benchmarks.progress import Say
+from ops.benchmarks.servers import ANSWER_SECONDS_MAX, HOST, RunningServer
 from ops.benchmarks.standing import StandingFigure
-
-if TYPE_CHECKING:
-    from ops.benchmarks.operation import Operation
-    from ops.benchmarks.progress import Say
-    from ops.benchmarks.servers import RunningServer
 
 ROUNDS: Final = 5
 SECONDS: Final = 5

@@ -9,25 +9,21 @@ from __future__ import annotations
 import math
 import statistics
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, TypeAlias
+
+import psycopg
 
 from actors import metrics_refresher
+from ops.benchmarks.client import Client
 from ops.benchmarks.machine import PROCESSORS
 from ops.benchmarks.processes import cpu_seconds, machine_cpu_seconds, own_cpu_seconds
-from ops.benchmarks.servers import READY_PATH, CannotMeasure
+from ops.benchmarks.questions import Question
+from ops.benchmarks.servers import READY_PATH, CannotMeasure, RunningServer
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, TypeAlias
+Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
-    import psycopg
-
-    from ops.benchmarks.client import Client
-    from ops.benchmarks.questions import Question
-    from ops.benchmarks.servers import RunningServer
-
-    Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 P99_MS_MAX: Final = 100.0
 # Of a page: what the server needs for most of them, and its size without compression.

@@ -6,16 +6,14 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from adapters.crypto.passwords import hashes_per_second
 from ops.benchmarks import servers
 from ops.benchmarks.comparing import BYTES_PER_MEGABYTE, Spread
 from ops.benchmarks.machine import PROCESSORS
 from ops.benchmarks.processes import resident_bytes
-
-if TYPE_CHECKING:
-    from ops.benchmarks.progress import Say
+from ops.benchmarks.progress import Say
 
 STARTS: Final = 3
 # After this time the actors have finished their first period and the server is idle.

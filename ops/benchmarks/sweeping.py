@@ -6,23 +6,20 @@ It holds its locks until the end of a transaction, so no lock is held longer tha
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from pathlib import Path
+from typing import Any, Final, cast
 
 import trio
 
 from actors.invitation_sweeper import InvitationSweeper
+from core.invitations.invitations import Swept
 from entrypoints import database, main, settings
 from ops.benchmarks.comparing import Spread
+from ops.benchmarks.progress import Say
 from ops.benchmarks.standing import StandingFigure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from core.invitations.invitations import Swept
-    from ops.benchmarks.progress import Say
-    from ports.database import Database
+from ports.database import Database
 
 LOCK_MS_MAX: Final = 50.0
 SWEEP_SECONDS_MAX: Final = 600.0

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from ops.benchmarks import openid, people, servers
 from ops.benchmarks.client import Client, bearer
 from ops.benchmarks.openid import OpenidService
+from ops.benchmarks.servers import RunningServer
 from ops.seeding.population import PASSWORD, address, password_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
-
-    from ops.benchmarks.servers import RunningServer
 
 PLATFORM_OWNER: Final = "owner@example.com"
 ORGANIZATION: Final = "bench"

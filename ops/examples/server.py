@@ -21,16 +21,14 @@ import http.client
 import json
 import os
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from http.cookies import SimpleCookie
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from wsgiref.simple_server import make_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from wsgiref.types import StartResponse, WSGIEnvironment
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 COOKIE = "harbour_session"
 DEVICE_COOKIE = "harbour_device"

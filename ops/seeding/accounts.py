@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from datetime import timedelta
 from itertools import cycle
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.accounts.providers import Provider
 from core.invitations.invitations import LIFETIME, InvitationStatus
 from core.organizations.memberships import ADMIN, MEMBER, OWNER
 from core.organizations.organizations import OrganizationStatus
-from ops.seeding.drawing import HEXADECIMAL, NULL, chance_of, line
+from ops.seeding.drawing import HEXADECIMAL, NULL, Batch, chance_of, line
 from ops.seeding.population import (
     MILLISECONDS_PER_DAY,
     PERIOD_MS,
+    Plan,
     address,
     identifier,
     invited,
     moment,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.seeding.drawing import Batch
-    from ops.seeding.population import Plan
 
 ADMIN_EVERY: Final = 10
 # The longest time until an invitation is answered.

@@ -7,27 +7,22 @@ nothing is due, so the service sends nothing of it.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from collections.abc import Callable, Mapping
+from typing import Any, Final, LiteralString, TypeAlias
 from uuid import UUID
 
 from psycopg import sql
 
 from adapters.postgres.audit.sign_in_counts import PostgresSignInCounts
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.services.sales import PostgresSalesBook
 from core.audit.sign_in_counts import DAYS_KEPT, SETTLES_AFTER
 from core.ids import first_id_at
 from ops.seeding.copying import in_transaction
-from ops.seeding.population import dashed
+from ops.seeding.population import Plan, dashed
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import TypeAlias
+Say: TypeAlias = Callable[[str], None]
 
-    from adapters.postgres.driver.connection import RawConnection
-    from ops.seeding.population import Plan
-
-    Say: TypeAlias = Callable[[str], None]
 
 # Beside the services of the plan; each of all of them has a plan.
 SERVICES: Final = 100

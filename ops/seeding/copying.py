@@ -7,9 +7,10 @@ table that gets many rows gets them in one transaction, without indexes, foreign
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Final, LiteralString, cast
+from typing import Final, LiteralString, TypeAlias, cast
 from uuid import UUID
 
 from psycopg import sql
@@ -17,24 +18,17 @@ from psycopg import sql
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.audit.audit_log import PostgresAuditLog
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.service_api.users import PostgresServiceUsers
 from adapters.postgres.transaction import Transaction
 from core.audit.audit_log import SETTLES_AFTER
 from core.sessions.origins import BACKGROUND
-from ops.seeding.population import CannotSeed, address, identifier, slug
-from ops.seeding.rows import tables
+from ops.seeding.population import CannotSeed, Plan, address, identifier, slug
+from ops.seeding.rows import Table, tables
 from ops.seeding.unburdened import has_months, without_indexes
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import TypeAlias
+Say: TypeAlias = Callable[[str], None]
 
-    from adapters.postgres.driver.connection import RawConnection
-    from ops.seeding.population import Plan
-    from ops.seeding.rows import Table
-
-    Say: TypeAlias = Callable[[str], None]
 
 BATCH_ROWS: Final = 20_000
 # How many lines the driver gets at once.

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final, TypeAlias
 
 Batch: TypeAlias = range
 

@@ -6,21 +6,16 @@ PostgreSQL depend on them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import random
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from core.accounts.providers import Provider
 from core.events.actions import AuditAction, TargetType
 from core.organizations.memberships import ADMIN, MEMBER
 from core.sign_in.risk import RiskFactor
-from ops.seeding.drawing import NULL, Draw, chance_of, line
-from ops.seeding.population import MILLISECONDS_PER_DAY, address, dashed, day, identifier
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Iterator
-
-    from ops.seeding.drawing import Batch
-    from ops.seeding.population import Plan
+from ops.seeding.drawing import NULL, Batch, Draw, chance_of, line
+from ops.seeding.population import MILLISECONDS_PER_DAY, Plan, address, dashed, day, identifier
 
 SUCCESS_SHARE: Final = 0.92
 IN_AN_ORGANIZATION_SHARE: Final = 0.5

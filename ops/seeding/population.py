@@ -9,16 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from argon2.low_level import Type, hash_secret
 
-from adapters.crypto.passwords import DEFAULT_COST
-from ops.seeding.shares import shares
-
-if TYPE_CHECKING:
-    from adapters.crypto.passwords import Argon2Cost
-    from ops.seeding.shares import Shares
+from adapters.crypto.passwords import DEFAULT_COST, Argon2Cost
+from ops.seeding.shares import Shares, shares
 
 # The password of every account, so that a measurement can sign in as any of them.
 PASSWORD: Final = "correct horse battery staple"  # noqa: S105 - known on purpose, and of no real user

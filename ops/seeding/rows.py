@@ -10,17 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from core.events.events import EventType
 from core.organizations.organizations import OrganizationStatus
 from core.services.plans import DEFAULT_CURRENCY, DEFAULT_PLAN_NAME
 from ops.seeding import accounts, logs
 from ops.seeding.drawing import NULL, Batch, line
-from ops.seeding.population import MILLISECONDS_PER_DAY, address, identifier, moment, password_hash, slug
-
-if TYPE_CHECKING:
-    from ops.seeding.population import Plan
+from ops.seeding.population import MILLISECONDS_PER_DAY, Plan, address, identifier, moment, password_hash, slug
 
 EVENTS_WITHIN_MS = MILLISECONDS_PER_DAY
 

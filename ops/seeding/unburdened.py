@@ -6,18 +6,16 @@ from the catalogue of PostgreSQL. No other connection can use the table meanwhil
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, LiteralString, cast
+from typing import Final, LiteralString, TypeAlias, cast
 
 from psycopg import sql
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-    from typing import TypeAlias
+from adapters.postgres.driver.connection import RawConnection
 
-    from adapters.postgres.driver.connection import RawConnection
+Say: TypeAlias = Callable[[str], None]
 
-    Say: TypeAlias = Callable[[str], None]
 
 # Enough to sort an index of twenty million rows in a few runs, and little enough to leave memory to others.
 SORTING_MEMORY: Final = "256MB"

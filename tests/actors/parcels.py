@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
-from uuid import NAMESPACE_DNS, uuid5
+from typing import Any, cast
+from uuid import NAMESPACE_DNS, UUID, uuid5
 
 import trio
 
 from actors.dispatching import Capacity, Dispatcher
+from actors.doorbells import MemoryDoorbells
 from actors.precedence import RequestsFirst
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
+from ports.database import Database
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from actors.doorbells import MemoryDoorbells
-    from ports.database import Database
 
 LEASE_SECONDS = 60.0
 PLACES = 3

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from actors.audit_counter import BATCH_ENTRIES_MAX, PAUSE_SECONDS, PERIOD_SECONDS, AuditCounter
 from adapters.prometheus import PrometheusMetrics
 from core.audit.audit_log import count_next
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
-
-    from ports.database import Database
+from ports.database import Database
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 

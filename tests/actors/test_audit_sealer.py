@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
 import trio
 from structlog.testing import capture_logs
+from trio.testing import MockClock
 
 from actors import audit_sealer
 from actors.audit_sealer import (
@@ -24,14 +27,7 @@ from adapters.prometheus import PrometheusMetrics
 from core.audit import chain
 from core.audit.chain import SealingBacklog, UnsealedLog
 from core.errors import ServiceUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
-
-    from trio.testing import MockClock
-
-    from ports.database import Database
+from ports.database import Database
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 

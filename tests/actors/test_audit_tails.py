@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
@@ -11,16 +11,14 @@ import trio.testing
 
 from actors.audit_tail_watcher import PERIOD_SECONDS, AuditTailWatcher
 from actors.audit_tails import MemoryAuditTails
+from adapters.postgres.database import PostgresDatabase
 from adapters.prometheus import PrometheusMetrics
 from core.audit import chain, tails
 from core.audit.tails import PLACES_MAX, PLATFORM_LOG, TailsTaken
 from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
-
-if TYPE_CHECKING:
-    from adapters.postgres.database import PostgresDatabase
-    from ports.database import Database
-    from tests.world.builder import Builder
+from ports.database import Database
+from tests.world.builder import Builder
 
 LOG, OTHER = UUID(int=1), UUID(int=2)
 

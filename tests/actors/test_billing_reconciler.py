@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 import time
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -20,14 +21,10 @@ from core.billing import reconciliation
 from core.billing.provider import BillingFailed, BillingMode, BillingRateLimited
 from core.billing.subscriptions import CONFLICT_PERIOD, PERIOD_GRACE, SILENCE_MAX
 from core.secrets import Secret
+from tests.doorbells import RecordedDoorbells
 from tests.payment_provider import KEY, PaymentProvider, running_provider
 from tests.world.billing import CUSTOMER, MONTH, SUBSCRIPTION, Seller, insert_seller
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from tests.doorbells import RecordedDoorbells
-    from tests.world.world import World
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import trio
+from trio.testing import MockClock
 
 from actors.certificate_watcher import BATCH_ROWS_MAX, JOB_TYPE, PERIOD_SECONDS, CertificateWatcher
 from adapters.prometheus import PrometheusMetrics
 from core.saml import certificates
 from core.sign_in.upstream import connection_keys, metadata_validity
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
-
-    from ports.database import Database
+from ports.database import Database
 
 
 class FakeDatabase:

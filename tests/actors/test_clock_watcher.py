@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import trio
@@ -21,12 +22,8 @@ from actors.periods import PeriodicActor
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
 from ports.clock import Comparison
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from ports.database import Database
-    from ports.metrics import Metrics
+from ports.database import Database
+from ports.metrics import Metrics
 
 TRUE_TIME = datetime(2026, 3, 4, tzinfo=UTC)
 DAY_SECONDS = 86_400.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
 
 import pytest
 import trio
@@ -18,10 +18,6 @@ from actors.dispatching import (
 from actors.doorbells import MemoryDoorbells
 from ports.doorbells import Bell
 from tests.actors.parcels import ITEMS, LEASE_SECONDS, PLACES, Crash, Queues, Sender
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 

@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import trio
 from structlog.testing import capture_logs
+from trio.testing import MockClock
 
 from actors.housekeeper import KINDS_AT_ONCE, PAUSE_SECONDS, PERIOD_SECONDS, Housekeeper
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.platform.housekeeping import BATCH_ROWS_MAX, Leftover, sweep
 from core.privacy.closed_accounts import forget_next
+from ports.database import Database
+from ports.metrics import Metrics
+from tests.clock import SettableClock
 from tests.waiting import eventually
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from ports.database import Database
-    from ports.metrics import Metrics
-    from tests.clock import SettableClock
 
 # The kind that is swept first.
 FIRST = next(iter(Leftover)).value

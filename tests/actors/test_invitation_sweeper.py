@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
 import trio
 from structlog.testing import capture_logs
+from trio.testing import MockClock
 
 from actors.invitation_sweeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, InvitationSweeper
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics
 from core.invitations.invitations import Due, Swept, sweep
+from ports.database import Database
 from tests.clock import SettableClock
 from tests.postgres import connected
 from tests.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from trio.testing import MockClock
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from ports.database import Database
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 # Tests in which time passes take the clock as an argument, because pytest-trio finds it only among their own arguments.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import trio
@@ -14,11 +15,7 @@ from actors.key_refresher import CATCH_UP_SECONDS_MAX, PAUSE_SECONDS, PERIOD_SEC
 from core.errors import DatabaseFailed, ServiceUnavailable
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyState, SigningKey, published
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ports.database import Database
+from ports.database import Database
 
 
 def key(kid: str) -> SigningKey:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import trio
 from structlog.testing import capture_logs
+from trio.testing import MockClock
 
 from actors.log_month_keeper import LogMonthKeeper
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.platform import log_months
 from core.platform.log_months import Log
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from ports.database import Database
-    from tests.clock import SettableClock
+from ports.database import Database
+from tests.clock import SettableClock
 
 LOG = Log.SCIM_LOG_ENTRIES
 

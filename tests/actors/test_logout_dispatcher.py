@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+from uuid import UUID
 
 import pytest
 import trio
@@ -13,18 +15,13 @@ from actors.dispatching import DELIVERIES_AT_ONCE_MAX, PERIOD_SECONDS
 from actors.doorbells import MemoryDoorbells
 from actors.logout_dispatcher import JOB_TYPE, SERVICES_AT_ONCE_MAX, LogoutDispatcher
 from adapters.gateways.attempts import ATTEMPT_SECONDS_MAX
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, RETRY_DELAYS, Attempt
 from core.errors import ServiceUnavailable
 from tests.actors.mail_courier.installation import Steps, TimelessDatabase
 from tests.world.builder import Builder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
 
 SILENT = Attempt(status_code=None, body=None, error="The receiver did not answer within 15 seconds.")
 TOLD = Attempt(status_code=200, body="", error=None)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 import trio
@@ -17,12 +18,8 @@ from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.key_certificates import WARNING
 from core.platform.health_figures import Backlog, PlatformFigures
+from ports.database import Database
 from ports.metrics_of_work import ProcessUsage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ports.database import Database
 
 FIGURES = PlatformFigures(
     active_users=8, organizations=3, mfa_users=2, queued_mails=3, queued_deliveries=2, certificates_ending=1

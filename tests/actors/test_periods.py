@@ -5,19 +5,17 @@ The actors' own tests show what their work is, and how they divide it into batch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import trio
 from structlog.testing import capture_logs
+from trio.testing import MockClock
 
 from actors.periods import PeriodicActor
 from actors.turns import MemoryTurns
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
 
 PERIOD_SECONDS = 60.0
 WORK_SECONDS = 2.0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import trio
@@ -19,13 +20,9 @@ from actors.turns import MemoryTurns
 from adapters.prometheus import PrometheusMetrics
 from core.billing.provider import BillingMode
 from core.errors import ServiceUnavailable
+from ports.database import Database
 from ports.doorbells import Bell
 from ports.listening import ListeningFailed, Word
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
-
-    from ports.database import Database
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 import trio
 from trio.testing import MockClock
 
 from actors.precedence import REQUEST_SECONDS_MAX, WAIT_SECONDS_MAX, RequestsFirst
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @pytest.fixture

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from actors.doorbells import MemoryDoorbells
 from actors.service_user_counter import (
@@ -17,12 +18,8 @@ from actors.service_user_counter import (
 )
 from adapters.prometheus import PrometheusMetrics
 from core.service_api.users import add_milestones, count_changes
+from ports.database import Database
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
-
-    from ports.database import Database
 
 
 class FakeDatabase:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID
 
 import trio
 from structlog.testing import capture_logs
+from trio.testing import MockClock
 
 from actors.dispatching import PERIOD_SECONDS, RECORD_PAUSE_SECONDS, RECORD_SECONDS_MAX
 from actors.doorbells import MemoryDoorbells
@@ -18,11 +19,7 @@ from core.audit import siem_stream
 from core.audit.siem import SiemOptions, SiemProvider
 from core.audit.siem_stream import LeasedStream, SiemBatch, SiemEvent, SiemTarget, StreamReceipt
 from core.errors import ServiceUnavailable
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
-
-    from ports.database import Database
+from ports.database import Database
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from actors.sign_in_counter import BATCH_SIGN_INS_MAX, PAUSE_SECONDS, PERIOD_SECONDS, SignInCounter
 from adapters.prometheus import PrometheusMetrics
 from core.audit.sign_in_counts import count_next, forget_days
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
-
-    from ports.database import Database
+from ports.database import Database
 
 
 class FakeDatabase:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 import structlog
@@ -20,9 +19,7 @@ from actors.supervision import (
 )
 from adapters.prometheus import PrometheusMetrics
 from ports.actors import ActorReport, BackgroundTaskState
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
+from tests.clock import SettableClock
 
 
 class Actor:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import trio
+from trio.testing import MockClock
 
 from actors.turns import MemoryTurns
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
 
 
 async def test_a_turn_is_waited_for_begins_and_ends(nursery: trio.Nursery, autojump_clock: MockClock) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import trio
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from core.events.events import EventType
 from tests.meeting import Meeting
 from tests.postgres import CONNECTIONS_MAX
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
 
 
 def add_counters(connection: Connection) -> None:

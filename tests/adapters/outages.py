@@ -5,24 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psutil
 import psycopg
 import trio
 
+from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
 from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator
-    from pathlib import Path
-
-    from adapters.postgres.database import PostgresDatabase
 
 CONNECTIONS_MAX = 4
 CALLERS = 8

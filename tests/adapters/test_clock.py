@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 
 from adapters.clock import DIFFERENCE_SECONDS_MAX, JUMP_SECONDS_MAX, CheckedClock
 from adapters.crypto.randomness import SystemRandomness
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 import pytest
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from core.errors import Conflict, DatabaseFailed, NotFound
 from core.sessions.origins import BACKGROUND, Origin
 from ports.doorbells import Bell
 from tests.adapters.counters import add_counters, count, on_every_connection, publish, sql, value
-
-if TYPE_CHECKING:
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from tests.doorbells import RecordedDoorbells
+from tests.doorbells import RecordedDoorbells
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import structlog
@@ -11,15 +11,12 @@ from psycopg.conninfo import make_conninfo
 
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver import timed_connection
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.transaction import Aggregate
+from adapters.postgres.transaction import Aggregate, Tools
 from core.errors import DatabaseFailed, ServiceUnavailable
 from tests.adapters.counters import add_counters, sql
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.transaction import Tools
-    from tests.doorbells import RecordedDoorbells
+from tests.doorbells import RecordedDoorbells
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import errno
 import math
 import time
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import AsyncGenerator, Callable, Iterator
+from typing import NoReturn
 
 import psycopg
 import pytest
@@ -22,6 +23,7 @@ from adapters.postgres.driver import timed_connection
 from adapters.postgres.driver.pool import CONNECT_AGAIN_SECONDS, IDLE_SECONDS_MAX, Pool
 from adapters.postgres.driver.timed_connection import TRUSTED_SECONDS, TimedConnection
 from adapters.postgres.schema import migrations
+from adapters.postgres.transaction import Tools
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
 from tests.adapters.outages import (
@@ -39,12 +41,6 @@ from tests.adapters.outages import (
 from tests.doorbells import RecordedDoorbells
 from tests.postgres import data_folder
 from tests.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterator
-
-    from adapters.postgres.transaction import Tools
-
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
 from ports.doorbells import Bell
 from tests.adapters.counters import add_counters, count, publish, sql, value
+from tests.doorbells import RecordedDoorbells
 from tests.meeting import wait_for
 from tests.postgres import CONNECTIONS_MAX
 from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from tests.doorbells import RecordedDoorbells
 
 
 @pytest.fixture(autouse=True)

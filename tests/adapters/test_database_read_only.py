@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 import pytest
@@ -15,6 +16,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.schema import migrations
+from adapters.postgres.transaction import Tools
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
 from tests.adapters.outages import (
@@ -29,12 +31,6 @@ from tests.adapters.outages import (
 from tests.doorbells import RecordedDoorbells
 from tests.postgres import data_folder
 from tests.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterator
-
-    from adapters.postgres.transaction import Tools
-
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

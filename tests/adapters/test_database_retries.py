@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import structlog
 import trio
 
 from adapters.postgres import database as databases
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from core.errors import ServiceUnavailable
 from tests.adapters.counters import add_counters, count, on_every_connection, publish, sql, value
+from tests.doorbells import RecordedDoorbells
 from tests.meeting import Meeting
 from tests.postgres import CONNECTIONS_MAX
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from tests.doorbells import RecordedDoorbells
 
 
 @pytest.fixture(autouse=True)

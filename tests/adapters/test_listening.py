@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -12,23 +13,18 @@ from psycopg.conninfo import make_conninfo
 
 from adapters.postgres import listening as listening_in_postgres
 from adapters.postgres.announcing import ANNOUNCE_FEED
-from adapters.postgres.listening import PostgresListening
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.listening import PostgresListening, PostgresListeningConnection
 from core.billing.provider import BillingMode
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
 from core.webhooks import sequencing
 from ports.listening import ListeningFailed, Word
+from tests.clock import SettableClock
 from tests.ids import new_id
+from tests.postgres import Databases
 from tests.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.listening import PostgresListeningConnection
-    from tests.clock import SettableClock
-    from tests.postgres import Databases
 
 # Longer than anything here takes: what is awaited comes by itself.
 LONG_SECONDS = 10.0

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -22,15 +23,10 @@ from adapters.gateways.name_lookups import (
 )
 from adapters.hosts_file import HostsFile
 from adapters.resolver import DnsResolver
+from core.outbound import Address
 from tests.adapters.webhooks.sending import attempt
+from tests.name_server import NameServer
 from tests.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-    from pathlib import Path
-
-    from core.outbound import Address
-    from tests.name_server import NameServer
 
 ORGANIZATION, OTHER = UUID(int=1), UUID(int=2)
 SHORT_SECONDS = 1.0

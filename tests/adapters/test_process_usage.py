@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from adapters.process_usage import ROLLUP, measured, process_usage
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.skipif(not ROLLUP.exists(), reason="this system has no /proc/self/smaps_rollup")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from adapters import dns_questions
 from adapters.dns_questions import DnsQuestions
 from adapters.resolver import DnsResolver
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.name_server import NameServer
+from tests.name_server import NameServer
 
 NAME = "_gatehouse.id.example.com"
 

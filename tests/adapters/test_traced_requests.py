@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -12,9 +12,6 @@ from adapters.tracing.spans import SamplingTracer
 from ports.tracing import SpanKind
 from tests.collector import Collector, collecting
 from tests.kept_spans import KeptSpans
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 EMPTY = b""
 

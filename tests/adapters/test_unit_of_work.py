@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 import psycopg
 import pytest
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from core.errors import DatabaseFailed, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -17,15 +20,9 @@ from core.mail.mail import MailTemplate
 from core.secrets import Secret
 from core.sessions.origins import Origin
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
-    from tests.doorbells import RecordedDoorbells
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
+from tests.doorbells import RecordedDoorbells
 
 SERVICE = UUID("00000000-0000-7000-8000-00000000005e")
 ACTOR = UUID("00000000-0000-7000-8000-0000000000ac")

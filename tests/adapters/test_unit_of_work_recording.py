@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.events.actions import AuditAction
 from core.sessions.origins import BACKGROUND
 from core.sessions.sessions import Session
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.transaction import Tools
-    from tests.clock import SettableClock
+from tests.clock import SettableClock
 
 INVITATION = UUID("00000000-0000-7000-8000-00000000001e")
 ACTOR = UUID("00000000-0000-7000-8000-0000000000ac")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
@@ -19,9 +19,6 @@ from core.errors import (
     all_checked,
     all_valid,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Operations 7, then decisions 1.3, then the codes that HTTP requires in addition.
 DOCUMENTED = {

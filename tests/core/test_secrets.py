@@ -6,16 +6,13 @@ import copy
 import hashlib
 import json
 import pickle
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.secrets import Secret, hash_token
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SECRET = Secret("correct horse")
 

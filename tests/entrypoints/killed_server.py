@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import httpx
 import trio
 
 from adapters.gateways.outbound import NoCookies
+from tests.processes import Service, Services
 from tests.waiting import eventually
-
-if TYPE_CHECKING:
-    from tests.processes import Service, Services
 
 HOST = "localhost:8000"
 BASE_URL = f"http://{HOST}"

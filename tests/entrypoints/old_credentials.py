@@ -8,22 +8,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from pyotp.totp import TOTP
 
 from tests.authenticators import Authenticator
 from tests.entrypoints.site import BASE_URL, Site, location_of
+from tests.processes import Service
 from tests.service_provider import NAMESPACES, ServiceProvider, is_signed, posted_form
 from tests.world.visitor import FORM, forms_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.processes import Service
 
 OWNER: Final = "root@example.com"
 PASSWORD: Final = "correct horse battery"

@@ -6,17 +6,12 @@ A sign-in whose answer was lost may have been completed; sent again it is refuse
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from tests.entrypoints.killed_server import Acknowledged
 from tests.entrypoints.work import Client
-from tests.identity_provider import asked, posted
-from tests.service_provider import posted_form
+from tests.identity_provider import IdentityProvider, asked, posted
+from tests.service_provider import ServiceProvider, posted_form
 from tests.world.saml_connection import HEADERS
-
-if TYPE_CHECKING:
-    from tests.entrypoints.killed_server import Acknowledged
-    from tests.identity_provider import IdentityProvider
-    from tests.service_provider import ServiceProvider
 
 PAGES = {"Accept": "text/html", "User-Agent": "a browser"}
 REFUSED = 400

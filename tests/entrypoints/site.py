@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from werkzeug.http import parse_cookie
 
+from tests.processes import Answer, Service
 from tests.world.visitor import FORM, forms_in
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tests.processes import Answer, Service
 
 BASE_URL = "http://localhost:8000"
 REDIRECTS_MAX = 8

@@ -11,9 +11,9 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import structlog
 import trio
@@ -22,9 +22,6 @@ from entrypoints import logs
 from entrypoints.heartbeats import HangLimits, beat
 from entrypoints.worker_counts import ReplacedWorkers
 from entrypoints.workers import supervise_workers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 WORKERS = 2
 SILENCE_SECONDS = 5.0

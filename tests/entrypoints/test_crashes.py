@@ -6,8 +6,9 @@ Some kills come during the first start, the others under load; some kill Postgre
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 import psycopg
@@ -16,13 +17,8 @@ import pytest
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from tests.clients import answers, load
+from tests.processes import Commands, Service, Services
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.processes import Commands, Service, Services
 
 PATHS = ["/health/ready", "/.well-known/jwks.json"]
 KILLS_UNDER_LOAD = 7

@@ -6,22 +6,17 @@ import json
 import os
 import signal
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from entrypoints.settings import Settings
-from tests.clients import answers, load, losses
+from tests.clients import Asked, Client, answers, load, losses
 from tests.postgres import data_folder
 from tests.processes import Services, given_database
 from tests.waiting import BUSY_MACHINE_SECONDS_MAX, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.clients import Asked, Client
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

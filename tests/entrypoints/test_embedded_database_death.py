@@ -6,19 +6,14 @@ import json
 import os
 import re
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.clients import answers, load, losses
-from tests.processes import lay_made_cluster
+from tests.processes import Service, Services, lay_made_cluster
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.processes import Service, Services
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

@@ -8,8 +8,9 @@ import os
 import shutil
 import signal
 import time
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -19,14 +20,8 @@ from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.embedded.programs import account_for, programs_for
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from tests.postgres import data_folder
-from tests.processes import Services, given_database
+from tests.processes import Service, Services, given_database
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.processes import Service
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from entrypoints import equipment, main
 from entrypoints.operator import setting_checks
 from entrypoints.settings import CannotStart, Settings, load
 from tests.geoip import KIND, make_database, place
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

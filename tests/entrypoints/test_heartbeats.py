@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -20,9 +20,6 @@ from entrypoints.heartbeats import HangLimits, Heartbeat, Pulse
 from tests.entrypoints import supervised
 from tests.processes import Service
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 HANG_LIMITS = HangLimits()

@@ -5,24 +5,20 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
 from pyotp.totp import TOTP
 
 from tests.mail_server import PostOffice
+from tests.processes import Service, Services
 from tests.waiting import wait_until
-from tests.world.builder import PASSWORD
+from tests.world.builder import PASSWORD, Builder
 from tests.world.fixtures import builder
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.processes import Service, Services
-    from tests.world.builder import Builder
 
 __all__ = ["builder"]
 

@@ -7,31 +7,27 @@ comes again, with the same Message-ID and the same webhook-id, so that its recei
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 import trio
 
 from tests.clock import SettableClock
 from tests.entrypoints.killed_server import KilledServer
-from tests.entrypoints.saml_work import REFUSED
+from tests.entrypoints.saml_work import REFUSED, Browser, Employees
+from tests.entrypoints.work import Buyer, Client, DirectoryClient, ProviderEvents, Registrant
 from tests.entrypoints.workplace import SENDER, TOLD, begin_work, outside
+from tests.mail_server import PostOffice
+from tests.payment_provider import PaymentProvider
+from tests.processes import Services
+from tests.receiver import Receiver
 from tests.waiting import eventually
+from tests.world.builder import Builder
 from tests.world.fixtures import builder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from tests.entrypoints.saml_work import Browser, Employees
-    from tests.entrypoints.work import Buyer, Client, DirectoryClient, ProviderEvents, Registrant
-    from tests.mail_server import PostOffice
-    from tests.payment_provider import PaymentProvider
-    from tests.processes import Services
-    from tests.receiver import Receiver
-    from tests.world.builder import Builder
 
 __all__ = ["builder"]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -16,20 +18,12 @@ from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 from core.events.events import EventType
 from core.secrets import Secret
 from core.webhooks.webhooks import WEBHOOKS_MAX, SigningSecrets, Webhook
-from tests.processes import MASTER_KEY
-from tests.receiver import open_receiver
+from tests.processes import MASTER_KEY, Services
+from tests.receiver import Receiver, open_receiver
 from tests.transactions import transaction_on
 from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
-from tests.world.builder import PASSWORD, new_id
+from tests.world.builder import PASSWORD, Builder, new_id
 from tests.world.fixtures import builder
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from uuid import UUID
-
-    from tests.processes import Services
-    from tests.receiver import Receiver
-    from tests.world.builder import Builder
 
 __all__ = ["builder"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from entrypoints.main import require_settings
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import load
 from tests.pictures import drawn_png
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><script>alert(1)</script><path d="M0 0h8v8z"/></svg>'
 TAKES = "GATEHOUSE_LOGO takes the path of a PNG or SVG file of at most 256 KiB. "

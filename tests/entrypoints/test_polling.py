@@ -5,22 +5,17 @@ from __future__ import annotations
 import re
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.embedded.cluster import SUPERUSER
-from tests.processes import address
+from tests.processes import Service, Services, address
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.processes import Service, Services
 
 # Each starts servers and waits for what happens once in a while; CI runs them.
 pytestmark = pytest.mark.long

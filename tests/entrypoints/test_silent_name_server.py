@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
 import trio
 
+from adapters.postgres.driver.connection import Connection
 from tests.clock import SettableClock
+from tests.name_server import NameServer
+from tests.processes import Services
 from tests.receiver import Receiver, open_receiver
 from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
 from tests.world.builder import PASSWORD, Builder
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.name_server import NameServer
-    from tests.processes import Services
 
 pytestmark = pytest.mark.long
 

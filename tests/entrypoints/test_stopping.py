@@ -6,15 +6,17 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from adapters.crypto.vault import Vault, parse_master_keys
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.mail import mail
@@ -28,13 +30,6 @@ from tests.clients import answers, load, losses
 from tests.mail_server import PostOffice
 from tests.processes import MASTER_KEY, Service, Services, lay_made_cluster
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from aiosmtpd.smtp import SMTP, Envelope, Session
-
-    from adapters.postgres.driver.connection import Connection
 
 # Each starts servers, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from tests.clients import answers, load
 from tests.collector import Collector, attributes, collecting
+from tests.processes import Services
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.processes import Services
 
 # Each starts servers, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

@@ -8,9 +8,11 @@ from __future__ import annotations
 import copy
 import json
 import threading
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import jwt
 import psycopg
@@ -26,15 +28,9 @@ from tests.entrypoints.old_credentials import (
     require_good,
 )
 from tests.entrypoints.site import BASE_URL
-from tests.processes import Commands, Services, address, given_database
+from tests.postgres import Databases
+from tests.processes import Commands, Service, Services, address, given_database
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-    from pathlib import Path
-
-    from tests.postgres import Databases
-    from tests.processes import Service
 
 # It starts four servers, which takes seconds; CI runs it.
 pytestmark = pytest.mark.long

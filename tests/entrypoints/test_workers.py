@@ -6,21 +6,15 @@ import os
 import re
 import signal
 import time
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
-from tests.clients import answers, load, losses
-from tests.processes import lay_made_cluster
+from tests.clients import Asked, Client, answers, load, losses
+from tests.processes import Service, Services, lay_made_cluster
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tests.clients import Asked, Client
-    from tests.processes import Service, Services
 
 # Each starts servers, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

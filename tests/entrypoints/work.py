@@ -9,20 +9,16 @@ import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
 from core.billing import signatures
 from core.secrets import Secret
+from tests.entrypoints.killed_server import Acknowledged, KilledServer
 from tests.world.billing import RECEIVER
-from tests.world.builder import PASSWORD
+from tests.world.builder import PASSWORD, Builder
 from tests.world.directory import PATCH, SCIM_JSON, TOKEN, USER
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.entrypoints.killed_server import Acknowledged, KilledServer
-    from tests.world.builder import Builder
 
 SIGNING_SECRET = Secret("whsec_of_the_killed_server")
 CUSTOMER = "cus_acme"

@@ -6,18 +6,20 @@ checkouts; the employees of Initech sign in by its identity provider.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import trio
 
-from tests.entrypoints.killed_server import BASE_URL, HOST
+from tests.entrypoints.killed_server import BASE_URL, HOST, KilledServer
 from tests.entrypoints.saml_work import Browser, Employees
 from tests.entrypoints.work import (
     CUSTOMER,
     SIGNING_SECRET,
     Buyer,
+    Client,
     DirectoryClient,
     Offer,
     ProviderEvents,
@@ -26,23 +28,13 @@ from tests.entrypoints.work import (
 )
 from tests.identity_provider import IdentityProvider
 from tests.mail_server import PostOffice
-from tests.payment_provider import KEY, running_provider
-from tests.receiver import open_receiver
+from tests.payment_provider import KEY, PaymentProvider, running_provider
+from tests.receiver import Receiver, open_receiver
 from tests.service_provider import ServiceProvider
-from tests.world.builder import PASSWORD
+from tests.world.builder import PASSWORD, Builder
 from tests.world.directory import TOKEN as SCIM_TOKEN
 from tests.world.directory import insert_scim_token
 from tests.world.http_visitor import HttpVisitor
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-    from uuid import UUID
-
-    from tests.entrypoints.killed_server import KilledServer
-    from tests.entrypoints.work import Client
-    from tests.payment_provider import PaymentProvider
-    from tests.receiver import Receiver
-    from tests.world.builder import Builder
 
 CLIENTS_OF_EACH_KIND = 2
 SENDER = "id@gatehouse.example"

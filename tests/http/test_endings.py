@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.endings import ENDED_BY, Cause, Issued
 from tests.world.builder import PASSWORD
 from tests.world.directory import insert_directory
-from tests.world.issued import issue_everything
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.world.issued import Everything
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.issued import Everything, issue_everything
+from tests.world.team import Team
+from tests.world.world import World
 
 OFF = {"op": "replace", "path": "active", "value": False}
 RESET_TOKEN = "3f0c6f3e-2f66-4a6f-9a5c-6a0d6a1f0001"

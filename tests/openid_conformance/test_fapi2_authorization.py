@@ -7,21 +7,19 @@ Each test stands for modules of the OpenID Foundation's plan `fapi2-security-pro
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.openid.clients import ASSERTION_TYPE
+from tests.application import Answer
 from tests.world.authorization import ISSUER, address_of, led_back
 from tests.world.builder import EMAIL
 from tests.world.relying_party import REDIRECT_URI
 from tests.world.signing_in import claims_of
 from tests.world.strict_party import PAR, REQUEST, StrictKey, StrictParty, insert_strict_party
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
+from uuid import UUID
 
 import jwt
 import pytest
@@ -18,23 +18,18 @@ from core.openid import device
 from core.sessions.security_profiles import OtherWayRefused
 from core.sign_in import child_sessions
 from core.sign_in.proofs import Destination
+from tests.application import Answer
 from tests.world.authorization import address_of, led_back
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.passkeys import Keyring
+from tests.world.platform import Platform
 from tests.world.relying_party import REDIRECT_URI, insert_relying_party
+from tests.world.saml import SamlWorld
 from tests.world.second_factors import insert_person
 from tests.world.signing_in import claims_of
 from tests.world.strict_party import TOKEN, StrictKey, StrictParty, insert_strict_party
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.passkeys import Keyring
-    from tests.world.platform import Platform
-    from tests.world.saml import SamlWorld
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World, assert_refused
 
 AT_BANK = {"org_slug": "bank", "service_slug": "bank"}
 

@@ -7,20 +7,18 @@ Each test stands for modules of the OpenID Foundation's plan `fapi2-security-pro
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jwt
 import pytest
 
+from tests.application import Answer
 from tests.world.builder import EMAIL
 from tests.world.relying_party import BASE_URL
 from tests.world.signing_in import claims_of
 from tests.world.strict_party import PAR, TOKEN, USERINFO, StrictKey, StrictParty, insert_strict_party
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import json
 import re
 import shutil
 import textwrap
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import psycopg
 import pytest
@@ -14,13 +15,8 @@ import pytest
 from tests.adapters.backup.databases import contents
 from tests.documents import ROOT
 from tests.other_postgres import OtherPostgres, other_postgres, require
-from tests.processes import Commands, Services, embedded_commands, embedded_services
+from tests.processes import Commands, Service, Services, embedded_commands, embedded_services
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.processes import Service
 
 __all__ = ["embedded_commands", "embedded_services"]
 

@@ -7,9 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +20,6 @@ from ops.benchmarks.load import Head, LoaderFailed, Requests, parse_head, parse_
 from ops.benchmarks.operation import BARE, WORD, Operation
 from ops.benchmarks.operations import OPERATIONS
 from ops.benchmarks.standing import StandingFigure
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-    from pathlib import Path
 
 BURN = "import time\nwhile time.process_time() < 0.15: pass"
 # The kernel reports user and system time each in whole hundredths, rounded down.

@@ -7,8 +7,9 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,6 @@ from ops.benchmarks.hot_operations import HOT_OPERATIONS, RATIOS_SINCE, HotOpera
 from ops.benchmarks.release_check import MARGIN, Measurement, ReleaseCheck, Verdict, in_turns, judge, limits_beside
 from ops.benchmarks.releases import Release, extract, last_release
 from ops.benchmarks.servers import CannotMeasure
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 # The first thread works little, the second one all the time.
 WORK_ON_A_THREAD = """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -23,10 +24,6 @@ from ops.benchmarks.single_caller import (
     QueryFigures,
     read_whole,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 FIGURES = QueryFigures(
     name="members", p50_ms=1.0, p99_ms=2.0, cpu_ms=1.0, bytes_max=100, read_whole=[], others_share=0.25

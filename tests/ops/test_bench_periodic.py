@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from ops.benchmarks.periodic import PeriodicFigures, run_actors
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.long

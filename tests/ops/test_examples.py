@@ -9,26 +9,19 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import Page, Route
 from pyotp.totp import TOTP
 
 from ops.examples.server import Gatehouse
-from tests.processes import clean_environment, services
-from tests.world.builder import EMAIL, PASSWORD
+from tests.browser import Watched
+from tests.processes import Services, clean_environment, services
+from tests.world.builder import EMAIL, PASSWORD, Builder
 from tests.world.fixtures import builder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-
-    from playwright.sync_api import Page, Route
-
-    from tests.browser import Watched
-    from tests.processes import Services
-    from tests.world.builder import Builder
 
 __all__ = ["builder", "services"]
 

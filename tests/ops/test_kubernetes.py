@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
@@ -15,9 +16,6 @@ from entrypoints import capabilities, settings
 from entrypoints.operator import cli
 from tests.documents import ROOT
 from tests.peers import Peer, peer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # The programs that check and read the manifests are installed first; CI runs these.
 pytestmark = pytest.mark.long

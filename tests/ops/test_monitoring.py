@@ -7,7 +7,9 @@ import os
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -19,10 +21,6 @@ from entrypoints.worker_counts import ReplacementReason
 from ports.metrics_of_work import ProcessUsage
 from tests.documents import MANUAL, ROOT, anchors
 from tests.web.probe import ask, make_installation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MONITORING = ROOT / "ops" / "monitoring"
 ALERTS = MONITORING / "alerts.yaml"

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 import ssl
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.limits import LARGE_BODY_BYTES_MAX
 from tests import proxies
 from tests.clients import answers, load, losses
+from tests.postgres import Databases
 from tests.processes import Service, Services, given_database, prefixed
-from tests.proxies import NAME, client_context, free_port
+from tests.proxies import NAME, Proxy, client_context, free_port
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.postgres import Databases
-    from tests.proxies import Proxy
 
 # Each starts servers and a proxy, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

@@ -9,17 +9,15 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests import processes
 from tests.documents import ROOT
 from tests.processes import Services, clean_environment, given_database
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 # It downloads tools and builds; CI runs these.
 pytestmark = pytest.mark.long

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
 from tests.entrypoints.site import BASE_URL, Site
 from tests.processes import Commands, Services, commands, services
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 __all__ = ["commands", "services"]
 

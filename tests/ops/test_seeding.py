@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from adapters.crypto.passwords import Argon2PasswordHasher
+from adapters.postgres.driver.connection import RawConnection
 from ops.seeding import __main__ as command
 from ops.seeding.copying import BATCH_ROWS, seed
 from ops.seeding.population import PASSWORD, PERIOD, CannotSeed, Plan, identifier, password_hash
 from ops.seeding.rows import tables
 from ops.seeding.shares import Shares, shares
 from ops.seeding.unburdened import without_indexes
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import RawConnection
 
 pytestmark = pytest.mark.long
 

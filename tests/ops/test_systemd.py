@@ -6,8 +6,10 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import psycopg
 import pytest
@@ -33,10 +35,6 @@ from tests.processes import (
     prefixed,
 )
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 UNITS: Final = ROOT / "ops" / "systemd"
 SERVER, MIGRATION = UNITS / "gatehouse.service", UNITS / "gatehouse-migrate.service"

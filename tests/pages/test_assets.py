@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from entrypoints.pages.asset_files import FOLDER
 from entrypoints.pages.assets import STYLES, asset_address
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.application import Client
+from tests.application import Client
 
 STYLES_FOLDER = FOLDER / "styles"
 STYLE_SHEET = b"\n".join((STYLES_FOLDER / name).read_bytes() for name in STYLES)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from entrypoints.pages import csv_files
 from entrypoints.pages.csv_files import ROWS_MAX, cell, csv_file
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.world.domains import DOMAIN, insert_verified
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.world.team import Team
 
 BASE_URL = "http://localhost:8000"
 MEMBER = "member@example.com"

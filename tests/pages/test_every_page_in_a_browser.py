@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
+from adapters.postgres.database import PostgresDatabase
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
 from entrypoints.pages.languages import LANGUAGES
 from entrypoints.pages.rendering import TEMPLATES, render
 from tests import axe
-from tests.browser import Site
+from tests.browser import Site, Watched
 from tests.pages.samples import NAME, SAMPLES, samples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Page
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
-    from tests.postgres import Databases
+from tests.postgres import Databases
 
 # Frames and parts of other pages, and pages that `test_in_a_browser.py` opens.
 OTHERS = {

@@ -1,13 +1,17 @@
 """The pages as a browser shows them: self-contained, readable, and usable with a keyboard and without scripts."""
 
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import pytest
+from playwright.sync_api import ViewportSize
 from quart import Response
 
+from adapters.postgres.database import PostgresDatabase
 from core.mail import mail
 from core.mail.mail import MailTemplate
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
 from entrypoints.pages.platform_look import look_of
 from entrypoints.pages.rendering import HTML, TEMPLATES, Page, protected
@@ -15,18 +19,8 @@ from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests import axe, specimen
-from tests.browser import Site
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Literal
-
-    from playwright.sync_api import ViewportSize
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
-    from tests.postgres import Databases
+from tests.browser import Site, Watched
+from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -15,14 +15,10 @@ from entrypoints.pages.languages import ENGLISH, LANGUAGES, Language, read_langu
 from entrypoints.pages.po_files import PoFileMalformed, entries
 from entrypoints.pages.rendering import render, templates
 from entrypoints.web.serving.languages import LANGUAGE_COOKIE, asked_for
+from tests.application import Client
 from tests.world.domains import DOMAIN, insert_verified
 from tests.world.visitor import FORM, LANGUAGE, Visitor, set_cookies
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.application import Client
-    from tests.world.world import World
+from tests.world.world import World
 
 GREETING = """
 msgid ""

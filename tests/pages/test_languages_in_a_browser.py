@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
+from adapters.postgres.database import PostgresDatabase
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
-from tests.browser import Site
+from tests.browser import Site, Watched
 from tests.pages.samples import samples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
@@ -17,6 +17,7 @@ from core.colors import DARK_SURFACE, contrast
 from core.organizations.settings.pictures import Picture, PictureType
 from core.platform_brand import NAME_DEFAULT, PlatformBrand
 from entrypoints import capabilities
+from entrypoints.installation import Installation
 from entrypoints.pages.languages import LANGUAGES
 from entrypoints.pages.platform_look import look_of
 from entrypoints.pages.rendering import render
@@ -24,11 +25,6 @@ from entrypoints.web.serving.application import Application
 from tests.application import Client
 from tests.pages.samples import SAMPLES
 from tests.pictures import drawn_png
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from entrypoints.installation import Installation
 
 PNG = Picture(type=PictureType.PNG, content=drawn_png(40, 30))
 SVG = Picture(

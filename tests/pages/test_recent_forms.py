@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 
 from entrypoints import capabilities
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.routes import Route
+from entrypoints.web.serving.routes import Route
 
 ROUTES = capabilities.routes(is_development=True)
 PAGES = {route.path: route for route in ROUTES if route.method == "GET"}

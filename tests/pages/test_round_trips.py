@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from psycopg.abc import PQGen
 
 from adapters.postgres.driver.statements import Statements
 from tests.pages.saml.logout_steps import index_of, redirected_to, send, statuses
@@ -13,16 +12,12 @@ from tests.world.authorization import address_of, sign_in
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.directory import PATCH, insert_directory
 from tests.world.fixtures import saml, saml_shop
+from tests.world.inviter import Inviter
 from tests.world.relying_party import insert_relying_party
-
-if TYPE_CHECKING:
-    from psycopg.abc import PQGen
-
-    from tests.world.inviter import Inviter
-    from tests.world.saml import SamlService
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.saml import SamlService
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 __all__ = ["saml", "saml_shop"]
 

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from jinja2 import Environment, nodes
 
 from core.accounts.links import LinkUnusable
-from core.errors import NotFound, PayloadTooLarge, RequestTimedOut, ServiceUnavailable
+from core.errors import NotFound, PayloadTooLarge, Refusal, RequestTimedOut, ServiceUnavailable
 from core.organizations.memberships import BUILT_IN_ROLES
 from core.organizations.organizations import OrganizationStatus
 from core.sign_in.reasons import SignInReason
@@ -31,11 +32,6 @@ from entrypoints.web.serving.answers import InternalFailure
 from entrypoints.web.serving.languages import TRANSLATIONS
 from tests import refusal_texts
 from tests.adapters.mail.texts import texts_of_mails
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from core.errors import Refusal
 
 PAGES = Path(pages.__file__).parent
 # Documentation of the interface for developers, generated from English docstrings.

@@ -6,33 +6,27 @@ The mails and the forms are counted: a way that is kept asks for nothing twice.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
+from playwright.sync_api import Page, Request, Route
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
 from entrypoints.pages.languages import LANGUAGES
-from tests.browser import Site
+from tests.browser import Site, Watched
 from tests.clock import SettableClock
+from tests.postgres import Databases
 from tests.world.builder import PASSWORD, Builder
 from tests.world.relying_party import PKCE, REDIRECT_URI, VERIFIER
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from uuid import UUID
-
-    from playwright.sync_api import Page, Request, Route
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
-    from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

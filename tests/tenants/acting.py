@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from core.mail.mail import MailMessage
 from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from tests.tenants import explaining
 from tests.tenants.judging import judge, select
-from tests.tenants.neighbourhood import B
-
-if TYPE_CHECKING:
-    from core.mail.mail import MailMessage
-    from tests.tenants.model import Held, Person
-    from tests.tenants.neighbourhood import Neighbourhood
+from tests.tenants.model import Held, Person
+from tests.tenants.neighbourhood import B, Neighbourhood
 
 # What opens an account for the reader of a mailbox.
 RESETS = ("reset_password", "choose_password", "invitation_accepted")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.tenants import acting, judging, living
 from tests.tenants.giving import picked
 from tests.tenants.model import Way
+from tests.tenants.neighbourhood import Neighbourhood
 from tests.tenants.taking import Story, step
-
-if TYPE_CHECKING:
-    from tests.tenants.neighbourhood import Neighbourhood
 
 GIVING, LEAVING, REGISTERING, CONNECTING = Story.GIVING, Story.LEAVING, Story.REGISTERING, Story.CONNECTING
 

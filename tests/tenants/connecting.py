@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import UUID
 
 from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
+from tests.application import Answer
 from tests.openid_provider import CLIENT_SECRET
 from tests.tenants import explaining, judging
-from tests.tenants.model import Ended, Way
-from tests.tenants.neighbourhood import DEPUTY, A
+from tests.tenants.explaining import Prediction
+from tests.tenants.model import Ended, Held, Person, Way
+from tests.tenants.neighbourhood import DEPUTY, A, Neighbourhood
 from tests.tenants.taking import Story, step
 from tests.world.relying_party import CHALLENGE, REDIRECT_URI
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.tenants.explaining import Prediction
-    from tests.tenants.model import Held, Person
-    from tests.tenants.neighbourhood import Neighbourhood
 
 CONNECTING, LEAVING, SUSPENDING = Story.CONNECTING, Story.LEAVING, Story.SUSPENDING
 # What a person may write into their own entry at the provider.

@@ -7,23 +7,20 @@ log of the refused request. What it cannot know is whether the password, the cod
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from core.platform import why
-from core.platform.sign_in_checks import RuleVerdict, SignInWay
+from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
+from core.platform.sign_in_questions import SignInQuestion
+from core.platform.why import SignInExplanation
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
+from ports.unit_of_work import UnitOfWork
 from tests.secret_watch import WATCH
 from tests.tenants.model import Violation
-
-if TYPE_CHECKING:
-    from core.platform.sign_in_checks import RuleCheck, SignInWalk
-    from core.platform.sign_in_questions import SignInQuestion
-    from core.platform.why import SignInExplanation
-    from ports.unit_of_work import UnitOfWork
-    from tests.tenants.neighbourhood import Neighbourhood
+from tests.tenants.neighbourhood import Neighbourhood
 
 SIGNED_IN: Final = "signed in as was explained"
 # What a way asks of its user, and no explanation can know.

@@ -5,18 +5,15 @@ B is honest: it renames its users only to other addresses of the same person. A 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.application import Answer
 from tests.tenants import acting
 from tests.tenants.judging import judge
 from tests.tenants.model import Ended
-from tests.tenants.neighbourhood import A, B
+from tests.tenants.neighbourhood import A, B, Neighbourhood, Organization
 from tests.tenants.taking import Story, step
 from tests.world.directory import GROUP, PATCH, USER
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.tenants.neighbourhood import Neighbourhood, Organization
 
 GIVING, SUSPENDING, LEAVING = Story.GIVING, Story.SUSPENDING, Story.LEAVING
 

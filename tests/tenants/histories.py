@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from tests.openid_provider import OpenIdProvider
 from tests.secret_watch import WATCH
 from tests.tenants import attacking, connecting, giving, living, sweeping
 from tests.tenants.model import Violation
-from tests.tenants.neighbourhood import A, B, settle
+from tests.tenants.neighbourhood import A, B, Neighbourhood, settle
 from tests.tenants.taking import KINDS, Step, Story
-
-if TYPE_CHECKING:
-    from tests.openid_provider import OpenIdProvider
-    from tests.tenants.neighbourhood import Neighbourhood
-    from tests.world.world import World
+from tests.world.world import World
 
 MODULES: Final = (attacking, connecting, giving, living)
 # How often a history stays with the address and the organization that it is about.

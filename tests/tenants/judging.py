@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from tests.tenants.model import GOVERNING, Ended, Held, Violation, Way
-from tests.tenants.neighbourhood import A, B
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from tests.tenants.model import Person
-    from tests.tenants.neighbourhood import Neighbourhood, Organization
+from tests.tenants.model import GOVERNING, Ended, Held, Person, Violation, Way
+from tests.tenants.neighbourhood import A, B, Neighbourhood, Organization
 
 # The plan of a user without a subscription (tests/world/builder.py).
 DEFAULT_PLAN = "Free"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from tests.tenants import explaining, judging
 from tests.tenants.acting import RESETS, change_address, reset, sign_in
 from tests.tenants.giving import joined_by_invitation, picked, removed
+from tests.tenants.model import Held, Person
+from tests.tenants.neighbourhood import Neighbourhood
 from tests.tenants.taking import Story, step
-
-if TYPE_CHECKING:
-    from tests.tenants.model import Held, Person
-    from tests.tenants.neighbourhood import Neighbourhood
 
 GIVING, SUSPENDING, LEAVING = Story.GIVING, Story.SUSPENDING, Story.LEAVING
 REGISTERING, CONNECTING = Story.REGISTERING, Story.CONNECTING

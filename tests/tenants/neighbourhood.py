@@ -9,10 +9,13 @@ import json
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from core.mail import mail
+from core.mail.mail import MailMessage
+from tests.application import Answer
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
 from tests.tenants.model import Held, Model, Person, Way
 from tests.world.backend import insert_key
@@ -20,14 +23,7 @@ from tests.world.builder import PASSWORD, hash_password
 from tests.world.directory import SCIM_JSON, insert_scim_token
 from tests.world.relying_party import RelyingParty, insert_relying_party
 from tests.world.signing_in import claims_of
-from tests.world.world import MAILS_MAX
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.mail.mail import MailMessage
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import MAILS_MAX, World
 
 A, B = "a", "b"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.tenants import acting, connecting, living
 from tests.tenants.judging import judge, refresh
-from tests.tenants.model import Violation
-from tests.tenants.neighbourhood import B
-
-if TYPE_CHECKING:
-    from tests.tenants.model import Person
-    from tests.tenants.neighbourhood import Neighbourhood
+from tests.tenants.model import Person, Violation
+from tests.tenants.neighbourhood import B, Neighbourhood
 
 
 async def sweep(hood: Neighbourhood) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.tenants.neighbourhood import Neighbourhood
+from tests.tenants.neighbourhood import Neighbourhood
 
 
 class Story(StrEnum):

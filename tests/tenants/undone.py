@@ -6,23 +6,20 @@ moved fails here, because there is nothing left to patch.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import pytest
+
+from core.accounts.users import User
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict
+from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import named
 from core.sign_in.sign_ins import Affiliation
+from ports.unit_of_work import UnitOfWork
 from tests.tenants.taking import Story
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pytest
-
-    from core.accounts.users import User
-    from core.platform.sign_in_questions import SignInQuestion
-    from ports.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import trio
 from quart.utils import decode_headers
+from werkzeug.datastructures import Headers
 
 from actors.audit_tails import MemoryAuditTails
 from actors.feed_waiters import MemoryFeedWaiters
@@ -31,11 +33,14 @@ from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
-from core.sessions.signing_keys import KeyState, SigningKey
+from core.sessions.origins import Origin
+from core.sessions.signing_keys import KeyPair, KeyState, SigningKey
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.upstream_settings import external_providers
 from entrypoints.web.serving.application import Application
+from entrypoints.web.serving.rate_limiting import RateLimiter
+from entrypoints.web.serving.routes import Routes
 from tests.application import (
     CHEAP,
     NO_NAME_SERVER,
@@ -48,16 +53,6 @@ from tests.application import (
     upstream_gateway,
 )
 from tests.clock import SettableClock
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from werkzeug.datastructures import Headers
-
-    from core.sessions.origins import Origin
-    from core.sessions.signing_keys import KeyPair
-    from entrypoints.web.serving.rate_limiting import RateLimiter
-    from entrypoints.web.serving.routes import Routes
 
 PEER = "203.0.113.7"
 

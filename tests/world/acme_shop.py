@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from uuid import UUID
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.application import Answer
+from tests.world.world import World
 
 NEW = "ada@new.example"
 ROUNDS = 20

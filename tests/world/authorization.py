@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from tests.application import Answer
 from tests.world.builder import EMAIL
-from tests.world.relying_party import CHALLENGE, PKCE, REDIRECT_URI
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
+from tests.world.relying_party import CHALLENGE, PKCE, REDIRECT_URI, RelyingParty
+from tests.world.visitor import Visitor, forms_of
 
 ISSUER = "http://localhost:8000"
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from core.services.api_keys import Permission
-from tests.world.builder import new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.builder import Builder
-    from tests.world.world import World
+from tests.application import Answer
+from tests.world.builder import Builder, new_id
+from tests.world.world import World
 
 PREFIX = "sk_abc123"
 KEY = f"{PREFIX}_{'k' * 43}"

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from core.billing import signatures
-from tests.application import BILLING_WEBHOOK_SECRET
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.builder import Service
-    from tests.world.signing_in import SignedInUser
-    from tests.world.world import World
+from tests.application import BILLING_WEBHOOK_SECRET, Answer
+from tests.world.builder import Service
+from tests.world.signing_in import SignedInUser
+from tests.world.world import World
 
 RECEIVER = "/webhooks/billing"
 CHECKOUT = "/api/organizations/acme/services/shop/checkout"

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import argon2
 
+from ports.clock import Clock
 from tests import ids
 from tests.application import CHEAP
 from tests.world.records import Records
-
-if TYPE_CHECKING:
-    from ports.clock import Clock
 
 EMAIL = "ada@example.com"
 PASSWORD = "correct horse battery"

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from core.organizations.access import Capability, capabilities_of
 from core.secrets import hash_token
@@ -17,13 +19,7 @@ from tests.world.backend import insert_key
 from tests.world.builder import new_id
 from tests.world.directory import insert_scim_token
 from tests.world.organization_keys import insert_organization_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-    from uuid import UUID
-
-    from tests.world.world import World
+from tests.world.world import World
 
 ACME = "acme"
 GLOBEX = "globex"

@@ -9,23 +9,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jwt
 
+from tests.application import Answer
 from tests.world.authorization import ISSUER, address_of, led_back, posted_back
 from tests.world.builder import EMAIL, PASSWORD
-from tests.world.relying_party import REDIRECT_URI
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.relying_party import REDIRECT_URI, RelyingParty
+from tests.world.visitor import Visitor, forms_of
+from tests.world.world import World
 
 # What a response may have (RFC 6749, 4.1.2 and 4.1.2.1; RFC 9207, 2).
 SUCCESS = {"code", "state", "iss"}

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
-from tests.world.builder import new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.builder import Builder
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.application import Answer
+from tests.world.builder import Builder, new_id
+from tests.world.team import Team
+from tests.world.world import World
 
 PREFIX = "scim_live_abc123"
 TOKEN = f"{PREFIX}_{'t' * 43}"

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
+from core.organizations.domain_proofs import ProofStatus
 from core.organizations.settings import domain
+from tests.application import Answer
+from tests.name_server import NameServer
 from tests.world.builder import new_id
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.organizations.domain_proofs import ProofStatus
-    from tests.application import Answer
-    from tests.name_server import NameServer
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.world import World
 
 DOMAIN = "id.acme.example"
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from core.platform import why
-from core.platform.sign_in_checks import RuleVerdict, SignInWay
+from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
+from core.platform.why import SignInExplanation
 from core.sessions.origins import BACKGROUND
+from core.sign_in.rules import Rule
 from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from core.platform.sign_in_checks import RuleCheck, SignInWalk
-    from core.platform.why import SignInExplanation
-    from core.sign_in.rules import Rule
-    from tests.world.signing_in import SignedInUser
-    from tests.world.world import World
+from tests.world.signing_in import SignedInUser
+from tests.world.world import World
 
 
 async def explained_to_platform(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
+from entrypoints.installation import Installation
+from tests.application import Client
+from tests.clock import SettableClock
 from tests.name_server import NameServer
 from tests.world.acme_shop import AcmeShop, insert_acme_shop
 from tests.world.billing import Seller, insert_seller
@@ -18,18 +22,10 @@ from tests.world.saml import SamlService, SamlWorld
 from tests.world.second_factors import Person
 from tests.world.setups import Setups
 from tests.world.support import SupportDesk, open_desk
+from tests.world.team import Team
 from tests.world.victim import Victim
 from tests.world.visitor import Visitor
 from tests.world.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import Installation
-    from tests.application import Client
-    from tests.clock import SettableClock
-    from tests.world.team import Team
 
 
 @pytest.fixture

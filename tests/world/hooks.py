@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
 
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from core.webhooks import deliveries, sequencing
+from core.webhooks.deliveries import LeasedWebhook
+from core.webhooks.sequencing import HandedOn
+from tests.application import Answer
 from tests.world.builder import new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
-    from uuid import UUID
-
-    from core.webhooks.deliveries import LeasedWebhook
-    from core.webhooks.sequencing import HandedOn
-    from tests.application import Answer
-    from tests.world.team import Team
+from tests.world.team import Team
 
 EVENTS_MAX = 500
 WEBHOOKS_MAX = 64

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import httpx
 
+from tests.application import Answer
 from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
 
 AGENT = {"User-Agent": "a visitor", "Accept": "text/html"}
 

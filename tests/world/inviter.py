@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from tests.application import Answer
-    from tests.world.signing_in import Tokens
-    from tests.world.world import World
+from tests.application import Answer
+from tests.world.signing_in import Tokens
+from tests.world.world import World
 
 INVITATIONS = "/api/organizations/acme/invitations"
 INVITER = "olga@example.com"

@@ -5,18 +5,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.endings import Issued
 from tests.world.builder import new_id
 from tests.world.issued_rows import ALIVE
 from tests.world.organization_keys import insert_organization_key
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.world import World
 
 
 @dataclass

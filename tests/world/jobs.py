@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from actors.bulk_worker import JOBS_AT_ONCE_MAX, BulkWorker
 from actors.doorbells import MemoryDoorbells
 from core.platform import bulk_work
-
-if TYPE_CHECKING:
-    from core.platform.bulk_work import LeasedJob
-    from entrypoints.installation import Installation
+from core.platform.bulk_work import LeasedJob
+from entrypoints.installation import Installation
 
 
 def worker_of(installation: Installation) -> BulkWorker:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from actors.doorbells import MemoryDoorbells
 from actors.routed_mail_courier import MAILS_OF_LEASE_MAX, SERVERS_AT_ONCE_MAX, RoutedMailCourier
 from core.mail import mail, routed_mail
 from core.mail.mail import MailTemplate
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
+from tests.application import Answer
+from tests.world.team import Team
 
 SERVER: dict[str, Any] = {
     "host": "127.0.0.1",

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlencode, urlsplit
+from uuid import UUID
 
 from core.mail import mail
+from core.mail.mail import MailTemplate
+from tests.application import Answer
 from tests.world.visitor import LANGUAGE, set_cookies
-from tests.world.world import MAILS_MAX
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
-
-    from core.mail.mail import MailTemplate
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import MAILS_MAX, World
 
 _LINK: Final = re.compile(r"https?://[^\s/]+(/\S*\?\S+)")
 _REDIRECTS: Final = {301, 302, 303, 307}

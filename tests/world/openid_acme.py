@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from core.openid import device as device_codes
-from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
+from tests.application import Answer
+from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
 from tests.world.openid_connection import CONNECTIONS, ROUTES, connected_organization
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.openid_provider import OpenIdProvider
-    from tests.world.signing_in import SignedInUser
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.signing_in import SignedInUser
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 
 @dataclass

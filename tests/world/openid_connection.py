@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from uuid import UUID
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.signing_in import SignedInUser
-    from tests.world.world import World
+from tests.world.signing_in import SignedInUser
+from tests.world.world import World
 
 CONNECTIONS = "/api/organizations/acme/upstream-providers"
 ROUTES = "/api/organizations/acme/domain-routes"

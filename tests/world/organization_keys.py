@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from core.organizations.access import Capability
+from tests.application import Answer
 from tests.secret_watch import WATCH
-from tests.world.builder import new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.builder import Builder
-    from tests.world.team import Team
+from tests.world.builder import Builder, new_id
+from tests.world.team import Team
 
 PREFIX = "gk_abc123"
 KEY = f"{PREFIX}_{'o' * 43}"

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
+from tests.application import Answer
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.passkeys import Keyring
 from tests.world.second_factors import Person
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

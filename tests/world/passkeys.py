@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.application import Answer, Client
 from tests.authenticators import Authenticator
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from tests.application import Answer, Client
-    from tests.world.world import World
+from tests.world.world import World
 
 PATH = "/api/auth/passkeys"
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jwt.algorithms import ECAlgorithm
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from core.secrets import hash_token
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
 from tests.browser import Site
 from tests.world.builder import EMAIL, PASSWORD, Builder
 from tests.world.relying_party import ProofKey
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from core.sessions.signing_keys import KeyPair
 
 REDIRECT_URI = "https://shop.example/callback"
 SECRET = "the-secret-of-the-service-with-many-characters"

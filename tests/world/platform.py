@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
+from tests.application import Answer
 from tests.world.signing_in import Tokens
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World
 
 PLATFORM_OWNER = "owner@example.com"
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.service_provider import POST, ServiceProvider, inflated
+from tests.application import Answer
+from tests.identity_provider import IdentityProvider
+from tests.service_provider import POST, KeyPair, ServiceProvider, inflated
 from tests.world.saml_connection import HEADERS, SamlAcme
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.identity_provider import IdentityProvider
-    from tests.service_provider import KeyPair
-    from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor
 
 BASE_URL = "http://localhost:8000"
 SLO_URL = "https://idp.acme.example/saml/slo"

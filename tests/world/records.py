@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
+from adapters.postgres.driver.connection import Connection
 from core.ids import PLATFORM
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
 
 AUDIT_COLUMNS = ("organization_id", "actor_user_id", "target_id", "details")
 PLATFORM_AUDIT_COLUMNS = ("actor_user_id", "target_id", "details")

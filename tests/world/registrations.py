@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 STRANGER: Final = "the password of a stranger"
 JSON: Final = {"Accept": "application/json"}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -15,16 +17,11 @@ from jwt.algorithms import ECAlgorithm
 
 from core.openid import codes, requests
 from core.secrets import hash_token
+from ports.unit_of_work import UnitOfWork
+from tests.application import Answer
 from tests.world.builder import EMAIL
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from ports.unit_of_work import UnitOfWork
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 REDIRECT_URI = "https://shop.example/callback"

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from core.key_certificates import LIFETIME, SamlCertificate
 from core.saml.configuration import SamlConfiguration
 from core.secrets import Secret
-from tests.service_provider import PostedForm, ServiceProvider, key_pair, posted_form
+from ports.unit_of_work import UnitOfWork
+from tests.application import Answer
+from tests.service_provider import KeyPair, PostedForm, ServiceProvider, key_pair, posted_form
 from tests.world.visitor import FORM, Visitor
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from ports.unit_of_work import UnitOfWork
-    from tests.application import Answer
-    from tests.service_provider import KeyPair
-    from tests.world.world import World
+from tests.world.world import World
 
 BASE_URL = "http://localhost:8000"
 CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Origin": "https://sp.example"}

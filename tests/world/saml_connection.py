@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
-from tests.identity_provider import asked, posted
+from tests.application import Answer
+from tests.identity_provider import Asked, IdentityProvider, asked, posted
 from tests.world.openid_connection import CONNECTIONS, prove_domain
-from tests.world.visitor import FORM
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.identity_provider import Asked, IdentityProvider
-    from tests.world.signing_in import SignedInUser
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.signing_in import SignedInUser
+from tests.world.visitor import FORM, Visitor
+from tests.world.world import World
 
 HEADERS = {"Content-Type": FORM, "Origin": "https://idp.acme.example", "Sec-Fetch-Site": "cross-site"}
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from pyotp.totp import TOTP
 
+from tests.application import Answer
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World
 
 STEP = timedelta(seconds=30)
 

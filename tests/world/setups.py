@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
+from tests.application import Answer
+from tests.world.team import Team
+from tests.world.visitor import Visitor
 
 BASE_URL = "http://localhost:8000"
 

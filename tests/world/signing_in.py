@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import jwt
 
-if TYPE_CHECKING:
-    from tests.application import Answer, Client
+from tests.application import Answer, Client
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import hashlib
 import json
 import secrets
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import jwt
@@ -17,16 +17,13 @@ from psycopg.types.json import Jsonb
 
 from adapters.crypto.key_pairs import parse_private
 from core.openid.clients import ASSERTION_TYPE
+from tests.application import Answer
 from tests.signing_keys import key_pair
 from tests.world.authorization import led_back
 from tests.world.builder import EMAIL
-from tests.world.relying_party import BASE_URL, CHALLENGE, REDIRECT_URI, VERIFIER, insert_relying_party
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.relying_party import BASE_URL, CHALLENGE, REDIRECT_URI, VERIFIER, RelyingParty, insert_relying_party
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 TOKEN = "/auth/token"
 PAR = "/auth/par"

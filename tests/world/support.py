@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.application import Answer
+from tests.world.platform import Platform
 from tests.world.second_factors import Person, insert_person
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.platform import Platform
-    from tests.world.world import World
+from tests.world.world import World
 
 HELPER = "helper@example.com"
 SUPPORT_PATH = "/api/platform/support"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from tests.application import Answer
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
     from tests.world.world import World
 
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.upstream_provider import Account
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.upstream_provider import StandIn
-    from tests.world.visitor import Visitor
+from tests.application import Answer
+from tests.upstream_provider import Account, StandIn
+from tests.world.visitor import Visitor
 
 
 @dataclass

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from tests.application import Answer
 from tests.world.builder import PASSWORD
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.passkeys import Keyring
-    from tests.world.second_factors import Person
-    from tests.world.world import World
+from tests.world.passkeys import Keyring
+from tests.world.second_factors import Person
+from tests.world.world import World
 
 NEW = "eve@example.com"
 NEW_PASSWORD = "a quite different one"

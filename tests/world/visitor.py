@@ -6,16 +6,13 @@ import re
 from dataclasses import dataclass, field
 from html import unescape
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from werkzeug.http import parse_cookie
 
+from tests.application import Answer, Client
 from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from tests.application import Answer, Client
 
 LANGUAGE = "/app/language"
 FORM = "application/x-www-form-urlencoded"

@@ -6,23 +6,20 @@ from an address of its own, so that the limits of an address interfere only with
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from core.mail import mail
+from core.mail.mail import MailMessage
+from entrypoints.installation import Installation
+from tests.application import Answer, Client
+from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD, Builder
 from tests.world.signing_in import SignedInUser, Tokens
 from tests.world.team import Team
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from uuid import UUID
-
-    from core.mail.mail import MailMessage
-    from entrypoints.installation import Installation
-    from tests.application import Answer, Client
-    from tests.clock import SettableClock
 
 MAILS_MAX = 1000
 

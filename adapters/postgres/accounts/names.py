@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from adapters.postgres.sessions.callers import CALLER, LIVE, LIVE_SESSION, caller_row, live_at
 from adapters.postgres.transaction import Aggregate
@@ -11,8 +12,6 @@ from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.profile import NamedCaller
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 _NAMES: Final = "u.name AS own, p.display_name, p.formatted_name, p.given_name, p.family_name"

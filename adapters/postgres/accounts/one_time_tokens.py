@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
 
 
 class PostgresOneTimeTokens(Aggregate):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.accounts.open_registrations import OpenRegistration
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
 
 _OPEN: Final = f"""
     SELECT {columns(OpenRegistration)}

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.accounts.sign_in_failures import SignInFailure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
 
 _LOCK_KEY_BYTES: Final = 8
 

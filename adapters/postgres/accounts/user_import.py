@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import datetime
 
 from adapters.postgres.transaction import Aggregate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from core.accounts.user_import import ImportedAccount
+from core.accounts.user_import import ImportedAccount
 
 
 class PostgresUserImport(Aggregate):

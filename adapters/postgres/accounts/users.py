@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
@@ -11,10 +14,6 @@ from core.accounts.passwords import StoredPassword
 from core.accounts.users import User
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 

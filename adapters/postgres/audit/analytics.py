@@ -6,20 +6,16 @@ The days of which the log is not kept any more, or not for long, are read from w
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.log_ids import first_kept_id, kept_values
 from adapters.postgres.transaction import Aggregate
-from core.audit.analytics import DailyLogins, ProviderLogins, RecentLogin, ServiceLogins
+from core.audit.analytics import DailyLogins, Period, ProviderLogins, RecentLogin, ServiceLogins
 from core.ids import end_id_until, ids_of_days
 from core.limits import SIGN_INS_KEPT_FOR
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from core.audit.analytics import Period
 
 _COUNTED: Final = """
     FROM   sign_in_counts

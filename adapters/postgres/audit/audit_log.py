@@ -6,16 +6,12 @@ records how many entries there are up to it, and the page is found from the last
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from collections.abc import Sequence
+from typing import Any, Final, LiteralString
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.audit.audit_log import AuditLogActor, AuditLogEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.audit.audit_log import AuditLogFilter
+from core.audit.audit_log import AuditLogActor, AuditLogEntry, AuditLogFilter
 
 # The least number of entries of a kind between two milestones; skipping that many takes less than a millisecond.
 MILESTONE_ENTRIES: Final = 10_000

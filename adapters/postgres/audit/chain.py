@@ -6,7 +6,10 @@ entry first and its seal afterwards: until then sealing has left the entry out, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
@@ -24,11 +27,6 @@ from core.audit.chain import (
     UnsealedLog,
 )
 from core.audit.siem_stream import BATCH_EVERY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
 
 # Of how many organizations one transaction seals entries.
 ORGANIZATIONS_MAX: Final = 64

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.audit.search import OF_ORGANIZATION, found_entry, shown_of
 from adapters.postgres.driver.columns import taken
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
+from core.audit.audit_log import FoundEntry
 from core.audit.person_records import PersonService, PersonSession
 from core.services.subscriptions import SubscriptionStatus
 from core.sign_in.sign_ins import SignInConnection, SignInOrganization, SignInService
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.audit.audit_log import FoundEntry
 
 SERVICES: Final = """
     SELECT   s.slug, s.name, l.first_login_at AS linked_at, l.last_login_at AS last_sign_in_at,

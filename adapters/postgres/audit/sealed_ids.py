@@ -7,12 +7,10 @@ months alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+from uuid import UUID
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import Connection
 
 SEALED_IDS: Final = """
     WITH sealed AS MATERIALIZED (

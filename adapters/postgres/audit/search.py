@@ -5,20 +5,16 @@ The leading range is read up to a number of entries, whatever the others leave o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, LiteralString, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, LiteralString, NamedTuple
+from uuid import UUID
 
 from adapters.postgres.audit.sealed_ids import sealed_ids
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import SYSTEM_ID, AuditLogActor, FoundEntry, SearchedEntries
-from core.audit.search import LOOKED_AT_MAX
+from core.audit.search import LOOKED_AT_MAX, EntrySearch
 from core.ids import LAST_ID
 from core.limits import COUNTED_MAX
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from uuid import UUID
-
-    from core.audit.search import EntrySearch
 
 # An actor without an account, as it is shown; word for word the expression of the index.
 _ACTOR_WITHOUT_USER: Final = """coalesce('setup_link:' || (details ->> 'setup_link_id'),

@@ -5,8 +5,11 @@ Sealing entries makes a stream due and locks it for that, and so does `record`: 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 import structlog
 from psycopg.types.json import Jsonb
@@ -21,18 +24,12 @@ from core.audit.siem_stream import (
     BATCH_BYTES_MAX,
     BATCH_EVENTS_MAX,
     LeasedStream,
+    Progress,
     SiemEvent,
     SiemTarget,
     event_of,
 )
 from core.secrets import Secret
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.audit.siem_stream import Progress
 
 _TOKEN: Final = {"table": "siem_streams", "column": "token_sealed"}
 LEASE: Final = """

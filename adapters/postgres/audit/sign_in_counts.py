@@ -7,27 +7,24 @@ after the day before it and before the day after it; so a window is stored by wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from typing import Any, Final, TypeVar
+from uuid import UUID
 
 from adapters.postgres.log_ids import first_kept_id
 from adapters.postgres.transaction import Aggregate
+from core.audit.analytics import Period
 from core.audit.sign_in_counts import (
     ActiveUsers,
     RefusalsOfReason,
     SignInFigures,
+    SignInFilter,
     SignInsByMethod,
     SignInsOfDay,
     SignInsToService,
 )
 from core.ids import end_id_until, first_id_at
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import date, datetime
-    from uuid import UUID
-
-    from core.audit.analytics import Period
-    from core.audit.sign_in_counts import SignInFilter
 
 Row = TypeVar("Row")
 

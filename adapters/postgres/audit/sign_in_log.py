@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.audit.sign_in_counts import (
     DAY,
@@ -16,18 +18,11 @@ from adapters.postgres.audit.sign_in_counts import (
 from adapters.postgres.log_ids import first_kept_id, kept_values
 from adapters.postgres.sign_in.sign_ins import AFFILIATION
 from adapters.postgres.transaction import Aggregate
-from core.audit.sign_in_log import ActiveUser, LoggedSignIn
+from core.audit.analytics import Period
+from core.audit.sign_in_counts import SignInFilter
+from core.audit.sign_in_log import ActiveUser, LoggedSignIn, SignInPerson
 from core.ids import LAST_ID, end_id_until, first_id_since, ids_of_days
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.audit.analytics import Period
-    from core.audit.sign_in_counts import SignInFilter
-    from core.audit.sign_in_log import SignInPerson
-    from core.positions import Position
+from core.positions import Position
 
 _PERIOD: Final = """
     AND    (%(start)s::date IS NULL OR e.created_at >= %(start)s::date::timestamp AT TIME ZONE 'UTC')

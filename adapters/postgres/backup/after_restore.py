@@ -6,19 +6,18 @@ The schema may be an older one, which is migrated afterwards, so a statement run
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from psycopg.sql import SQL, Composed, Identifier
 
+from adapters.crypto.vault import Vault
 from adapters.postgres.backup.dumping import holds
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS, SealedColumn
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import RawConnection
 
 # A secret that no other party knows takes the place of one that is lost, until the organization sets another.

@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 import subprocess
 import threading
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, LiteralString, TypeAlias
 
 import psycopg
 from psycopg.sql import SQL, Identifier
@@ -25,11 +28,6 @@ from core.lazy_dataclasses import dataclass
 from core.platform.backups import BackupError, Manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-    from datetime import datetime
-    from pathlib import Path
-    from typing import TypeAlias
-
     from adapters.postgres.driver.connection import RawConnection
 
     # The table that is being written, the bytes that were written, and the part of the rows, from 0 to 1.

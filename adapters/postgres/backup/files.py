@@ -8,8 +8,11 @@ import hashlib
 import io
 import os
 import tarfile
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Final
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Final
 
 from core.lazy_dataclasses import dataclass
 from core.platform.backups import (
@@ -26,11 +29,6 @@ from core.platform.backups import (
     parsed_manifest,
     require_checksum,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
-    from datetime import datetime
-    from pathlib import Path
 
 PART_SUFFIX: Final = ".part"
 BLOCK_BYTES: Final = 1024 * 1024

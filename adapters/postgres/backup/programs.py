@@ -10,17 +10,15 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from adapters.postgres.embedded.programs import EmbeddedPostgresError, programs_folder
 from core.platform.backups import BackupError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 VERSION_SECONDS_MAX: Final = 30.0
 _VERSION: Final = re.compile(r"\(PostgreSQL\) (?P<major>\d+)")

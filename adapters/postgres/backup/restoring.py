@@ -9,24 +9,23 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 import psycopg
 from psycopg.sql import SQL
 
 from adapters.postgres.backup.dumping import END_SECONDS_MAX, ERROR_LINES_MAX, SCHEMA, stop_behind
+from adapters.postgres.backup.files import OpenedBackup
 from adapters.postgres.backup.programs import restore_program
 from adapters.postgres.schema import migrations
 from core.lazy_dataclasses import dataclass
 from core.platform.backups import BackupError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-    from pathlib import Path
-
     from adapters.postgres.backup.after_restore import AfterRestore, Done
-    from adapters.postgres.backup.files import OpenedBackup
     from adapters.postgres.driver.connection import RawConnection
 
 APPLICATION_NAME: Final = "gatehouse restore"

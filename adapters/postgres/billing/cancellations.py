@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.billing.provider import BillingMode
-    from core.services.api_keys import ServiceCaller
+from core.billing.provider import BillingMode
+from core.services.api_keys import ServiceCaller
 
 
 class PostgresBillingCancellations(Aggregate):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.billing.checkout import Checkout
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from core.billing.provider import BillingMode
+from core.billing.provider import BillingMode
 
 
 class PostgresBillingCheckouts(Aggregate):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from psycopg.errors import ForeignKeyViolation, UniqueViolation
 
-from adapters.postgres.transaction import Aggregate
+from adapters.postgres.transaction import Aggregate, Transaction
 from core.billing.customers import BillingCustomer
 from core.billing.provider import BillingMode
+from core.billing.provider_events import BillingEvent
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from adapters.postgres.transaction import Transaction
-    from core.billing.provider_events import BillingEvent
     from core.deferred import Deferred
 
 _COLUMNS: Final = """

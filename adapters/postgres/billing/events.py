@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from psycopg.types.json import Jsonb
@@ -9,13 +11,9 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.billing.facts import facts_as_json
 from adapters.postgres.transaction import Aggregate
 from core.billing.customers import METHOD_EFFECTS, MethodEntry
-from core.billing.provider_events import Effect
+from core.billing.provider_events import BillingEvent, Effect
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from core.billing.provider_events import BillingEvent
     from core.deferred import Deferred
 
 # More than a subscription of ten years has.

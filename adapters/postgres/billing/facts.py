@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from core.billing.provider_objects import ORG_ID, PLAN_ID, SERVICE_ID, USER_ID, Facts, SubscriptionBinding
 from core.services.subscriptions import SubscriptionStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def facts_as_json(facts: Facts) -> dict[str, Any]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.sessions.sessions import within_values
 from adapters.postgres.transaction import Aggregate
 from core.billing.own_subscriptions import PersonalSubscription
+from core.billing.provider import BillingMode
 from core.services.subscriptions import SubscriptionStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.billing.provider import BillingMode
-    from core.sessions.confinement import Confinement
+from core.sessions.confinement import Confinement
 
 _WITHIN: Final = """
     (%(within)s::uuid IS NULL

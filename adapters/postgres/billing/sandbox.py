@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.billing.sandbox import SandboxDelivery
 from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
 
 SUBSCRIPTIONS_OF_CUSTOMER_MAX: Final = 50
 _SESSION: Final = f"SELECT {columns(SandboxSession)} FROM sandbox_sessions"  # noqa: S608 - made of the names of fields

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
@@ -21,10 +24,6 @@ from core.services.subscriptions import LIVE, SubscriptionStatus
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 # More than a subscription of ten years has.

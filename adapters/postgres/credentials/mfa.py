@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.credentials.mfa import MfaStatus, TotpSecret
 from core.secrets import Secret
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
 
 _SEALED_COLUMN: Final = {"table": "totp_secrets", "column": "secret_sealed"}
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.transaction import Aggregate
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 
 class PostgresMfaEvents(Aggregate):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
 from functools import cache
@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, LiteralString, cast
 from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from _typeshed import DataclassInstance
 
 

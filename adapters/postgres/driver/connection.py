@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, Final, Generic, TypeAlias
 
 import psycopg
+from psycopg import Copy
 from psycopg.errors import FeatureNotSupported, InFailedSqlTransaction, InvalidSqlStatementName
 from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
+from psycopg.pq.abc import PGresult
 
-from adapters.postgres.driver.rows import Row, tuple_row
-from adapters.postgres.driver.statements import Statements
+from adapters.postgres.driver.rows import Row, RowFactory, tuple_row
+from adapters.postgres.driver.statements import Parameters, Statement, Statements, Text
 from adapters.postgres.driver.write_failures import WriteFailures
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
-    from contextlib import AbstractContextManager
-
-    from psycopg import Copy
-    from psycopg.pq.abc import PGresult
-
-    from adapters.postgres.driver.rows import RowFactory
-    from adapters.postgres.driver.statements import Parameters, Statement, Text
 
 # All statements of one round trip share the time limit of one.
 ROUND_TRIP_STATEMENTS_MAX: Final = 100

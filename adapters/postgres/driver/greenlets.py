@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import trio
 from greenlet import getcurrent, greenlet
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 Result = TypeVar("Result")
 

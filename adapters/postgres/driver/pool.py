@@ -12,24 +12,19 @@ from __future__ import annotations
 import math
 import secrets
 import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 import psycopg
 import trio
+from outcome import Outcome
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.driver.timed_connection import TimedConnection, log_failure
 from adapters.postgres.driver.write_failures import WriteFailures
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from outcome import Outcome
-
 
 # A use case that waits for a connection tries this often to open another one.
 WAIT_AGAIN_SECONDS = 0.1

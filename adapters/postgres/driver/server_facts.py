@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from adapters.postgres.driver.connection import RawConnection
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import RawConnection
 
 # `pg_stat_activity` shows every role who is connected to what, and only what it does to itself alone.
 _FACTS: Final = """

@@ -10,33 +10,29 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count, zip_longest
-from typing import TYPE_CHECKING, Any, Final, LiteralString, TypeAlias
+from typing import Any, Final, LiteralString, TypeAlias
 
 import psycopg
 from psycopg import generators
+from psycopg.abc import Buffer, PQGen
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, ExecStatus, Format
+from psycopg.pq.abc import PGresult
 from psycopg.waiting import Ready, Wait
 
+from adapters.postgres.driver.rows import Row, RowFactory
 from core.lazy_dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+# As with the driver: a text that is not a literal of our code must be bytes, so that no value gets in by accident.
+Text: TypeAlias = LiteralString | bytes
+Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
+# A text and the types of its values, for which PostgreSQL plans a statement.
+_Key: TypeAlias = tuple[bytes, tuple[int, ...]]
 
-    from psycopg.abc import Buffer, PQGen
-    from psycopg.pq.abc import PGresult
-
-    from adapters.postgres.driver.rows import Row, RowFactory
-
-    # As with the driver: a text that is not a literal of our code must be bytes, so that no value gets in by accident.
-    Text: TypeAlias = LiteralString | bytes
-    Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
-    # A text and the types of its values, for which PostgreSQL plans a statement.
-    _Key: TypeAlias = tuple[bytes, tuple[int, ...]]
 
 # How many statements PostgreSQL keeps for one connection; the least recently used one makes room.
 PREPARED_MAX: Final = 200

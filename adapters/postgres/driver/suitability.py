@@ -9,16 +9,14 @@ statement is missing in the next session.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import psycopg
 
 from adapters.postgres.driver import server_trust
 from adapters.postgres.driver.rows import tuple_row
 from adapters.postgres.driver.statements import Statements
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # `gatehouse.session` is set in every session that was checked. Only a pooler that gives one session to several clients
 # lets a new connection find it; one that keeps a session for a client resets it in between (PgBouncer's `DISCARD ALL`).

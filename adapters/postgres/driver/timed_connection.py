@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 import psycopg
 import structlog
+from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.waiting import Wait
 
 from adapters.postgres.driver import servers, suitability, waiting
 from adapters.postgres.driver.greenlets import is_in_greenlet
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from psycopg.abc import PQGen
 
 Answer = TypeVar("Answer")
 

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.driver.statements import TEXTS_MAX
-from ports.tracing import SpanKind
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import RawConnection
-    from adapters.postgres.driver.write_failures import WriteFailures
-    from ports.tracing import Tracer
+from adapters.postgres.driver.write_failures import WriteFailures
+from ports.tracing import SpanKind, Tracer
 
 # Of one round trip, in the name of its span.
 NAMED_STATEMENTS_MAX: Final = 4

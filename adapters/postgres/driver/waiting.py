@@ -7,19 +7,16 @@ threads and one for asyncio; this is the one for Trio.
 from __future__ import annotations
 
 import select
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import psycopg
 import trio
+from psycopg.abc import PQGen
 from psycopg.waiting import Ready, Wait
 
 from adapters.postgres.driver.greenlets import wait_in_greenlet
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from psycopg.abc import PQGen
 
 Answer = TypeVar("Answer")
 

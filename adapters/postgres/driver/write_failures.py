@@ -7,13 +7,10 @@ write that succeeds clears it. So a server that can write is never written to by
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import psycopg
 import structlog
 from psycopg.errors import DiskFull, IoError
-
-if TYPE_CHECKING:
-    import psycopg
 
 log = structlog.get_logger(__name__)
 

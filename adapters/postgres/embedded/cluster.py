@@ -13,15 +13,12 @@ import shutil
 import signal
 import stat
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from adapters.postgres.embedded.folder import PRIVATE_FILE, PRIVATE_FOLDER
 from adapters.postgres.embedded.programs import Account, EmbeddedPostgresError, failure, programs_folder, programs_for
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SUPERUSER = "postgres"
 PORT = 5432

@@ -10,13 +10,11 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from pathlib import Path
+from pathlib import Path
+from typing import Self
 
 POLL_SECONDS = 0.01
 PRIVATE_FILE = 0o600

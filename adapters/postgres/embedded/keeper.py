@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import mmap
 import time
-from typing import TYPE_CHECKING
 
 import structlog
 
 from adapters.postgres.embedded.folder import DataFolderError
 from adapters.postgres.embedded.programs import EmbeddedPostgresError
-
-if TYPE_CHECKING:
-    from adapters.postgres.embedded.server import EmbeddedPostgres
+from adapters.postgres.embedded.server import EmbeddedPostgres
 
 # Looking costs as much as reading two small files.
 PERIOD_SECONDS = 0.5

@@ -13,14 +13,11 @@ import importlib.util
 import os
 import pwd
 import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from adapters.postgres.embedded.folder import PRIVATE_FILE, DataFolderError
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 SERVICE_USER = "gatehouse"
 FALLBACK_USER = "nobody"

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
@@ -40,10 +41,6 @@ from adapters.postgres.embedded.programs import (
     programs_for,
     rotate,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 __all__ = ["EmbeddedPostgres", "EmbeddedPostgresError"]
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.transaction import Aggregate
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from core.events.actions import AuditAction
-    from core.events.platform_actions import PlatformAction
+from core.events.actions import AuditAction
+from core.events.platform_actions import PlatformAction
 
 
 class PostgresAuditEntries(Aggregate):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.transaction import Aggregate
+from core.events.events import EventType
 from core.ids import PLATFORM
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from core.events.events import EventType
 
 
 class PostgresEvents(Aggregate):

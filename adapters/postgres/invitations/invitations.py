@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, LiteralString
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.invitations.answers import ReceivedInvitation
@@ -18,13 +21,6 @@ from core.invitations.invitations import (
 )
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from typing import LiteralString
-    from uuid import UUID
-
 
 _SEALED_COLUMN: Final = {"table": "invitations", "column": "token_sealed"}
 

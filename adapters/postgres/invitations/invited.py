@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.invitations.invitations import InvitationStatus
 from core.invitations.invited import ListedInvitation
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.positions import Position
+from core.positions import Position
 
 _FILTERED: Final = """
     FROM   invitations i

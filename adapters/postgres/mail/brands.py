@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.colors import text_color_on
 from core.mail.brands import MailBrand
 from core.organizations.settings.pictures import picture_path
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from uuid import UUID
 
 
 class PostgresMailBrands(Aggregate):

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
 
 import structlog
 
-from adapters.crypto.vault import SealBroken
-from adapters.postgres.transaction import Aggregate
+from adapters.crypto.vault import SealBroken, Vault
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.transaction import Aggregate, Transaction
 from core.ids import PLATFORM
+from core.mail.languages import LanguageChoice
 from core.mail.mail import Mail, MailMessage, MailState, MailTemplate
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime, timedelta
-    from uuid import UUID
-
-    from adapters.crypto.vault import Vault
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.transaction import Transaction
-    from core.mail.languages import LanguageChoice
-
 
 # During an upgrade an older replica does not claim mails whose template it does not know.
 TEMPLATES = [template.value for template in MailTemplate]

@@ -5,26 +5,21 @@ A lease of a server protects its mails, so the mails themselves are not leased.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 import structlog
 
-from adapters.crypto.vault import SealBroken
+from adapters.crypto.vault import SealBroken, Vault
 from adapters.postgres.mail.mail import TEMPLATES, opened_mails
 from adapters.postgres.transaction import Aggregate
-from core.mail.mail import BY_ORGANIZATION
+from core.mail.mail import BY_ORGANIZATION, Mail
 from core.mail.routed_mail import LeasedServer, ServerHealth
 from core.mail.servers import MailServer, TlsMode
 from core.secrets import Secret
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from adapters.crypto.vault import Vault
-    from core.mail.mail import Mail
 
 _PASSWORD: Final = {"table": "mail_servers", "column": "password_sealed"}
 _BY_ORGANIZATION: Final = [template.value for template in BY_ORGANIZATION]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import json_or_null
 from adapters.postgres.transaction import Aggregate
 from core.openid.codes import AuthorizationCode
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 # Of a code `c` and its user `u`.
 _COLUMNS: Final = """

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.transaction import Aggregate
 from core.openid.requests import StoredRequest
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
 
 
 class PostgresAuthorizationRequests(Aggregate):

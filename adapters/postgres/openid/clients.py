@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.services.services import SELECT_SERVICE, service_row
 from adapters.postgres.transaction import Aggregate
 from core.openid.clients import Client
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
 
 # A browser loads no more pages than this before it goes on.
 PAGES_MAX: Final = 20

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.openid.clients import client_row
 from adapters.postgres.services.services import SELECT_SERVICE
 from adapters.postgres.transaction import Aggregate
 from core.openid.device import DeviceCode, WaitingDevice
-
-if TYPE_CHECKING:
-    from datetime import datetime, timedelta
-    from uuid import UUID
 
 
 class PostgresDeviceCodes(Aggregate):

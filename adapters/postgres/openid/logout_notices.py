@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.openid.logout_notices import LeasedService, LogoutNotice
 from core.sessions.security_profiles import SecurityProfile
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
 
 # Among so many that have waited longest, a lease chooses those of organizations that have few places.
 CANDIDATES_MAX: Final = 256

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from adapters.postgres.transaction import Aggregate
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from core.deferred import Deferred
 
 

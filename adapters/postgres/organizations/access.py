@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import prefixed
 from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
@@ -12,11 +14,6 @@ from adapters.postgres.transaction import Aggregate
 from core.organizations.access import AccessContext
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
-
 
 # The organization of the path and the membership in it, beside those of the session's context, which may differ.
 CONTEXT: Final = f"""

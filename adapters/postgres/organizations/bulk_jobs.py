@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, LiteralString
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.transaction import Aggregate
-from core.organizations.bulk_jobs import Job, JobKind, JobRow, JobState, RowState
+from core.organizations.bulk_jobs import Job, JobKind, JobRow, JobState, NewJob, RowState, WantedRow
+from core.positions import Position
 from core.wording import Wording
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import LiteralString
-    from uuid import UUID
-
-    from core.organizations.bulk_jobs import NewJob, WantedRow
-    from core.positions import Position
 
 _SHOWN: Final = """
     SELECT j.id, j.organization_id, j.kind, j.details, u.email AS maker_email, j.state, j.problem, j.rows, j.done,

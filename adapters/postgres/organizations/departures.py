@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
-from core.organizations.departures import EndedLink, EndedSessions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.organizations.departures import LinkOrigin
+from core.organizations.departures import EndedLink, EndedSessions, LinkOrigin
 
 UNPAID: Final = """
     NOT EXISTS (SELECT FROM subscriptions p

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, LiteralString
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, ClassVar, Final, LiteralString
+from uuid import UUID
 
+from adapters.postgres.driver.rows import Row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.domain_proofs import FAILING_MAX, DomainProof, ProofStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from adapters.postgres.driver.rows import Row
 
 # What `DomainProof.is_in_force` says, for the only claim of a statement.
 IN_FORCE: Final = "verified_at IS NOT NULL AND (failing_since IS NULL OR failing_since > %(failing_after)s)"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, prefixed, taken, values
 from adapters.postgres.organizations.organizations import organization_row
@@ -12,14 +15,8 @@ from core.organizations.key_callers import KeyCaller
 from core.organizations.keys import MadeOrganizationKey, OrganizationKey
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
+from core.prefixed_tokens import PrefixedToken
 from core.sessions.callers import Caller
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.prefixed_tokens import PrefixedToken
 
 # The key, its organization, and its maker as a member of it.
 CALLERS: Final = f"""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, LiteralString
+from collections.abc import Sequence
+from typing import Final, LiteralString
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.organizations.made_credentials import MadeCredential, MadeCredentialKind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
 
 # The statements that store the maker of a kind.
 _SET_MAKER: Final[dict[MadeCredentialKind, LiteralString]] = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
@@ -11,9 +13,6 @@ from core.organizations.members import Member, MembersPage
 from core.organizations.memberships import Membership
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 # What an unconfirmed membership does not show is its user's own name (`core/accounts/names.py`).

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, LiteralString
+from uuid import UUID
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, prefixed, taken, values
 from adapters.postgres.transaction import Aggregate
@@ -12,9 +14,6 @@ from core.organizations.organizations import Organization, OrganizationStatus
 from core.organizations.tiers import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.organizations.overview import Attention, SetupSteps
 from core.webhooks.events import RETENTION
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
 
 STEPS: Final = """
     SELECT EXISTS (SELECT FROM services WHERE organization_id = %(organization_id)s) AS has_service,

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.organizations.departures import SESSIONS_THAT_END, UNPAID
 from adapters.postgres.organizations.members import MEMBER_NAME
 from adapters.postgres.transaction import Aggregate
 from core.organizations.people import ListedMember, MemberDeparture, MemberSource
-from core.positions import BEGIN
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.positions import Position
+from core.positions import BEGIN, Position
 
 # Only accounts of members are read. The index of all addresses would find a rare part faster in an organization of very
 # many members, but its time would tell how many accounts of other organizations have the part.

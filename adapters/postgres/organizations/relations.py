@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.organizations.relations import Relation
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.organizations.relations import RelationObject
+from core.organizations.relations import Relation, RelationObject
 
 # By ids rather than by the texts of the tuples, because the tables are indexed by ids.
 BETWEEN: Final = """

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink, StoredSetup
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
 
 _STORED: Final = """
     SELECT l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at,

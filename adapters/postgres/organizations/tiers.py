@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.transaction import Aggregate
 from core.organizations.tiers import FREE, CountedTier, Tier
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
 
 _TIER: Final = f"SELECT {columns(Tier)} FROM tiers"  # noqa: S608 - made of the names of fields
 

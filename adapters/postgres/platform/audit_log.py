@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import AuditLogActor
-from core.platform.audit_log import PlatformAuditLogEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.platform.audit_log import PlatformAuditLogFilter
+from core.platform.audit_log import PlatformAuditLogEntry, PlatformAuditLogFilter
 
 # At least one row, for the total. Actors are joined for the page alone.
 PAGE: Final = """

@@ -5,17 +5,15 @@ A row is recorded together with the number of its job, so that both agree.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
 
 from adapters.postgres.organizations.bulk_jobs import sentence_record
 from adapters.postgres.transaction import Aggregate
 from core.organizations.bulk_jobs import JobKind
 from core.platform.bulk_work import LeasedJob, WaitingRow
 from core.sessions.origins import Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
 
 # One of each organization, that which is due first, so that an organization with many jobs has one place.
 LEASE: Final = """

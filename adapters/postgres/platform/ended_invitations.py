@@ -7,13 +7,11 @@ deletes them: the salts go as well, and the chain still fits (`core/audit/chain.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from adapters.postgres.transaction import Aggregate
 from core.audit.verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # The condition and the expression are those of the index `invitations_ended`.
 _DELETE: Final = """

@@ -7,18 +7,14 @@ all groups of characters has few to return.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.platform.users import GROUP_LETTERS
 from adapters.postgres.transaction import Aggregate
-from core.platform.found_users import ORGANIZATIONS_LISTED_MAX, ListedUser
+from core.platform.found_users import ORGANIZATIONS_LISTED_MAX, ListedUser, UserPosition
 from core.platform.users import PlatformUserOrganization
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.platform.found_users import UserPosition
 
 # Among so many of the newest accounts a list is looked for first.
 _NEWEST: Final = 20_000

@@ -5,7 +5,8 @@ Triggers record in `user_count_changes` what changes the number of accounts, so 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from psycopg.errors import DiskFull, IoError, ReadOnlySqlTransaction
 
@@ -14,9 +15,6 @@ from adapters.postgres.saml.certificates import COUNT_ENDING
 from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.transaction import Aggregate
 from core.platform.health_figures import Backlog, PlatformFigures, SchemaTooNew, WritesFailing
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # A longer queue is estimated by the statistics of its index, which ANALYZE renews.
 COUNTED_MAX: Final = 20_000

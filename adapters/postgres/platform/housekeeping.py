@@ -5,18 +5,15 @@ With invitations and accounts goes more than their rows; they have files of thei
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, LiteralString
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, LiteralString
 
 from adapters.postgres.platform.ended_invitations import EndedInvitations
 from adapters.postgres.platform.unproved_accounts import UnprovedAccounts
 from adapters.postgres.transaction import Aggregate
 from core.ids import end_id_until
 from core.platform.housekeeping import Leftover
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
 
 # The keys go into an array, so that the rows are found by primary key whatever the planner estimates for the limit.
 _DELETE: Final[Mapping[Leftover, LiteralString]] = {

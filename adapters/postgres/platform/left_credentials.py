@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from adapters.postgres.organizations.made_credentials import VALID, label_of
 from adapters.postgres.transaction import Aggregate
 from core.organizations.made_credentials import MadeCredentialKind
 from core.platform.left_credentials import KeptCredential
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # The maker of a token or key is forgotten with the account; of the other kinds none may have been recorded.
 CANDIDATES: Final = f"""

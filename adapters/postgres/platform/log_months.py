@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, LiteralString
+from collections.abc import Mapping
+from datetime import date
+from typing import Final, LiteralString
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.platform.log_months import Log
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import date
-    from uuid import UUID
 
 _HAS_STRAYS: Final[Mapping[Log, LiteralString]] = {
     Log.AUDIT_ENTRIES: "SELECT EXISTS (SELECT FROM audit_entries_after)",

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, LiteralString
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import BY_ORGANIZATION, MailState, MailTemplate
 from core.platform.mails import OutboxMail, OutboxPage
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from uuid import UUID
 
 # During an upgrade there may be mails of templates that this version does not know.
 KNOWN: Final = [template.value for template in MailTemplate]

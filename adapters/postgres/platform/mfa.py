@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.credentials.mfa_events import MfaEvent
@@ -18,12 +21,6 @@ from core.platform.mfa import (
     MfaCounts,
     UserMfaStatus,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
 
 STATUS: Final = """
     SELECT u.id AS user_id, u.email, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.mfa_enabled_at,

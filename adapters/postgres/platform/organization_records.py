@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.driver.columns import prefixed, taken
@@ -19,16 +20,12 @@ from core.platform.organization_records import (
     ListedOrganization,
     Matches,
     OrganizationFigures,
+    OrganizationFilter,
     PlatformOrganizationRecord,
     RecordOwner,
     limits,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.platform.organization_records import OrganizationFilter
-    from core.positions import Position
+from core.positions import Position
 
 
 def _last_sign_in_at(organization: LiteralString) -> LiteralString:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import taken
 from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row
 from adapters.postgres.transaction import Aggregate
+from core.organizations.organizations import OrganizationStatus
 from core.organizations.tiers import TierSummary
 from core.platform.organizations import OWNER_GONE, OrganizationOwner, OrganizationPage, PlatformOrganization
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.organizations.organizations import OrganizationStatus
 
 _REQUESTED: Final = """
     WITH requested AS NOT MATERIALIZED (

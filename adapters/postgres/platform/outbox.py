@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, LiteralString
 
 from adapters.postgres.platform.mails import COLUMNS, KNOWN, OF_STATE, SHOWN
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import MailState, MailTemplate
 from core.platform.mails import OutboxMail
 from core.platform.outbox import ListedMail, MailOrganization
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.positions import Position
+from core.positions import Position
 
 
 def _found(state: MailState | None, *, is_of_recipient: bool) -> LiteralString:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final, TypeVar
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.organizations.organizations import OrganizationStatus
 from core.platform.overview import FailingStream, FailingWebhook
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
 
 Row = TypeVar("Row")
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from adapters.postgres.transaction import Aggregate
 from core.events.platform_actions import PlatformAction
 from core.platform.owners import ListedPlatformOwner
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # When the account `u` was last given a role of the platform, by the action that records it.
 APPOINTED_AT: Final = """

@@ -5,18 +5,15 @@ The conditions are those of the leases, without the shares of organizations and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
 
 from adapters.postgres.mail.mail import TEMPLATES
 from adapters.postgres.transaction import Aggregate
 from core.audit.chain import SEALED_WITHIN
+from core.billing.provider import BillingMode
 from core.ids import first_id_at, first_id_since
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from core.billing.provider import BillingMode
 
 # Planned each time: a prepared statement would be planned for tables that were empty when it was sent first.
 NEXT: Final = """

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from adapters.postgres.transaction import Aggregate
 from core.platform.public_names import PublicName
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class PostgresPublicNames(Aggregate):

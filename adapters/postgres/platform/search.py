@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.log_ids import first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.platform.search import SHOWN_MAX, HitKind, SearchHit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
 
 BY_ID: Final = """
     SELECT 'user' AS kind, u.id, u.email AS title, coalesce(u.name, '') AS about

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from uuid import UUID
 
 from adapters.postgres.platform.owners import APPOINTED_AT
 from adapters.postgres.transaction import Aggregate
 from core.events.platform_actions import PlatformAction
 from core.platform.support import PlatformSupport
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
 
 
 class PostgresPlatformSupport(Aggregate):

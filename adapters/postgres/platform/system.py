@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.transaction import Aggregate
 from core.platform.system import PublishedKey, SchemaState, WaitingWork
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 WORK: Final = """
     SELECT (SELECT count(*) FROM (SELECT FROM mails WHERE state = 'queued' LIMIT %(most)s) AS one) AS mails,

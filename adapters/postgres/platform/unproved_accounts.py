@@ -7,13 +7,10 @@ the accounts, so that nothing can refer to them any more, and the second sees wh
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from datetime import datetime, timedelta
+from typing import Final
 
 from adapters.postgres.transaction import Aggregate
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # An account that waits for something is looked at again after this time, so that it never stands before others.
 POSTPONEMENT: Final = timedelta(days=1)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.platform.users import PlatformUser, PlatformUserOrganization
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 # The length of the groups of characters in the index, and so of the shortest part that it finds.
 GROUP_LETTERS: Final = 3

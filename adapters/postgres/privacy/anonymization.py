@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
@@ -14,15 +17,10 @@ from core.accounts.one_time_tokens import TokenPurpose
 from core.audit.chain import DETAIL
 from core.credentials.mfa_events import MfaEvent
 from core.organizations.memberships import OWNER
-from core.privacy.anonymization import Affiliation, Subject, without_addresses
+from core.privacy.anonymization import Affiliation, Anonymous, Subject, without_addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.privacy.anonymization import Anonymous
 
 # The most rows that one statement changes, so that none takes long.
 BATCH_ROWS_MAX: Final = 5_000

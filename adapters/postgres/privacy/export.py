@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
 
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.transaction import Aggregate
@@ -16,10 +18,6 @@ from core.privacy.export import (
     ExportedMfaEvent,
     OwnedOrganization,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
 
 
 class PostgresPrivacyExport(Aggregate):

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from adapters.postgres.key_certificates import KeyCertificates
+from core.key_certificates import SamlCertificate, SamlSigningKey
 from core.organizations.memberships import OWNER
 from core.saml.certificates import EndingCertificate
+from core.secrets import Secret
+from core.services.services import Service
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.key_certificates import SamlCertificate, SamlSigningKey
-    from core.secrets import Secret
-    from core.services.services import Service
 
 COUNT_ENDING: Final = """
     SELECT count(*)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
@@ -12,13 +14,10 @@ from core.saml.configuration import ConfigurationView, LogoutBinding, SamlConfig
 from core.saml.contacts import LastContact
 from core.saml.messages import NameIdFormat
 from core.saml.providers import SamlProvider
+from core.services.services import Service
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.services.services import Service
 
 _CONFIGURATION: Final = columns(SamlConfiguration, table="c")
 _VIEW: Final = f"""

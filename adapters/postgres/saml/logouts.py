@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.saml.logout_steps import Logout
 from core.saml.messages import SamlStatus, StatusOf
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
 
 _LOGOUT: Final = f"SELECT {columns(Logout)} FROM saml_logouts"  # noqa: S608 - made of the names of fields
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.transaction import Aggregate
 from core.saml.messages import SamlStatus, StatusOf
+from core.saml.providers import SamlProvider
 from core.saml.requests import PendingRequest, Terms
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.saml.providers import SamlProvider
 
 # Also the loser of a race finds no row to return.
 _ADD: Final = """

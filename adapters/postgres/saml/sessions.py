@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.saml.messages import NameId
+from core.saml.providers import SamlProvider
 from core.saml.sessions import SamlSession, SessionState
+from core.services.services import Service
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.saml.providers import SamlProvider
-    from core.services.services import Service
 
 NAMED: Final = """
     SELECT   session_id

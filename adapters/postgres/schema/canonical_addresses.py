@@ -7,20 +7,17 @@ whose domain has no ASCII form, and those whose canonical address another accoun
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, LiteralString
+from collections.abc import Callable
+from typing import Final, LiteralString
+from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
 from adapters.domain_names import IdnaDomainNames
+from adapters.postgres.driver.connection import RawConnection
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import RawConnection
 
 ACCOUNTS_BETWEEN_REPORTS: Final = 1_000
 # Every account that may have another form: letters beyond ASCII, ASCII forms, names that were accepted once.

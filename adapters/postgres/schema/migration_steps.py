@@ -7,19 +7,15 @@ the text (`statement_locks.py`), the rows from the statistics of PostgreSQL; not
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from adapters.postgres.schema.migration_files import statements
+from adapters.postgres.driver.connection import RawConnection
+from adapters.postgres.schema.migration_files import Migration, MigrationStatement, statements
+from adapters.postgres.schema.migrations import MigrationPlan
 from adapters.postgres.schema.statement_locks import Held, Lock, NotUnderstood, Work, locks, strongest
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from adapters.postgres.driver.connection import RawConnection
-    from adapters.postgres.schema.migration_files import Migration, MigrationStatement
-    from adapters.postgres.schema.migrations import MigrationPlan
 
 # Rows a second on a small server, rounded down; `ops/bench --migrations --full` measures what they follow from.
 _ROWS_PER_SECOND: Final = {Work.READ: 1_000_000, Work.INDEX: 300_000, Work.CHANGE: 30_000, Work.REWRITE: 200_000}

@@ -8,31 +8,25 @@ entrypoints decide when migrations run, and refuse to start without them.
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
+from typing import TypeAlias
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import Diagnostic
 from psycopg.rows import class_row
 from psycopg.sql import SQL, Identifier
 
+from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.driver.suitability import ServerUnsuitable, ServerUntrusted, explained, reason
-from adapters.postgres.schema.migration_files import Migration, known, statements
+from adapters.postgres.schema.migration_files import Migration, MigrationStatement, known, statements
 from core.lazy_dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-    from contextlib import AbstractContextManager
-    from datetime import datetime
-    from typing import TypeAlias
+# What a caller does around each statement, for example to measure it.
+Watch: TypeAlias = Callable[[Migration, MigrationStatement], AbstractContextManager[None]]
 
-    from psycopg.errors import Diagnostic
-
-    from adapters.postgres.driver.connection import RawConnection
-    from adapters.postgres.schema.migration_files import MigrationStatement
-
-    # What a caller does around each statement, for example to measure it.
-    Watch: TypeAlias = Callable[[Migration, MigrationStatement], AbstractContextManager[None]]
 
 __all__ = [
     "AppliedMigration",

@@ -6,22 +6,19 @@ done in short transactions that wait for no other transaction, so it may be stop
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, LiteralString, TypeAlias
+from typing import Any, Final, LiteralString, TypeAlias
 
 from psycopg.errors import LockNotAvailable
 from psycopg.sql import SQL, Composable, Composed, Identifier
 
-from adapters.crypto.vault import SealBroken
+from adapters.crypto.vault import SealBroken, Vault
+from adapters.postgres.driver.connection import RawConnection
 from core.lazy_dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+ShowProgress: TypeAlias = Callable[["SealedColumn", int, int], None]
 
-    from adapters.crypto.vault import Vault
-    from adapters.postgres.driver.connection import RawConnection
-
-    ShowProgress: TypeAlias = Callable[["SealedColumn", int, int], None]
 
 # So few that their rows are locked only briefly.
 PAGE_ROWS_MAX = 200

@@ -8,13 +8,11 @@ name in the text, as the table of a dropped index, is looked up in the catalogue
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Lock(IntEnum):

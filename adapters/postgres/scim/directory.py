@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
 from adapters.postgres.scim.user_filters import IS_ACTIVE
 from adapters.postgres.transaction import Aggregate
+from core.positions import Position
 from core.scim.directory import ProvisionedMember
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.positions import Position
 
 _FILTERED: Final = """
     FROM   scim_profiles p

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.organizations.memberships import ADMIN
+from core.organizations.memberships import ADMIN, Membership
 from core.scim.groups import Group, GroupMember
 from core.scim.welcome import NewMember
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.organizations.memberships import Membership
 
 FIND: Final = """
     SELECT    o.id, o.name AS display_name, o.created_at, greatest(o.updated_at, t.changed_at) AS updated_at,

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
-from core.scim.log import ProvisioningLogEntry, ProvisioningPage
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.positions import Position
-    from core.scim.log import CallSearch
+from core.positions import Position
+from core.scim.log import CallSearch, ProvisioningLogEntry, ProvisioningPage
 
 # At least one row, for the total.
 PAGE: Final = f"""

@@ -6,15 +6,11 @@ no name of a request gets into the text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, LiteralString, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final, LiteralString, TypeAlias
 
 from core.scim.filters import Operator
-from core.scim.user_filters import Always, Both, Column, Compared, Either, Given, Opposite
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.scim.user_filters import Condition
+from core.scim.user_filters import Always, Both, Column, Compared, Condition, Either, Given, Opposite
 
 Fragment: TypeAlias = "tuple[LiteralString, list[Any]]"
 

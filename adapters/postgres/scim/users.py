@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, LiteralString
+from uuid import UUID
 
 from adapters.postgres.scim.user_filters import IS_ACTIVE, UPDATED_AT, is_simple, written
 from adapters.postgres.transaction import Aggregate
+from core.scim.user_filters import Condition
 from core.scim.users import DirectoryProfile, StoredUser, StoredUsersPage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.scim.user_filters import Condition
 
 _COLUMNS: Final = f"""
     m.user_id, m.id, u.email, m.role, {IS_ACTIVE}, m.created_at, {UPDATED_AT}, p.user_name, p.external_id,

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.ids import end_id_until, first_id_since
 from core.service_api.analytics import PlanCount, ProviderCount, ServiceAnalytics
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from core.services.api_keys import ServiceCaller
+from core.services.api_keys import ServiceCaller
 
 FIGURES: Final = """
     WITH   logins AS MATERIALIZED (

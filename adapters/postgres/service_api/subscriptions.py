@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.services.subscriptions import SUBSCRIPTION, subscription_row
 from adapters.postgres.transaction import Aggregate
 from core.service_api.subscriptions import SubscriptionsPage
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.services.api_keys import ServiceCaller
-    from core.services.subscriptions import SubscriptionStatus
+from core.services.api_keys import ServiceCaller
+from core.services.subscriptions import SubscriptionStatus
 
 # One query with a status and one without, because a plan for "this status or any" would use no index.
 _ALL: Final = "b.service_id = %(service_id)s"

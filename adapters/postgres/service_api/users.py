@@ -7,19 +7,17 @@ an id up to one of them, and `service_user_changes` what has changed since; a tr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.service_api.users import ServiceUser, ServiceUsersPage
+from core.services.api_keys import ServiceCaller
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from typing import Any
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.services.api_keys import ServiceCaller
 
 # The number of users between two milestones; skipping that many takes a tenth of a millisecond.
 MILESTONE_USERS: Final = 1_000

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
+from core.prefixed_tokens import PrefixedToken
 from core.services.api_keys import ApiKey, ApiKeysPage, ListedApiKey, Permission, ServiceCaller
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.prefixed_tokens import PrefixedToken
-    from core.services.services import Service
+from core.services.services import Service
 
 CALLERS: Final = """
     SELECT k.id AS key_id, k.key_hash AS token_hash, k.permissions, k.last_used_at, k.expires_at,

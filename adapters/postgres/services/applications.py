@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.sessions.sessions import within_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.departures import LinkOrigin
 from core.services.applications import Application
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.sessions.confinement import Confinement
+from core.sessions.confinement import Confinement
 
 PAGE: Final = f"""
     WITH links AS MATERIALIZED (

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.services.end_users import EndUser, EndUserDetails, EndUserService, EndUsersPage, SessionSummary
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
 
 # More elements than an array can hold, and still within the range of its subscripts.
 _OFFSET_MAX: Final = 2**30

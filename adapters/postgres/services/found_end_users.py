@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
+from core.positions import Position
 from core.services.found_end_users import EndUserState, ListedEndUser
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.positions import Position
 
 # The index of the links holds the address and the service, so nothing else is read before the page is known.
 _FILTERED: Final = """

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.limits import COUNTED_MAX
+from core.positions import Position
 from core.services.found_services import ListedService, ServiceEnding
 from core.services.services import ServiceType
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.positions import Position
 
 _FILTERED: Final = """
     SELECT id, slug, name, service_type, created_at

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.organizations.relations import ServiceRelation
-from core.positions import BEGIN
+from core.positions import BEGIN, Position
 from core.services.grants import Grantee, GrantsPage, ServiceGrant
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.positions import Position
-    from core.services.services import Service
+from core.services.services import Service
 
 # At least one row where the service exists, for the total.
 PAGE: Final = """

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.limits import COUNTED_MAX
-from core.positions import BEGIN
+from core.positions import BEGIN, Position
 from core.services.plans import CountedPlan, Plan, PlanFields
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.positions import Position
-    from core.services.services import Service
+from core.services.services import Service
 
 PLAN: Final = f"SELECT {columns(Plan)} FROM plans"  # noqa: S608 - made of the names of fields
 OF_SERVICE: Final = f"""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.services.redirect_changes import RefusedRedirect
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
 
 
 class PostgresRefusedRedirects(Aggregate):

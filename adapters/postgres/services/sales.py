@@ -5,19 +5,24 @@ Changes that are not added up yet are few, and every reading adds them, so it ag
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.services.sales import ChangeKind, PlanSums, Seller, Sold, SoldDay, SoldNames, SoldSums, SubscriptionChange
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import date
-    from uuid import UUID
-
-    from core.positions import Position
-    from core.services.sales import ChangeFilter
+from core.positions import Position
+from core.services.sales import (
+    ChangeFilter,
+    ChangeKind,
+    PlanSums,
+    Seller,
+    Sold,
+    SoldDay,
+    SoldNames,
+    SoldSums,
+    SubscriptionChange,
+)
 
 _NOT_COUNTED: Final = """
     SELECT organization_id, (at AT TIME ZONE 'UTC')::date AS day, service_id, plan_id, currency,

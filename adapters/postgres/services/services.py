@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
+from core.organizations.organizations import Organization
 from core.services.management import CountedService, ServicesPage, Usage
 from core.services.services import Service, ServiceFields, ServiceType
 from core.sessions.security_profiles import SecurityProfile
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.organizations.organizations import Organization
 
 SELECT_SERVICE: Final = f"SELECT {columns(Service, table='s')}"
 USAGE: Final = """

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.services.sold_subscriptions import SoldSubscription
+from core.positions import Position
+from core.services.sold_subscriptions import SoldFilter, SoldSubscription
 from core.services.subscriptions import SubscriptionStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.positions import Position
-    from core.services.sold_subscriptions import SoldFilter
 
 _JOINED: Final = """
     FROM   subscriptions b

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
+from core.services.plans import Plan
 from core.services.subscriptions import Subscription, SubscriptionStatus
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.services.plans import Plan
 
 _JOINED: Final = ("plan_name",)
 SUBSCRIPTION: Final = f"""

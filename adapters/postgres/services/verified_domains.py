@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 
 class PostgresVerifiedDomains(Aggregate):

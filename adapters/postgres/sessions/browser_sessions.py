@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from adapters.postgres.sessions.callers import IS_IMPERSONATOR_OWNER, IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.sessions.browser_sessions import BrowserSession
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 # Each row is found by a unique key.

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
+from core.deferred import Deferred
 from core.sessions.callers import Caller, ServicePlan
 from core.sessions.client_grants import ClientGrant
 from core.sessions.refresh import Refreshable
 from core.sessions.security_profiles import SecurityProfile
 from core.sessions.sessions import IDLE_LIFETIME, ParentSession
-
-if TYPE_CHECKING:
-    from core.deferred import Deferred
-
-if TYPE_CHECKING:
-    from core.deferred import Deferred
 
 # Of a session `s`.
 IS_LIVE: Final = "s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from adapters.postgres.driver.columns import json_or_null
 from adapters.postgres.transaction import Aggregate
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.sessions.client_grants import ClientGrant
+from core.sessions.client_grants import ClientGrant
 
 
 class PostgresClientGrants(Aggregate):

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from collections.abc import Sequence
+from typing import Any, Final, LiteralString
+from uuid import UUID
 
 from adapters.postgres.sessions.callers import IS_LIVE, REFRESHABLE, live_at, refreshable_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.sessions.confinement import Confinement
+from core.sessions.refresh import Refreshable
 from core.sessions.sessions import EndedImpersonation, EndedSession, Session
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.sessions.refresh import Refreshable
-
 
 # Revokes live sessions of a user; each statement inserts its own condition.
 _REVOKE: Final = f"""

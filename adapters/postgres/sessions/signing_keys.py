@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from datetime import datetime
+from typing import Any, Final, LiteralString
 
 from adapters.postgres.transaction import Aggregate
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm, SigningKey
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 _TABLES: Final[dict[SignatureAlgorithm, LiteralString]] = {
     SignatureAlgorithm.RS256: "signing_keys",

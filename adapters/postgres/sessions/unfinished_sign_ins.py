@@ -7,12 +7,9 @@ has the number up to which it answers none.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 
 class PostgresUnfinishedSignIns(Aggregate):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.sessions.sessions import WITHIN, within_values
 from adapters.postgres.transaction import Aggregate
+from core.sessions.confinement import Confinement
 from core.sign_in.account_figures import AccountFigures
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.sessions.confinement import Confinement
 
 _OF_SERVICES: Final = """
     (%(within)s::uuid IS NULL

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.organizations.settings.branding import BRANDING_COLUMNS, PICTURE_TABLES
 from adapters.postgres.transaction import Aggregate
 from core.organizations.settings.branding import BrandedOrganization, Branding
 from core.sign_in.browser_returns import BrowserReturn
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
 
 _OF_BRANDING: Final = frozenset(field.name for field in fields(Branding))
 

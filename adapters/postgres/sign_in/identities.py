@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
+from adapters.crypto.vault import Vault
 from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sign_in.entitlement import ConnectionStanding
-from core.sign_in.identities import PLATFORM, Identity, ProviderTokens
+from core.sign_in.identities import PLATFORM, Identity, IdentityContext, ProvenIdentity, ProviderTokens
 from core.sign_in.provider_tokens import HeldTokens
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from adapters.crypto.vault import Vault
-    from core.sign_in.identities import IdentityContext, ProvenIdentity
 
 _ACCESS: Final = {"table": "identities", "column": "access_token_sealed"}
 _REFRESH: Final = {"table": "identities", "column": "refresh_token_sealed"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
@@ -12,9 +14,6 @@ from core.sign_in.reasons import FAILED_ATTEMPTS
 from core.sign_in.risk import Habits
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 _OF_PLACE: Final = ("user_id", "through_organization_id")

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import taken
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.sessions.sessions import WITHIN, within_values
 from adapters.postgres.transaction import Aggregate
+from core.sessions.confinement import Confinement
 from core.sessions.sessions import IDLE_LIFETIME
 from core.sign_in.own_sessions import OwnSession, SupportSession
 from core.sign_in.sign_ins import SignInConnection, SignInOrganization, SignInService
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.sessions.confinement import Confinement
 
 # The index of a user's sessions is read from the oldest that can be alive; names are joined to the page alone.
 PAGE: Final = f"""

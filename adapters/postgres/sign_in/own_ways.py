@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from adapters.postgres.organizations.domain_proofs import in_force_at
 from adapters.postgres.sign_in.upstream.domain_routes import IS_ENFORCED, OF_USER
@@ -11,8 +12,6 @@ from core.organizations.memberships import OWNER
 from core.sign_in.own_ways import NamedConnection
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 _NAMED: Final = "c.id, c.organization_id, c.name, o.name AS organization_name"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import prefixed, taken
 from adapters.postgres.organizations.organizations import organization_row
@@ -13,8 +14,6 @@ from core.services.services import Service
 from core.sign_in.places import Place
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 _PLACE: Final = f"""

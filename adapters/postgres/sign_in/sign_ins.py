@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import taken
 from adapters.postgres.log_ids import first_kept_id, kept_values
@@ -21,9 +23,6 @@ from core.sign_in.sign_ins import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 # A link to a service is confirmed by the first sign-in since it was made. A user whose account the organization has

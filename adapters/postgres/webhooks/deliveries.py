@@ -5,8 +5,9 @@ A statement that makes a delivery due also makes its webhook due. Locks are take
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 import structlog
@@ -19,15 +20,10 @@ from adapters.postgres.webhooks.webhooks import opened_secrets
 from core.attempts import ATTEMPTS_MAX
 from core.events.events import EventType
 from core.ids import first_id_after, first_id_since
-from core.webhooks.deliveries import Delivery, DueDelivery, LeasedWebhook
+from core.webhooks.deliveries import Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, LeasedWebhook
 from core.webhooks.delivery_log import ATTEMPTS_SHOWN_MAX
 from core.webhooks.events import RETENTION
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.webhooks.deliveries import DeliveryFilter, DeliveryOutcome
 
 # Beyond this a page is empty anyway, but PostgreSQL would still read all of it.
 _OFFSET_MAX: Final = 10**9

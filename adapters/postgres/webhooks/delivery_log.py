@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.transaction import Aggregate
 from core.attempts import ATTEMPTS_MAX
 from core.ids import first_id_after, first_id_since
+from core.positions import Position
 from core.webhooks.deliveries import Delivery
-from core.webhooks.delivery_log import DeliveryAttempt, ListedDelivery
+from core.webhooks.delivery_log import DeliveryAttempt, DeliverySearch, ListedDelivery
 from core.webhooks.events import RETENTION
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.positions import Position
-    from core.webhooks.delivery_log import DeliverySearch
 
 # Planned with its values each time, so that what is not asked for costs nothing and each state has its index.
 FOUND: Final = """

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
+from core.events.events import EventType
 from core.ids import first_id_since
 from core.webhooks.events import FeedItem
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.events.events import EventType
-
 
 LAST_POSITION: Final = """
     SELECT coalesce((SELECT last_position FROM event_positions WHERE organization_id = %s),

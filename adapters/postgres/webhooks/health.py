@@ -5,8 +5,10 @@ Every read is of the rows of one webhook and one time, found by an index, and en
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import prefixed, taken
 from adapters.postgres.transaction import Aggregate
@@ -14,11 +16,6 @@ from core.ids import first_id_since
 from core.webhooks.events import RETENTION
 from core.webhooks.health import HealthFigures, HourOfDeliveries, ListedWebhook
 from core.webhooks.webhooks import Webhook
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
 
 _COUNTS: Final = """
     count(*) FILTER (WHERE delivered) AS delivered,

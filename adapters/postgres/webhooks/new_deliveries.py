@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+from uuid import UUID
 
+from adapters.postgres.transaction import Transaction
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from adapters.postgres.transaction import Transaction
 
 MAKE: Final = """
     WITH made AS (

@@ -6,7 +6,9 @@ An event waits with the position 0. `event_sequencing` has the last position fro
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, LiteralString, NamedTuple
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, LiteralString, NamedTuple
 from uuid import UUID
 
 from adapters.postgres.announcing import ANNOUNCE_FEED
@@ -15,10 +17,6 @@ from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveri
 from core.events.events import EventType
 from core.ids import FIRST_ID, LAST_ID, first_id_since
 from core.webhooks.sequencing import WaitingEvent, WaitingEvents
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
 
 # Of how many organizations one transaction hands events on.
 ORGANIZATIONS_MAX: Final = 100

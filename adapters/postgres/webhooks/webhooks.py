@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
 
+from adapters.crypto.vault import Vault
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.secrets import Secret
 from core.webhooks.webhooks import SigningSecrets, Webhook
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
-
-    from adapters.crypto.vault import Vault
 
 _SECRET: Final = {"table": "webhooks", "column": "secret_sealed"}
 _PREVIOUS_SECRET: Final = {"table": "webhooks", "column": "previous_secret_sealed"}

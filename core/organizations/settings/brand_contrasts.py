@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
 from core.colors import (
     CONTRAST_MIN,
@@ -17,9 +17,6 @@ from core.colors import (
 )
 from core.lazy_dataclasses import dataclass
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

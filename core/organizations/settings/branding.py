@@ -7,27 +7,24 @@ and the colour of text on it is computed (`brand_contrasts.py`). Each change kee
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, replace
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.colors import checked_color
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, FieldError, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Operation, OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.settings.brand_contrasts import required_contrasts
-from core.organizations.settings.pictures import PictureKind
+from core.organizations.settings.pictures import Picture, PictureKind
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from core.organizations.access import OrganizationAccess
-    from core.organizations.settings.pictures import Picture
     from ports.unit_of_work import UnitOfWork
 
 LINK_CHARACTERS_MAX: Final = 2000

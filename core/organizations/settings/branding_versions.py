@@ -7,20 +7,17 @@ one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadRequest, NotFound
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
-from core.organizations.settings.branding import BrandedOrganization, contrast_problems, store
-from core.organizations.settings.pictures import PictureKind
+from core.organizations.settings.branding import BrandedOrganization, BrandingVersion, contrast_problems, store
+from core.organizations.settings.pictures import Picture, PictureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.organizations.settings.branding import BrandingVersion
-    from core.organizations.settings.pictures import Picture
     from ports.unit_of_work import UnitOfWork
 
 

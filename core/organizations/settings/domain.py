@@ -6,9 +6,10 @@ How a proof is judged is in `core/organizations/domain_proofs.py`.
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `CustomDomain`
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
@@ -18,13 +19,10 @@ from core.mail.mail import MailTemplate
 from core.organizations import domain_proofs, setup_links
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.domain_proofs import DomainFinding, DomainProof, ProofStatus
-from core.organizations.setup_links import Part
+from core.organizations.setup_links import OpenSetup, Part
+from core.sessions.origins import CustomHost
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from core.organizations.setup_links import OpenSetup
-    from core.sessions.origins import CustomHost
     from ports.unit_of_work import UnitOfWork
 
 

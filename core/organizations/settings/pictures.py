@@ -8,14 +8,12 @@ from __future__ import annotations
 import base64
 import hashlib
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from uuid import UUID
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 PICTURE_BYTES_MAX: Final = 256 * 1024
 # On our own origin, so that no browser and no mail program asks another one for it.

@@ -6,9 +6,11 @@ own server never takes over silently: what waits leaves by it only after the org
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `MailServerSettings`
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, FieldError, NotFound, all_valid
@@ -16,22 +18,16 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.mail import limits, mail, routed_mail
 from core.mail.limits import MailLimit
-from core.mail.mail import MailTemplate
-from core.mail.routed_mail import FAILURES_BEFORE_NOTICE
+from core.mail.mail import Mail, MailTemplate
+from core.mail.routed_mail import FAILURES_BEFORE_NOTICE, LeasedServer, ServerHealth
 from core.mail.servers import MailServer, TlsMode
 from core.organizations.access import Operation, authorize, authorize_and_lock
-from core.outbound import check_host
-from core.secrets import Secret  # noqa: TC001 - the reference is made from the fields of `WantedServer`
+from core.outbound import Network, check_host
+from core.secrets import Secret
 from core.text import checked_name
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from uuid import UUID
-
-    from core.mail.mail import Mail
-    from core.mail.routed_mail import LeasedServer, ServerHealth
-    from core.outbound import Network
     from ports.unit_of_work import UnitOfWork
 
 PORT_MAX: Final = 65535

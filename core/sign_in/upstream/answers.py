@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, cast
+from datetime import datetime, timedelta
+from typing import Any, Final, cast
 
 from core.accounts.providers import Provider
 from core.errors import ErrorCode, Refusal
 from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderTokens
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 SUBJECT_CHARACTERS_MAX: Final = 255
 ADDRESS_CHARACTERS_MAX: Final = 254

@@ -7,30 +7,27 @@ authorization endpoint with the service's request, which answers it with a code 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
+from core.accounts.providers import Provider
 from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import BadRequest, NotFound, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
-from core.services.services import ServiceUnknown
+from core.organizations.organizations import Organization
+from core.services.services import Service, ServiceUnknown
 from core.sessions import security_profiles
 from core.sign_in import browser_returns
+from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.identities import PLATFORM, IdentityContext
 from core.sign_in.upstream import flows
-from core.sign_in.upstream.flows import ProviderNotOffered, ReturnAddress
+from core.sign_in.upstream.flows import Departure, ProviderClient, ProviderNotOffered, ReturnAddress, UpstreamSignIn
 from core.sign_in.upstream.providers import SCOPES
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.accounts.providers import Provider
-    from core.organizations.organizations import Organization
-    from core.services.services import Service
-    from core.sign_in.browser_returns import BrowserReturn
-    from core.sign_in.upstream.flows import Departure, ProviderClient, UpstreamSignIn
     from ports.unit_of_work import UnitOfWork
 
 STATE_CHARACTERS_MAX: Final = 2000

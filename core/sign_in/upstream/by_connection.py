@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
+from core.accounts.users import User
 from core.errors import ErrorCode, NotFound, Refusal
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import members
 from core.organizations.memberships import BUILT_IN_ROLES, Membership
+from core.organizations.organizations import Organization
 from core.sign_in.identities import IdentityContext
 from core.sign_in.reasons import SignInReason
-from core.sign_in.upstream.flows import SignInOver
+from core.sign_in.upstream.connections import ConnectionRecord
+from core.sign_in.upstream.flows import ProviderClient, SignInOver, UpstreamSignIn
+from core.sign_in.upstream.saml import OwnSide
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.accounts.users import User
-    from core.organizations.organizations import Organization
-    from core.sign_in.upstream.connections import ConnectionRecord
-    from core.sign_in.upstream.flows import ProviderClient, UpstreamSignIn
-    from core.sign_in.upstream.saml import OwnSide
     from ports.unit_of_work import UnitOfWork
 
 

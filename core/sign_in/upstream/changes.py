@@ -13,20 +13,19 @@ is linked. So once people are linked, that takes the right to give every role, t
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict
 from core.events.actions import AuditAction
 from core.sessions import sessions
 from core.sign_in.upstream import connection_wishes, enforcement
 from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from uuid import UUID
-
-    from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
     from ports.unit_of_work import UnitOfWork
 
 

@@ -6,25 +6,24 @@ together with what was found. So a connection that nobody can sign in by is neve
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.errors import Conflict
 from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
 from core.organizations.setup_links import Part
+from core.outbound import Network
+from core.secrets import Secret
 from core.sign_in.upstream import changes, connection_wishes, connections
+from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.provider_problems import Finding
+from core.sign_in.upstream.saml import SamlDescription
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from uuid import UUID
-
-    from core.outbound import Network
-    from core.secrets import Secret
-    from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
-    from core.sign_in.upstream.provider_problems import Finding
-    from core.sign_in.upstream.saml import SamlDescription
     from ports.unit_of_work import UnitOfWork
 
 

@@ -7,36 +7,33 @@ has seen, and is refused with a conflict on any other.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
+from uuid import UUID
 
+from core.accounts.providers import Provider
 from core.errors import Conflict
+from core.key_certificates import SamlCertificate
 from core.lazy_dataclasses import dataclass
 from core.organizations import management
 from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.management import OrganizationSettings
 from core.organizations.memberships import MEMBER
+from core.outbound import Network
 from core.sign_in.upstream import checks, connections, domain_routes
+from core.sign_in.upstream.checks import CheckedChange, ConnectionToCheck
+from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream.domain_routes import DomainRoute
 from core.sign_in.upstream.editors import Editor
-from core.sign_in.upstream.failures import SHOWN_MAX
+from core.sign_in.upstream.failures import SHOWN_MAX, ConnectionProgress, UpstreamFailure
+from core.sign_in.upstream.provider_problems import Finding
 from core.sign_in.upstream.providers import EXTERNAL
-from core.sign_in.upstream.trial_judgements import judged
+from core.sign_in.upstream.trial_judgements import TrialJudgement, judged
+from core.sign_in.upstream.trials import TrialResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.accounts.providers import Provider
-    from core.key_certificates import SamlCertificate
-    from core.organizations.management import OrganizationSettings
-    from core.outbound import Network
-    from core.sign_in.upstream.checks import CheckedChange, ConnectionToCheck
-    from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
-    from core.sign_in.upstream.domain_routes import DomainRoute
-    from core.sign_in.upstream.failures import ConnectionProgress, UpstreamFailure
-    from core.sign_in.upstream.provider_problems import Finding
-    from core.sign_in.upstream.trial_judgements import TrialJudgement
-    from core.sign_in.upstream.trials import TrialResult
     from ports.unit_of_work import UnitOfWork
 
 

@@ -7,25 +7,23 @@ made outside the transaction. What it has in common with the keys of services is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.errors import BadRequest
 from core.events.actions import AuditAction
-from core.key_certificates import OVERLAP, WARNING, SamlCertificate
+from core.key_certificates import OVERLAP, WARNING, MadeCertificate, SamlCertificate, SamlSigningKey
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation, authorize
 from core.sign_in.upstream import changes, connections
+from core.sign_in.upstream.connection_wishes import ConnectionRecord
 from core.sign_in.upstream.editors import Editor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.key_certificates import MadeCertificate, SamlSigningKey
-    from core.sign_in.upstream.connection_wishes import ConnectionRecord
     from ports.unit_of_work import UnitOfWork
 
 

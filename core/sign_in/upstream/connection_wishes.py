@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, replace
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ConnectionRecord`
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 from core.errors import BadRequest, FieldError, all_checked
 from core.lazy_dataclasses import dataclass
-from core.outbound import checked_url
+from core.outbound import Network, checked_url
 from core.secrets import Secret
-from core.sign_in.upstream.saml import SamlMetadata
+from core.sign_in.upstream.editors import Editor
+from core.sign_in.upstream.saml import SamlDescription, SamlMetadata
 from core.text import checked_public_name
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from core.outbound import Network
-    from core.sign_in.upstream.editors import Editor
-    from core.sign_in.upstream.saml import SamlDescription
     from ports.unit_of_work import UnitOfWork
 
 SCOPES_MAX: Final = 20

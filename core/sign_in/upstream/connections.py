@@ -7,8 +7,11 @@ members only where `joins_as` names a role that its maker may give. What its fie
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
@@ -16,19 +19,15 @@ from core.organizations import setup_links
 from core.organizations.access import Operation, authorize
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.organizations.setup_links import Part
+from core.outbound import Network
 from core.sign_in.upstream import changes, connection_wishes
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
+from core.sign_in.upstream.saml import SamlDescription
 from core.text import checked_note
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.outbound import Network
-    from core.sign_in.upstream.saml import SamlDescription
     from ports.unit_of_work import UnitOfWork
 
 LookedUp = TypeVar("LookedUp")

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
 from core.organizations.access import Operation, authorize
 from core.organizations.setup_links import Part
 from core.sign_in.upstream import connections
+from core.sign_in.upstream.connection_wishes import ConnectionRecord
 from core.sign_in.upstream.connections import ConnectionInForce
 from core.sign_in.upstream.editors import Editor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from core.sign_in.upstream.connection_wishes import ConnectionRecord
     from ports.unit_of_work import UnitOfWork
 
 

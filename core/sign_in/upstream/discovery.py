@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Mapping
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from core.lazy_dataclasses import dataclass
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PATH: Final = "/.well-known/openid-configuration"
 URL_CHARACTERS_MAX: Final = 2000

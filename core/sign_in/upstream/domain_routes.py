@@ -6,16 +6,18 @@ Any organization may claim a domain; only one claim to it can be verified. The p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `DomainRoute`
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import domain_proofs, setup_links
 from core.organizations.access import Operation, authorize
-from core.organizations.domain_proofs import DomainFinding, ProofStatus
+from core.organizations.domain_proofs import DomainFinding, DomainProof, ProofStatus
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
 from core.organizations.setup_links import Part
 from core.sign_in.upstream import enforcement
@@ -23,10 +25,6 @@ from core.sign_in.upstream.editors import Editor
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from core.organizations.domain_proofs import DomainProof
     from ports.unit_of_work import UnitOfWork
 
 ROUTES_MAX = 100

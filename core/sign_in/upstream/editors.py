@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from core.errors import Forbidden
+from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, setup_links
-from core.organizations.access import Capability, authorize_and_lock
+from core.organizations.access import Capability, Operation, OrganizationAccess, authorize_and_lock
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER
-from core.organizations.setup_links import Part
+from core.organizations.setup_links import OpenSetup, Part
 from core.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
-
-    from core.events.actions import AuditAction
-    from core.organizations.access import Operation, OrganizationAccess
-    from core.organizations.setup_links import OpenSetup
     from ports.unit_of_work import UnitOfWork
 
 

@@ -9,12 +9,11 @@ of the organization and platform owners are exempt.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.sessions import sessions
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 

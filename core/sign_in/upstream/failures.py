@@ -6,19 +6,18 @@ one problem again and again hide no other. Why the sign-in of one person failed 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the fields are read at run time
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
 from core.organizations.setup_links import Part
 from core.sign_in.upstream.connections import ConnectionUnknown
-from core.sign_in.upstream.provider_problems import ProviderProblem  # noqa: TC001 - likewise
+from core.sign_in.upstream.provider_problems import ProviderProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ports.unit_of_work import UnitOfWork
 
 SHOWN_MAX: Final = 10

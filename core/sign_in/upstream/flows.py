@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
+from uuid import UUID
 
+from core.accounts.providers import Provider
 from core.errors import BadRequest, NotFound
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
-from core.sign_in.identities import PLATFORM, IdentityContext
+from core.sign_in.identities import PLATFORM, IdentityContext, ProvenIdentity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.accounts.providers import Provider
-    from core.sign_in.identities import ProvenIdentity
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(minutes=15)

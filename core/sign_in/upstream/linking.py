@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from core.accounts.providers import Provider
+from core.secrets import Secret
 from core.sessions import callers
 from core.sign_in.identities import IdentityUnknown, context_of
 from core.sign_in.upstream import flows
-from core.sign_in.upstream.flows import ProviderNotOffered
+from core.sign_in.upstream.flows import ProviderClient, ProviderNotOffered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.accounts.providers import Provider
-    from core.secrets import Secret
-    from core.sign_in.upstream.flows import ProviderClient
     from ports.unit_of_work import UnitOfWork
 
 

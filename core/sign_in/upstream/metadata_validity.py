@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.key_certificates import WARNING
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
+from core.sign_in.upstream.connection_wishes import ConnectionRecord
+from core.sign_in.upstream.saml import SamlDescription
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.sign_in.upstream.connection_wishes import ConnectionRecord
-    from core.sign_in.upstream.saml import SamlDescription
     from ports.unit_of_work import UnitOfWork
 
 # Providers that renew their metadata do so long before that.

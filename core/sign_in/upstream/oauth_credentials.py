@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
-from core.accounts.providers import Provider  # noqa: TC001 - the reference is made from the fields of `OwnCredentials`
+from core.accounts.providers import Provider
 from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
@@ -14,8 +15,6 @@ from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from ports.unit_of_work import UnitOfWork
 
 _PRINTABLE: Final = re.compile(r"[\x21-\x7e]{1,500}")

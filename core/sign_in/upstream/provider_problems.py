@@ -7,14 +7,12 @@ of them contains what a provider has sent.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from core.lazy_dataclasses import dataclass
 from core.sign_in.reasons import SignInReason
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _OK: Final = 200
 _MULTIPLE_CHOICES: Final = 300

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.secrets import Secret
-    from core.sign_in.upstream.flows import ProviderClient
+from core.secrets import Secret
+from core.sign_in.upstream.flows import ProviderClient
 
 EXTERNAL: Final = (Provider.CODEHOST, Provider.WEBSUITE, Provider.OFFICESUITE)
 # What is asked for at least: the account, and its address with the provider's word on it.

@@ -7,24 +7,21 @@ provider can give any address.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.email_addresses import normalize_email
-from core.errors import BadRequest
+from core.errors import BadRequest, Refusal
+from core.sign_in.identities import IdentityContext, ProvenIdentity
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInReason, reason_of
-from core.sign_in.refusals import note
+from core.sign_in.refusals import Refused, note
 from core.sign_in.upstream import answers, saml
 from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.saml import SamlAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
-
-    from core.errors import Refusal
-    from core.sign_in.identities import IdentityContext, ProvenIdentity
-    from core.sign_in.refusals import Refused
-    from core.sign_in.upstream.saml import SamlAnswer
     from ports.unit_of_work import UnitOfWork
 
 # The reasons of the log, where the vocabulary of the login events is less precise.

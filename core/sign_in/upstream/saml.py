@@ -7,21 +7,18 @@ the request derives from it, so that an assertion answers exactly one request of
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - the fields of the messages
-from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderSession
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream.answers import CLOCK_SKEW, UpstreamFailed, checked_address, checked_subject
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.secrets import Secret
 
 # The longest persistent name (saml-core-2.0, 8.3.7).
 NAME_CHARACTERS_MAX: Final = 256

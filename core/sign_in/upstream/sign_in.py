@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts import addresses
 from core.accounts.users import User, find_or_add
@@ -17,25 +18,22 @@ from core.errors import BadRequest, Forbidden, Refusal
 from core.events import person_events
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
+from core.sessions.browser_sessions import BrowserSession
 from core.sessions.callers import AddressNotConfirmed
 from core.sessions.sessions import MFA
 from core.sign_in import conclusion, entitlement, identities
-from core.sign_in.proofs import FEDERATED, MAILED, IdentityProof
+from core.sign_in.conclusion import Outcome
+from core.sign_in.entitlement import ConnectionStanding
+from core.sign_in.identities import IdentityContext, ProvenIdentity
+from core.sign_in.proofs import FEDERATED, MAILED, Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInInterrupted, note
 from core.sign_in.upstream import by_connection, flows, refused
+from core.sign_in.upstream.by_connection import Connected
+from core.sign_in.upstream.flows import UpstreamSignIn
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.secrets import Secret
-    from core.sessions.browser_sessions import BrowserSession
-    from core.sign_in.conclusion import Outcome
-    from core.sign_in.entitlement import ConnectionStanding
-    from core.sign_in.identities import IdentityContext, ProvenIdentity
-    from core.sign_in.proofs import Destination
-    from core.sign_in.upstream.by_connection import Connected
-    from core.sign_in.upstream.flows import UpstreamSignIn
     from ports.unit_of_work import UnitOfWork
 
 

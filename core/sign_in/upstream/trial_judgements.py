@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from enum import StrEnum
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
+from core.organizations.organizations import Organization
 from core.sign_in.identities import IdentityContext
 from core.sign_in.upstream import by_connection, sign_in
+from core.sign_in.upstream.connection_wishes import ConnectionRecord
+from core.sign_in.upstream.trials import TrialAnswer
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.organizations.organizations import Organization
-    from core.sign_in.upstream.connection_wishes import ConnectionRecord
-    from core.sign_in.upstream.trials import TrialAnswer
     from ports.unit_of_work import UnitOfWork
 
 

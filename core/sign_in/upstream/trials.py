@@ -12,30 +12,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from datetime import datetime  # noqa: TC003 - the fields are read at run time
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID  # noqa: TC003 - the fields are read at run time
+from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.secrets import Secret, hash_token
-from core.sign_in.identities import IdentityContext
+from core.sign_in.identities import IdentityContext, ProvenIdentity
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream import connections, flows
 from core.sign_in.upstream.by_connection import OpenConnection
-from core.sign_in.upstream.flows import ReturnAddress, SignInOver, UpstreamSignIn
-from core.sign_in.upstream.provider_problems import ProviderProblem  # noqa: TC001 - likewise
+from core.sign_in.upstream.connection_wishes import ConnectionRecord
+from core.sign_in.upstream.flows import Departure, ProviderClient, ReturnAddress, SignInOver, UpstreamSignIn
+from core.sign_in.upstream.provider_problems import ProviderProblem
+from core.sign_in.upstream.saml import SamlAssertion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from core.sign_in.identities import ProvenIdentity
-    from core.sign_in.upstream.connection_wishes import ConnectionRecord
-    from core.sign_in.upstream.flows import Departure, ProviderClient
-    from core.sign_in.upstream.saml import SamlAssertion
     from ports.unit_of_work import UnitOfWork
 
 # No state of a sign-in begins so: the characters of a token have no tilde.

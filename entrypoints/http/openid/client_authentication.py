@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import unquote_plus
 from uuid import UUID
 
+from core.errors import Refusal
 from core.openid import clients, security_profile
 from core.openid.clients import ASSERTION_TYPE, PresentedClient
 from core.openid.refusals import ClientInvalid, RequestInvalid
@@ -22,7 +23,6 @@ from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import issuer_of
 
 if TYPE_CHECKING:
-    from core.errors import Refusal
     from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")

@@ -5,36 +5,29 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
+from uuid import UUID
 
 import msgspec
 import trio
+from quart import Response
 
-from core.audit.browser import AskedEntries
+from core.audit.browser import AskedEntries, BrowsedEntries, NewEntries
 from core.audit.search import LOOKED_AT_MAX
 from core.audit.tails import WAIT_SECONDS_MAX
-from core.errors import BadRequest
+from core.errors import BadRequest, Refusal
 from core.ids import LAST_ID, moment_of
 from core.lazy_dataclasses import dataclass
 from core.typed_times import time_of
 from entrypoints.pages.console_pages import with_query
 from entrypoints.pages.languages import marked
-from entrypoints.pages.log_rows import rows_of
+from entrypoints.pages.log_rows import ShownRow, rows_of
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import page as rendered
 from entrypoints.web.input.decoding import Query, id_or_none, number_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
-    from uuid import UUID
-
-    from quart import Response
-
-    from core.audit.browser import BrowsedEntries, NewEntries
-    from core.errors import Refusal
-    from entrypoints.pages.log_rows import ShownRow
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 LIVE: Final = "on"
 # How often a page without scripts loads itself again.

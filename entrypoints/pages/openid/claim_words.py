@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from core.lazy_dataclasses import dataclass
 from entrypoints.pages.languages import marked
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 WORDS: Final = {
     "acr": marked("How strong the sign-in was: by one factor, or by two."),

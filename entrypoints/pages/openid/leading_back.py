@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from quart import Response
 
+from core.openid.authorization import LeadBack
 from entrypoints.pages.carried_messages import open_to_other_sites
 from entrypoints.pages.leading_on import leading_page
 from entrypoints.pages.rendering import page
 from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.languages import offered
-
-if TYPE_CHECKING:
-    from quart import Response
-
-    from core.openid.authorization import LeadBack
-    from entrypoints.web.serving.calls import Call
 
 
 def led_back(call: Call, back: LeadBack, *, is_after_form: bool) -> Response:

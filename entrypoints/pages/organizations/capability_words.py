@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Sequence
+from typing import Final
 
 from core.errors import BadRequest
 from core.organizations.access import Capability
 from entrypoints.pages.languages import marked
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 # The name of each capability, and what it allows.
 CAPABILITIES: Final = {

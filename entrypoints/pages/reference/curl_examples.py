@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 from urllib.parse import quote, urlencode
 
 from entrypoints.web.describing.examples import example
+from entrypoints.web.describing.schemas import Schemas
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import encode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from entrypoints.web.describing.schemas import Schemas
-    from entrypoints.web.serving.routes import Route
+from entrypoints.web.serving.routes import Route
 
 # In double quotes, because a shell does not expand variables in single quotes.
 CREDENTIALS: Final = {

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from core.lazy_dataclasses import dataclass
+from entrypoints.web.describing.schemas import Schema, Schemas
 from entrypoints.web.serving.answers import encode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from entrypoints.web.describing.schemas import Schema, Schemas
 
 # Deeper than any body of the interface; a recursive type ends here.
 DEPTH_MAX: Final = 4

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from quart import Response
 
+from core.errors import Refusal
 from core.organizations.access import Operation
+from core.secrets import Secret
 from core.services import redirect_changes
 from entrypoints.pages.console_pages import Program
 from entrypoints.pages.services import snippets
 from entrypoints.pages.services.kinds import TYPES
 from entrypoints.pages.services.service_pages import api_of_service, opened_service, service_page
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import issuer_of
-
-if TYPE_CHECKING:
-    from quart import Response
-
-    from core.errors import Refusal
-    from core.secrets import Secret
-    from entrypoints.web.serving.calls import Call
 
 
 async def connect_page(

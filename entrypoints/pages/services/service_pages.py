@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from core.organizations.access import Operation
+from quart import Response
+
+from core.errors import Refusal
+from core.organizations.access import Capability, Operation, RequiredStanding
 from core.services import standing
-from entrypoints.pages.console_pages import api, console_page, page_of, with_query
+from core.services.standing import ServiceStanding
+from entrypoints.pages.console_pages import Program, api, console_page, page_of, with_query
 from entrypoints.pages.languages import marked
+from entrypoints.web.serving.calls import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from quart import Response
-
-    from core.errors import Refusal
-    from core.organizations.access import Capability, RequiredStanding
-    from core.services.standing import ServiceStanding
-    from entrypoints.pages.console_pages import Program
-    from entrypoints.web.serving.calls import Call
     from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")

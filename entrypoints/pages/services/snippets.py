@@ -11,15 +11,12 @@ import re
 import shlex
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote, urlsplit
 
 from core.lazy_dataclasses import dataclass
-from core.services.services import ServiceType
+from core.services.services import Service, ServiceType
 from entrypoints.pages.languages import marked
-
-if TYPE_CHECKING:
-    from core.services.services import Service
 
 # Stands in for the secret, which is shown once.
 SECRET_PLACEHOLDER: Final = "YOUR_CLIENT_SECRET"  # noqa: S105 - it says where the secret goes

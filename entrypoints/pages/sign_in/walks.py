@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
 
 from core.lazy_dataclasses import dataclass
-from core.platform.sign_in_checks import RuleVerdict
+from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
+from core.platform.why import SignInExplanation
+from core.sign_in.own_ways import NamedConnection
 from core.sign_in.rules import Rule
+from core.sign_in.upstream.failures import UpstreamFailure
 from entrypoints.pages.sign_in import rule_texts
 from entrypoints.pages.sign_in_words import OUTCOMES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from core.platform.sign_in_checks import RuleCheck, SignInWalk, SignInWay
-    from core.platform.why import SignInExplanation
-    from core.sign_in.own_ways import NamedConnection
-    from core.sign_in.upstream.failures import UpstreamFailure
 
 # What stands in the first sentence of the page, and has a reason in its row.
 _TELLING: Final = frozenset({RuleVerdict.REFUSES, RuleVerdict.ASKS, RuleVerdict.DEPENDS})

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import AsyncIterator
+from typing import Final
 
 from core.audit import chain
-from core.audit.chain import PROOF_LIFETIME, AuditLogProof, ChainEntry
+from core.audit.chain import PROOF_LIFETIME, AuditLogProof, ChainEntry, ChainState
 from core.sessions.tokens import TokenKind
 from entrypoints.web.serving.answers import encode
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.entities import Record
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from core.audit.chain import ChainState
-    from entrypoints.web.serving.calls import Call
 
 JSON_LINES: Final = "application/x-ndjson"
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.openid import id_tokens
+from core.openid.grants import IssuedTokens
 from core.sessions.tokens import TokenKind
-
-if TYPE_CHECKING:
-    from core.openid.grants import IssuedTokens
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 
 def signed_id_token(call: Call, issued: IssuedTokens, access_token: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import trio
 
@@ -10,9 +10,7 @@ from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailDeferred, MailMessage, MailRefused, MailTemplate
 from core.organizations.settings import smtp
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 # Shorter than a request may take, and long enough for a slow mail server.
 TEST_SECONDS_MAX: Final = 20.0

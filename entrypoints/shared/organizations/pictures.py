@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.errors import BadRequest
-from core.organizations.settings.pictures import PictureInvalid
-
-if TYPE_CHECKING:
-    from core.organizations.settings.pictures import Picture, PictureKind
-    from entrypoints.web.serving.calls import Call
+from core.organizations.settings.pictures import Picture, PictureInvalid, PictureKind
+from entrypoints.web.serving.calls import Call
 
 
 async def rebuilt(call: Call, sent: Picture, kind: PictureKind) -> Picture:

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import resource
 import shutil
+from collections.abc import Sequence
+from datetime import datetime
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 from core.billing.provider import BillingMode, mode_of_key
 from core.wording import Wording
 from entrypoints import billing_settings
+from entrypoints.settings import Settings
 from entrypoints.shared.platform.findings import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from pathlib import Path
-
-    from entrypoints.settings import Settings
 
 FILES_MIN: Final = 4096
 FREE_BYTES_MIN: Final = 1024**3

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from core.services.client_records import Outside
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 
 def outside(call: Call) -> Outside:

@@ -1,5 +1,6 @@
 """The answer to every sign-in: the signed tokens of a grant, with the device token in body and cookie."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
@@ -21,8 +22,6 @@ from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")

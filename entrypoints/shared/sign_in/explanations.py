@@ -5,18 +5,14 @@ The limit keeps an organization from following the state of its users' accounts 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.organizations import standing
 from core.organizations.access import Operation
+from core.organizations.standing import Standing
 from core.platform import why
+from core.platform.sign_in_questions import SignInQuestion
+from core.platform.why import SignInExplanation
 from core.rate_limits import RateLimit
-
-if TYPE_CHECKING:
-    from core.organizations.standing import Standing
-    from core.platform.sign_in_questions import SignInQuestion
-    from core.platform.why import SignInExplanation
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 
 async def explained_to_organization(

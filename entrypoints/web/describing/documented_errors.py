@@ -6,22 +6,19 @@ only what its use case refuses beyond that.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from http import HTTPStatus
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.errors import ErrorCode
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.organizations.organizations import OrganizationStatus
+from entrypoints.web.describing.schemas import Schema, Schemas
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import Error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from entrypoints.web.describing.schemas import Schema, Schemas
-    from entrypoints.web.serving.routes import Route
+from entrypoints.web.serving.routes import Route
 
 _TOKEN_REFUSALS: Final = (ErrorCode.UNAUTHORIZED, ErrorCode.TOKEN_EXPIRED, ErrorCode.JWT_ERROR)
 CREDENTIAL_REFUSALS: Final[dict[CredentialKind, tuple[ErrorCode, ...]]] = {

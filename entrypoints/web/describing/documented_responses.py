@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from core.lazy_dataclasses import dataclass
 from entrypoints.web.describing.documented_errors import ErrorGroup, error_groups, error_schema, meanings
@@ -13,9 +13,7 @@ from entrypoints.web.describing.examples import answer_example
 from entrypoints.web.describing.schemas import REFERENCE, DocumentedAnswer, Schema, Schemas, answers
 from entrypoints.web.serving.answers import JSON, Error, encode
 from entrypoints.web.serving.oauth import OauthError, name_of_code
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.routes import Route
+from entrypoints.web.serving.routes import Route
 
 # The kinds of errors in the examples of SCIM (RFC 7644, 3.12).
 _SCIM_TYPES: Final = {400: "invalidValue", 409: "uniqueness"}

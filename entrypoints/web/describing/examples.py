@@ -7,15 +7,12 @@ An example is composed of the examples of the fields: those of their description
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 from uuid import UUID
 
 from entrypoints.web.describing.answer_values import LATER, VALUES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from entrypoints.web.describing.schemas import Schema, Schemas
+from entrypoints.web.describing.schemas import Schema, Schemas
 
 _BY_FORMAT: Final = {
     "uuid": "01890a5d-ac96-774b-bcce-b302099a8057",

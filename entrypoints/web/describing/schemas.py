@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import types
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, Union, cast, get_args, get_origin
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Final, TypeAlias, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import inspect
@@ -15,11 +16,7 @@ from msgspec import inspect
 from core.lazy_dataclasses import dataclass
 from entrypoints.web.describing.descriptions import FIELDS, SENT
 from entrypoints.web.serving.answers import AnswerStatus, Error, Media, PartialAnswer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from entrypoints.web.serving.routes import Route
+from entrypoints.web.serving.routes import Route
 
 Schema: TypeAlias = dict[str, Any]
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from entrypoints.setting_kinds import Network
+from entrypoints.setting_kinds import Network
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from quart.wrappers import Request
+from quart.wrappers import Request
 
 
 def cookie_of(request: Request, name: str) -> str | None:

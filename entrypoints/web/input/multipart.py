@@ -7,13 +7,11 @@ standards allow, take up to half a second for a hostile body of 1 MiB.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Iterator
+from typing import Final, TypeVar
 
 from core.errors import BadRequest
 from entrypoints.web.input.decoding import QUERY_FIELDS_MAX, convert_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MULTIPART: Final = "multipart/form-data"
 # RFC 2046, 5.1.1.

@@ -15,16 +15,14 @@ something unusual happens in it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import h11
 from h11._headers import Headers
 from h11._readers import ContentLengthReader
 from h11._receivebuffer import ReceiveBuffer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Browsers and proxies send some thirty. Each takes time to parse, and 16 KiB have room for thousands.
 HEADERS_MAX: Final = 100

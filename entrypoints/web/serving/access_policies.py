@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
+from core.organizations.access import Operation
 from core.organizations.key_callers import is_open_to_keys
+from core.services.api_keys import Permission
 from entrypoints.web.serving import browsers
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    from core.errors import Refusal
-    from core.organizations.access import Operation
-    from core.services.api_keys import Permission
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 
 class CredentialKind(Enum):

@@ -5,7 +5,7 @@ Which of them a route takes is declared by the decorators in `credentials.py`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 from urllib.parse import parse_qs
 from uuid import UUID
 
@@ -21,11 +21,9 @@ from core.sessions.tokens import TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
 from entrypoints.web.serving import browsers, dpop, impersonating
 from entrypoints.web.serving.browsers import SignInFirst
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.keys import KEY_HEADER
 from entrypoints.web.serving.verified_tokens import verified_access_token, verified_token
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.calls import Call
 
 _BEARER: Final = "bearer"
 _DPOP: Final = "dpop"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 from quart import Response
+from quart.wrappers import Request
+from werkzeug.exceptions import HTTPException
 
 from core.errors import (
     BadRequest,
@@ -26,13 +28,8 @@ from core.openid.refusals import NonceRequired, OAuthRefusal, TokenBound
 from core.secrets import Secret
 from core.sessions.callers import AccountUsedElsewhere
 from core.wording import Wording
-
-if TYPE_CHECKING:
-    from quart.wrappers import Request
-    from werkzeug.exceptions import HTTPException
-
-    from entrypoints.web.serving.calls import Call
-    from entrypoints.web.serving.routes import Route
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.routes import Route
 
 JSON: Final = "application/json"
 HTML: Final = "text/html"

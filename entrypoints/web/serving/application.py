@@ -12,11 +12,13 @@ import contextlib
 import re
 import secrets
 import time
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import structlog
 import trio
+from quart import Response
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
 from werkzeug.exceptions import NotFound as NoSuchRoute
@@ -32,6 +34,7 @@ from core.errors import (
 )
 from core.limits import BODY_BYTES_MAX
 from core.wording import Wording
+from entrypoints.installation import Installation
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word
 from entrypoints.web.input.multipart import MULTIPART, decode_multipart
@@ -53,19 +56,11 @@ from entrypoints.web.serving.exchanges import Exchange
 from entrypoints.web.serving.headers import ResponseHeaders
 from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
 from entrypoints.web.serving.impersonating import OwnHandOnly, StopFirst
+from entrypoints.web.serving.incoming import GatehouseRequest, RequestBody
 from entrypoints.web.serving.limit_refusals import limit_of
 from entrypoints.web.serving.paths import paths_of
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
-from entrypoints.web.serving.routes import FORM, is_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from quart import Response
-
-    from entrypoints.installation import Installation
-    from entrypoints.web.serving.incoming import GatehouseRequest, RequestBody
-    from entrypoints.web.serving.routes import RefusalPage, Route
+from entrypoints.web.serving.routes import FORM, RefusalPage, Route, is_id
 
 REQUEST_SECONDS_MAX: Final = 30.0
 RETRY_AFTER_SECONDS: Final = 5

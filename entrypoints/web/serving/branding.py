@@ -6,16 +6,13 @@ A refusal is explained in the language of the way on which it happened.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from uuid import UUID
 
 from core.errors import ErrorCode, Refusal
 from core.organizations.settings import branding
 from core.sign_in import browser_returns
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 # Nothing more is read for a client that sends too much.
 _UNREAD: Final = frozenset({ErrorCode.RATE_LIMIT_EXCEEDED, ErrorCode.UNAUTHORIZED})

@@ -11,7 +11,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote, urlencode
 
 from core.accounts.one_time_tokens import TokenPurpose
@@ -19,15 +19,13 @@ from core.errors import ErrorCode, Forbidden, Refusal, Unauthorized
 from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.sessions import browser_sessions
+from core.sessions.browser_sessions import BrowserCookie
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving import hosts
-
-if TYPE_CHECKING:
-    from core.sessions.browser_sessions import BrowserCookie
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 SESSION_COOKIE: Final = "gatehouse_session"
 # Beside that of a platform owner's own session: the user as which they act in this browser (`impersonating.py`).

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from uuid import UUID
 
 import trio
+from quart.wrappers import Request
 from werkzeug.http import dump_cookie
 
+from core.errors import Refusal
 from core.limits import USER_AGENT_CHARACTERS_MAX
 from core.networks import limited_network, throttled_network
+from core.openid.clients import PresentedClient
+from core.organizations.settings.branding import BrandedOrganization
+from core.prefixed_tokens import PrefixedToken
 from core.rate_limits import RateLimit
+from core.sessions.browser_sessions import BrowserSession
 from core.sessions.origins import CustomHost, Origin
+from entrypoints.installation import Installation
 from entrypoints.web.serving import languages
+from entrypoints.web.serving.rate_limiting import RateLimiter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from contextlib import AbstractContextManager
-    from uuid import UUID
-
-    from quart.wrappers import Request
-
-    from core.errors import Refusal
-    from core.openid.clients import PresentedClient
-    from core.organizations.settings.branding import BrandedOrganization
-    from core.prefixed_tokens import PrefixedToken
-    from core.sessions.browser_sessions import BrowserSession
-    from entrypoints.installation import Installation
-    from entrypoints.web.serving.rate_limiting import RateLimiter
     from ports.database import Database
     from ports.unit_of_work import UnitOfWork
 

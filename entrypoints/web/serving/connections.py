@@ -9,24 +9,19 @@ from __future__ import annotations
 import math
 import select
 import socket
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import structlog
 import trio
-from hypercorn.events import Closed, RawData, Updated
+from hypercorn.config import Config
+from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.trio.task_group import TaskGroup
+from hypercorn.trio.worker_context import WorkerContext
 
+from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.protocols import Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hypercorn.config import Config
-    from hypercorn.events import Event
-    from hypercorn.trio.worker_context import WorkerContext
-
-    from entrypoints.web.serving.application import Application
 
 # At most the maximal length of headers at a time, so that longer headers are refused however they arrive.
 RECEIVE_BYTES_MAX: Final = 2**14

@@ -7,25 +7,22 @@ without a decorator stops Gatehouse from starting, so a forgotten one cannot exp
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from werkzeug.exceptions import NotFound as NoSuchRoute
 
 from core.organizations import access
+from core.organizations.access import Operation
 from core.scim import tokens as scim_tokens
 from core.services import access as service_access
 from core.services import api_keys
+from core.services.api_keys import Permission
 from core.sessions import callers
+from core.sessions.origins import CustomHost
 from entrypoints.web.serving import admission
-from entrypoints.web.serving.access_policies import AccessPolicy, CredentialKind
+from entrypoints.web.serving.access_policies import AccessPolicy, CredentialKind, RefusalObserver
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.keys import or_key
-
-if TYPE_CHECKING:
-    from core.organizations.access import Operation
-    from core.services.api_keys import Permission
-    from core.sessions.origins import CustomHost
-    from entrypoints.web.serving.access_policies import RefusalObserver
-    from entrypoints.web.serving.calls import Call
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 

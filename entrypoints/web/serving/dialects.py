@@ -6,16 +6,13 @@ for paths that do not exist and for methods that a path does not have.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
+from quart import Response
+
+from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from quart import Response
-
-    from core.errors import Refusal
 
 Decode: TypeAlias = "Callable[[bytes, type[Any]], Any]"
 Refused: TypeAlias = "Callable[[Refusal], Response]"

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from collections.abc import Callable
+from typing import Final, TypeAlias, cast
 
 import trio
 from quart import Response
 
 from core.lazy_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from entrypoints.web.serving.calls import Call
-    from entrypoints.web.serving.incoming import GatehouseRequest
-    from entrypoints.web.serving.routes import Route
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.incoming import GatehouseRequest
+from entrypoints.web.serving.routes import Route
 
 MARK_CHARACTERS: Final = 16
 # A cache may keep the document but must revalidate it each time, so that a new version is seen at once.

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from core.openid import dpop
+from core.openid.dpop import DpopProof
 from core.openid.refusals import ProofInvalid, ProofUnauthorized
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import issuer_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from core.openid.dpop import DpopProof
-    from entrypoints.web.serving.calls import Call
 
 HEADER: Final = "DPoP"
 

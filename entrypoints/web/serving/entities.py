@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args, get_type_hints
 
 import msgspec
 
 from core.secrets import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Self
-
     from _typeshed import DataclassInstance
 
 Entity = TypeVar("Entity", bound="DataclassInstance")

@@ -7,24 +7,21 @@ A body that is made while it is sent is sent in parts: the next part is made whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import AsyncIterable
+from contextlib import AbstractAsyncContextManager
+from typing import Final, cast
 
 import structlog
 import trio
+from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable
+from quart import Response
+from quart.typing import ResponseTypes
 from quart.utils import encode_headers
 from quart.wrappers.response import DataBody
 from quart_trio.asgi import TrioASGIHTTPConnection
 
 from core.errors import Refusal
 from entrypoints.web.serving.incoming import GatehouseRequest
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterable
-    from contextlib import AbstractAsyncContextManager
-
-    from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable
-    from quart import Response
-    from quart.typing import ResponseTypes
 
 # For making and sending one part of a body that is made while it is sent; `connections.py` limits every other one.
 RESPONSE_SECONDS_MAX: Final = 60.0

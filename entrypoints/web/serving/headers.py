@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from quart import Request, Response
+from quart import Request, Response
 
-    from entrypoints.settings import Settings
+from entrypoints.settings import Settings
 
 HSTS_SECONDS: Final = 365 * 24 * 3600
 PREFLIGHT_SECONDS: Final = 600

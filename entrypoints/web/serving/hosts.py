@@ -8,8 +8,8 @@ because probes and proxies reach Gatehouse under such names.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable, Collection
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 from quart import Response
@@ -18,14 +18,10 @@ from werkzeug.exceptions import NotFound as NoSuchRoute
 from core.errors import NotFound
 from core.hosts import under
 from core.organizations.settings import domain
+from core.sessions.origins import CustomHost
+from entrypoints.settings import Settings
 from entrypoints.web.serving.branding import brand_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from core.sessions.origins import CustomHost
-    from entrypoints.settings import Settings
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 NAME_CHARACTERS_MAX: Final = 253
 # Where the pages for people are (decisions 12.1).

@@ -7,16 +7,14 @@ again: no page and no form passes from one person to the other unseen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.errors import Forbidden
 from core.sessions import browser_sessions
+from core.sessions.browser_sessions import BrowserCookie
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.serving.browsers import IMPERSONATION_COOKIE, cookie_name
-
-if TYPE_CHECKING:
-    from core.sessions.browser_sessions import BrowserCookie
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 # The form of every page in such a session, and of the page that says that it has ended.
 STOP: Final = "/app/impersonation/stop"

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, Final, Self, cast
 
+from hypercorn.typing import ASGIReceiveCallable, HTTPRequestEvent, HTTPScope
 from quart_trio.wrappers import TrioRequest
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from core.errors import Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
-
-    from hypercorn.typing import ASGIReceiveCallable, HTTPRequestEvent, HTTPScope
-
-    from core.errors import Refusal
-    from entrypoints.web.serving.calls import Call
-    from entrypoints.web.serving.routes import Route
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.routes import Route
 
 BODY_SECONDS_MAX: Final = 20
 # What Quart calls the peer of a connection that has no address.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.organizations import key_callers
 from core.rate_limits import RateLimit
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.access_policies import Admission
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.access_policies import Admission
+from entrypoints.web.serving.calls import Call
 
 KEY_HEADER: Final = "X-Api-Key"
 

@@ -5,20 +5,17 @@ service has asked for its pages (`ui_locales`), then the language of the account
 browser prefers (ops/decisions/0023).
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from quart.wrappers import Request
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
 from entrypoints.web.input.cookies import cookie_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from quart.wrappers import Request
 
 TRANSLATIONS: Final = Path(__file__).parents[2] / "pages" / "translations"
 SOURCE: Final = "en"

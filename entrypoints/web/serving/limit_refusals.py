@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
-from core.errors import ErrorCode, RateLimitExceeded
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.errors import Refusal
+from core.errors import ErrorCode, RateLimitExceeded, Refusal
 
 _BY_CODE: Final[Mapping[ErrorCode, tuple[str, str]]] = {
     ErrorCode.PAYLOAD_TOO_LARGE: ("body", "bytes"),

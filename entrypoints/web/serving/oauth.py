@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 from quart import Response
@@ -10,9 +10,7 @@ from quart import Response
 from core.errors import BadRequest, ErrorCode, Refusal, TemporaryRefusal
 from core.openid.refusals import NonceRequired, OAuthRefusal, ProofInvalid, TokenBound, WayUnauthorized
 from entrypoints.web.serving.answers import JSON, dpop_challenge, encode
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 NONCE_HEADER: Final = "DPoP-Nonce"
 _SERVER_ERROR_MIN: Final = 500

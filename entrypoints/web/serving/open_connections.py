@@ -7,15 +7,13 @@ all their clients use the same address.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import trio
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from entrypoints.web.serving.connections import ClientConnection
+from entrypoints.web.serving.connections import ClientConnection
 
 # A browser opens six, and a building behind one address some hundreds; a process answers far fewer at a time.
 CONNECTIONS_OF_A_CLIENT_MAX: Final = 256

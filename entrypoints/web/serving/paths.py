@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
+from entrypoints.web.serving.dialects import Dialect
 from entrypoints.web.serving.hosts import PAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from entrypoints.web.serving.dialects import Dialect
-    from entrypoints.web.serving.routes import Route
+from entrypoints.web.serving.routes import Route
 
 
 @cache

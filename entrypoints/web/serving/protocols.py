@@ -12,37 +12,30 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from email.utils import formatdate
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import h11
 from hypercorn.app_wrappers import ASGIWrapper
-from hypercorn.events import Closed, RawData, Updated
+from hypercorn.config import Config
+from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.protocol.events import Body, EndBody, Response, StreamClosed
+from hypercorn.protocol.events import Event as StreamEvent
 from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
-from hypercorn.typing import ConnectionState
+from hypercorn.protocol.http_stream import HTTPStream
+from hypercorn.trio.task_group import TaskGroup
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import ConnectionState, H11SendableEvent
 from quart.utils import encode_headers
 
 from core.wording import Wording
-from entrypoints.web.input.strict_parsing import HEADERS_MAX, StrictConnection
+from entrypoints.web.input.strict_parsing import HEADERS_MAX, PlainRequest, StrictConnection
+from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.streams import Stream
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-
-    from hypercorn.config import Config
-    from hypercorn.events import Event
-    from hypercorn.protocol.events import Event as StreamEvent
-    from hypercorn.protocol.http_stream import HTTPStream
-    from hypercorn.trio.task_group import TaskGroup
-    from hypercorn.trio.worker_context import WorkerContext
-    from hypercorn.typing import H11SendableEvent
-
-    from entrypoints.web.input.strict_parsing import PlainRequest
-    from entrypoints.web.serving.application import Application
 
 # A client that reads slowly keeps its copy for a minute, and there may be thousands.
 COPIED_BYTES_MAX: Final = 2**16

@@ -8,14 +8,12 @@ discards them, and each worker has its own, which is enough against floods. Limi
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.errors import RateLimitExceeded
 from core.rate_limits import Bucket, RateLimit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 BUCKETS_MAX: Final = 100_000
 _FULL: Final = Bucket(0.0)

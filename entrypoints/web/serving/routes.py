@@ -19,26 +19,24 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_type_hints
+from typing import Any, Final, TypeAlias, TypeVar, get_type_hints
 from uuid import UUID
 
+from quart import Response
+
+from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
 from entrypoints.web.input.decoding import takes_files
 from entrypoints.web.input.multipart import MULTIPART
 from entrypoints.web.input.storable import unbounded_numbers
+from entrypoints.web.serving.access_policies import AccessPolicy
 from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import declared_policy
+from entrypoints.web.serving.dialects import Dialect
 from entrypoints.web.serving.hosts import works_on_custom_hosts
-
-if TYPE_CHECKING:
-    from quart import Response
-
-    from core.errors import Refusal
-    from entrypoints.web.serving.access_policies import AccessPolicy
-    from entrypoints.web.serving.calls import Call
-    from entrypoints.web.serving.dialects import Dialect
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 

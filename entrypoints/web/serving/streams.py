@@ -6,21 +6,17 @@ that the client has disconnected. Here the application takes the parts when it w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Iterable
+from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 import trio
-from hypercorn.protocol.events import Body, EndBody, StreamClosed
+from hypercorn.protocol.events import Body, EndBody, Event, StreamClosed
 from hypercorn.protocol.h11 import STREAM_ID
+from hypercorn.typing import ASGIReceiveEvent, ASGISendEvent
 from hypercorn.utils import suppress_body
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hypercorn.protocol.events import Event
-    from hypercorn.typing import ASGIReceiveEvent, ASGISendEvent
-
-    from entrypoints.web.serving.application import Application
+from entrypoints.web.serving.application import Application
 
 # More of a body is not read before the application has taken what has arrived.
 UNTAKEN_BYTES_MAX: Final = 2**16

@@ -5,22 +5,20 @@ Without them, `application.py` serves alone, and nothing here is imported.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
+from entrypoints.installation import Installation
 from entrypoints.web.input.client_addresses import is_trusted_peer
 from entrypoints.web.serving.application import UNMATCHED, Application
-from ports.tracing import SpanKind
+from entrypoints.web.serving.routes import Route
+from ports.tracing import SpanKind, Tracer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from quart import Response
 
-    from entrypoints.installation import Installation
-    from entrypoints.web.serving.routes import Route
-    from ports.tracing import Tracer
 
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER: Final = "_OTHER"

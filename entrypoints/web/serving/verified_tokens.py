@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 from core.hosts import under
 from core.organizations.settings import domain
 from core.sessions.tokens import IssuedElsewhere, SigningKeyUnknown, TokenKind
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import host_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from entrypoints.web.serving.calls import Call
 
 
 async def verified_access_token(call: Call, token: str) -> Mapping[str, Any]:

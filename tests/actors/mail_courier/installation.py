@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 import trio
@@ -18,23 +20,16 @@ from actors.mail_courier import (
 )
 from actors.supervision import Supervisor
 from adapters.gateways.mail_renderer import JinjaMailRenderer
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.mail import mail as messages
-from core.mail.mail import MailTemplate
+from core.mail.mail import MailTemplate, RenderedMail
+from core.sessions.origins import Origin
 from entrypoints.pages.languages import LANGUAGES
+from ports.database import Database
 from tests.doorbells import RecordedDoorbells
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from uuid import UUID
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from core.mail.mail import RenderedMail
-    from core.sessions.origins import Origin
-    from ports.database import Database
-
 
 # Longer than the longest wait of a mail in these tests.
 VIRTUAL_SECONDS_MAX = 4 * 3600

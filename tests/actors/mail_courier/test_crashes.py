@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 import structlog
 import trio
+from trio.testing import MockClock
 
 from actors.dispatching import RECORD_SECONDS_MAX
 from actors.mail_courier import SEND_SECONDS_MAX
 from core.mail.mail import ATTEMPTS_MAX, LEASE
 from tests.actors.mail_courier.installation import Crash, Installation
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
-
 
 # The steps of a courier for two mails: a lease of both, a lease of none, and the rest for each.
 STEPS = [

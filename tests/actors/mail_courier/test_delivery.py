@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import trio
+from trio.testing import MockClock
 
 from actors.mail_courier import (
     MAILS_AT_ONCE_MAX,
@@ -13,11 +13,7 @@ from actors.mail_courier import (
     SEND_SECONDS_MAX,
 )
 from core.mail.mail import LEASE, RETRY_DELAYS, MailDeferred, MailRefused
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
-
-    from tests.actors.mail_courier.installation import Installation
+from tests.actors.mail_courier.installation import Installation
 
 
 def counted(installation: Installation) -> set[str]:

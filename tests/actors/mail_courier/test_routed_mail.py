@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 import trio
+from trio.testing import MockClock
 
+from actors.doorbells import MemoryDoorbells
 from actors.routed_mail_courier import (
     EXPIRY_PERIOD_SECONDS,
     JOB_TYPE,
@@ -19,24 +22,15 @@ from actors.routed_mail_courier import (
     RoutedMailCourier,
 )
 from adapters.gateways.mail_renderer import JinjaMailRenderer
+from adapters.postgres.driver.connection import Connection
 from core.mail import mail
-from core.mail.mail import LEASE, RETRY_DELAYS, MailServerUnusable, MailTemplate
+from core.mail.mail import LEASE, RETRY_DELAYS, MailServerUnusable, MailTemplate, RenderedMail
 from core.mail.routed_mail import WAIT_MAX
+from core.mail.servers import MailServer
 from entrypoints.pages.languages import LANGUAGES
+from ports.unit_of_work import UnitOfWork
+from tests.actors.mail_courier.installation import Installation
 from tests.world.builder import Builder
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from uuid import UUID
-
-    from trio.testing import MockClock
-
-    from actors.doorbells import MemoryDoorbells
-    from adapters.postgres.driver.connection import Connection
-    from core.mail.mail import RenderedMail
-    from core.mail.servers import MailServer
-    from ports.unit_of_work import UnitOfWork
-    from tests.actors.mail_courier.installation import Installation
 
 RENDERER = JinjaMailRenderer(base_url="https://id.example.com", languages=LANGUAGES)
 

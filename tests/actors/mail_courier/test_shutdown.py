@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
+import pytest
 import trio
+from trio.testing import MockClock
 
 from actors import mail_courier
 from actors.mail_courier import (
@@ -15,12 +16,7 @@ from actors.mail_courier import (
 )
 from actors.supervision import DRAIN_SECONDS_MAX
 from core.mail.mail import RETENTION
-
-if TYPE_CHECKING:
-    import pytest
-    from trio.testing import MockClock
-
-    from tests.actors.mail_courier.installation import Installation
+from tests.actors.mail_courier.installation import Installation
 
 
 class TestShutdown:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import pytest
 from trio.testing import MockClock
 
+from adapters.crypto.vault import Vault
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from tests.actors.webhooks.simulation import EPOCH, Simulation, patient
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from adapters.crypto.vault import Vault
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
 
 
 @pytest.fixture

@@ -9,37 +9,33 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+from uuid import UUID
 
+import pytest
 import trio
+from trio.testing import MockClock
 
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
 from actors.webhook_dispatcher import WebhookDispatcher
+from adapters.crypto.vault import Vault
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 from adapters.prometheus import PrometheusMetrics
 from core.attempts import Attempt
 from core.events.events import EventType
 from core.secrets import Secret
+from core.webhooks.deliveries import DueDelivery
 from core.webhooks.webhooks import SigningSecrets, Webhook
+from ports.unit_of_work import UnitOfWork
 from tests.transactions import transaction_on
 from tests.world.builder import Builder, new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from uuid import UUID
-
-    import pytest
-    from trio.testing import MockClock
-
-    from adapters.crypto.vault import Vault
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from core.webhooks.deliveries import DueDelivery
-    from ports.unit_of_work import UnitOfWork
 
 EPOCH = datetime(2026, 2, 3, tzinfo=UTC)
 ATTEMPT_SECONDS_MAX = 15.0

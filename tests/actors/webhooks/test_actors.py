@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 import trio
+from trio.testing import MockClock
 
 from actors import event_sequencer, webhook_dispatcher
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX, RECORD_SECONDS_MAX
@@ -16,19 +18,13 @@ from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
 from actors.webhook_dispatcher import WebhookDispatcher
 from adapters.gateways.attempts import ATTEMPT_SECONDS_MAX
+from adapters.postgres.database import PostgresDatabase
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX
 from core.errors import ServiceUnavailable
 from core.webhooks import sequencing
 from ports.doorbells import Bell
 from tests.actors.webhooks.simulation import EPOCH, PERIOD_SECONDS, Simulation
 from tests.postgres import connected
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from trio.testing import MockClock
-
-    from adapters.postgres.database import PostgresDatabase
 
 
 class FailingDatabase:

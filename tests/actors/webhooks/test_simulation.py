@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX
 from core.attempts import ATTEMPTS_MAX, JITTER, RETRY_DELAYS
-from tests.actors.webhooks.simulation import PERIOD_SECONDS
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
-
-    from tests.actors.webhooks.simulation import Sent, Simulation
+from tests.actors.webhooks.simulation import PERIOD_SECONDS, Sent, Simulation
 
 BEHAVIOURS = ("good", "slow", "dead", "flapping", "failing", "cutting", "redirecting")
 SUCCEEDING = ("good", "slow", "cutting")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -20,9 +19,7 @@ from adapters.crypto.password_schemes import SCHEMES, read, scheme_of, stored_fo
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from core.accounts.user_import import HashTooExpensive
 from ports.accounts.passwords import PasswordVerdict
-
-if TYPE_CHECKING:
-    from tests.secret_watch import SecretWatch
+from tests.secret_watch import SecretWatch
 
 CHEAP = Argon2Cost(memory_kib=8, passes=1)
 PASSWORD = "Пароль correct horse 🗝"

@@ -7,10 +7,11 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import argon2
 import pytest
@@ -25,10 +26,6 @@ from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from ports.accounts.passwords import PasswordVerdict
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from pathlib import Path
 
 CHEAP = Argon2Cost(memory_kib=8, passes=1)
 RIGHT = PasswordVerdict(is_right=True, needs_upgrade=False)

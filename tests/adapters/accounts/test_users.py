@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import threading
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -14,17 +15,13 @@ import pytest
 
 from adapters.crypto.password_schemes import read
 from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
+from adapters.postgres.driver.connection import Connection
 from core.accounts.users import User
+from tests.clock import SettableClock
 from tests.postgres import connected
 from tests.transactions import transaction_on
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 
 @pytest.fixture

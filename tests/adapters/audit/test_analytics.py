@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
+from typing import LiteralString
 from uuid import UUID
 
 from adapters.postgres.audit import analytics as sql
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.log_ids import kept_values
 from core.ids import ids_of_days
 from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
-
-if TYPE_CHECKING:
-    from typing import LiteralString
-
-    from adapters.postgres.driver.connection import Connection, RawConnection
 
 ACME = UUID("02000000-0000-7000-8000-000000000001")
 # 20,000 sign-ins of fifty organizations, one per hour and organization, from the beginning of 2026.

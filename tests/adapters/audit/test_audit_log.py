@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 import pytest
@@ -11,21 +12,17 @@ import pytest
 from adapters.crypto.randomness import SystemRandomness
 from adapters.postgres.audit import audit_log as sql
 from adapters.postgres.audit.audit_log import MILESTONE_ENTRIES, PostgresAuditLog
+from adapters.postgres.driver.connection import Connection, RawConnection
 from core.audit import audit_log
 from core.audit.audit_log import SETTLES_AFTER, AuditLogFilter
 from core.events.actions import AuditAction, TargetType
+from tests.clock import SettableClock
 from tests.plans import explained, indexes_used, rows_read, tables_read_whole
 from tests.postgres import connected
 from tests.transactions import transaction_on
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import LiteralString
+Transact = Callable[..., Any]
 
-    from adapters.postgres.driver.connection import Connection, RawConnection
-    from tests.clock import SettableClock
-
-    Transact = Callable[..., Any]
 
 FREE_TIER = UUID("00000000-0000-7000-8000-000000000001")
 ACME = UUID("02000000-0000-7000-8000-000000000001")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, LiteralString, NamedTuple, TypeAlias
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -11,6 +13,7 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.audit.chain import STORE
 from adapters.postgres.audit.siem import THROUGHPUT
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.platform import polling
 from adapters.postgres.privacy import personal_data
 from core.audit.audit_log import AuditLogFilter
@@ -23,20 +26,14 @@ from core.events.actions import AuditAction
 from core.ids import FIRST_ID, LAST_ID, first_id_at
 from core.platform import log_months
 from core.platform.log_months import Log
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
 from tests.log_partitions import MONTHS, PARTITIONS, id_at, make_months, most_read, partitions_read, times
 from tests.plans import explained, explained_statements, tables_read_whole
+from tests.world.builder import Builder
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import LiteralString
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from adapters.postgres.driver.connection import Connection
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
-
-    Transact = Callable[..., Any]
 
 LOG: Final = Log.AUDIT_ENTRIES
 PER_MONTH: Final = 200

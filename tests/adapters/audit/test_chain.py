@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -11,23 +12,19 @@ import pytest
 import trio
 
 from adapters.postgres.audit.chain import ORGANIZATIONS_MAX, PAGE, UNSEALED, WAITING
+from adapters.postgres.database import PostgresDatabase
 from core.audit import chain
 from core.audit.chain import FIRST_HASH, SealingBacklog, UnsealedLog
 from core.audit.verification import ChainBroken
 from core.ids import FIRST_ID, first_id_at
+from ports.unit_of_work import UnitOfWork
 from tests.audit_chains import BATCH_ENTRIES, add_entry, seal_all, verify
+from tests.clock import SettableClock
 from tests.plans import explained, rows_read, tables_read_whole
 from tests.postgres import connected
+from tests.world.builder import Builder
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.database import PostgresDatabase
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
-
-    Transact = Callable[..., Any]
+Transact = Callable[..., Any]
 
 
 PAGE_AFTER_100 = {"after": 100, "through": 1000, "limit": 10, "first_hash": FIRST_HASH}

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
 
 from adapters.postgres.audit.search import PostgresAuditSearches
+from adapters.postgres.driver.connection import Connection
 from core.audit.search import LOOKED_AT_MAX, EntrySearch
 from tests.plans import explained_statements, rows_read, tables_read_whole
 from tests.transactions import transaction_on
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
 
 ACME = UUID("02000000-0000-7000-8000-000000000001")
 USER = "01910000-0000-7000-8000-000000000001"

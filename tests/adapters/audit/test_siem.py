@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 import trio
@@ -11,26 +13,20 @@ from structlog.testing import capture_logs
 
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.audit.siem import EVENTS, LEASE
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.transaction import Tools
 from core.audit import chain, siem_stream
 from core.audit.siem import SiemOptions, SiemProvider, SiemStream
-from core.audit.siem_stream import BATCH_EVERY, SCANNED_MAX, StreamReceipt
+from core.audit.siem_stream import BATCH_EVERY, SCANNED_MAX, LeasedStream, StreamReceipt
 from core.ids import FIRST_ID, LAST_ID
 from core.secrets import Secret
 from tests.audit_chains import BATCH_ENTRIES, add_entry, seal_all
+from tests.clock import SettableClock
 from tests.plans import explained, indexes_used, rows_read, tables_read_whole
-from tests.world.builder import new_id
+from tests.world.builder import Builder, new_id
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.transaction import Tools
-    from core.audit.siem_stream import LeasedStream
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
-
-    Transact = Callable[..., Any]
 
 NOTHING = StreamReceipt(received=0, status_code=None, error=None)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from typing import Any, Final, LiteralString
 from uuid import UUID
 
 import pytest
@@ -16,24 +17,19 @@ from hypothesis import strategies as st
 
 from adapters.postgres.audit import sign_in_counts as sql
 from adapters.postgres.audit import sign_in_log as log_sql
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.log_ids import kept_values
+from core.audit import sign_in_counts
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import SignInFilter, count_next, counting, forget_days, of_organization
-from core.audit.sign_in_log import NO_SERVICE, find, find_active
+from core.audit.sign_in_log import NO_SERVICE, LoggedSignIn, find, find_active
 from core.ids import FIRST_ID, first_id_at, ids_of_days
+from core.positions import Position
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
 from tests.plans import explained, rows_read, tables_read_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from core.audit import sign_in_counts
-    from core.audit.sign_in_log import LoggedSignIn
-    from core.positions import Position
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 PERIOD_DAYS: Final = 60

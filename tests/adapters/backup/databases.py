@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psycopg
 from psycopg.sql import SQL, Identifier
 
+from adapters.crypto.vault import Vault
 from adapters.postgres.backup.after_restore import AfterRestore, Done
 from adapters.postgres.backup.dumping import back_up
 from adapters.postgres.backup.files import opened_backup
 from adapters.postgres.backup.restoring import RestoreOptions, restore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from adapters.crypto.vault import Vault
-    from core.platform.backups import Manifest
+from core.platform.backups import Manifest
 
 NOW = datetime(2026, 11, 23, 2, 15, tzinfo=UTC)
 

@@ -9,9 +9,10 @@ import stat
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
@@ -26,9 +27,6 @@ from core.platform.backups import (
     encoded_checksums,
     encoded_manifest,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 NOW = datetime(2026, 11, 23, 2, 15, tzinfo=UTC)
 MANIFEST_MADE = Manifest(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -13,6 +14,7 @@ from psycopg.conninfo import make_conninfo
 from adapters.postgres.backup import restoring
 from adapters.postgres.backup.files import new_backup
 from adapters.postgres.backup.programs import dump_program, environment_and_address, restore_program
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.schema import migrations
 from adapters.postgres.schema.migration_files import newest_version
@@ -20,15 +22,9 @@ from adapters.postgres.schema.migrations import MigrationError
 from core.platform.backups import BackupError, Manifest
 from ops.dump_schema import dump
 from tests.adapters.backup.databases import NOW, backed_up, contents, restored
+from tests.clock import SettableClock
+from tests.postgres import Databases
 from tests.world.builder import Builder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.postgres import Databases
 
 TEXTS = ("back\\slash", "tab\tand\nline", "\\.", "COPY users FROM stdin;", "--", "", "ünï😀", "\\N", "'; DROP TABLE x")
 

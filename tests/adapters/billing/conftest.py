@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
 from tests.world.billing import Seller, insert_seller
-
-if TYPE_CHECKING:
-    from tests.world.builder import Builder
-    from tests.world.world import World
+from tests.world.builder import Builder
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import strategies as st
 
 from core.billing import provider_objects
 from core.billing.provider import ReadSubscription
 from tests.world.billing import CUSTOMER, SUBSCRIPTION
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BEGIN = 1_770_000_000
 PERIOD = 2_592_000

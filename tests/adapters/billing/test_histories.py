@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -12,13 +13,10 @@ from core.billing import provider_events, receiver, reconciliation
 from core.billing.provider import BillingMode
 from core.billing.provider_objects import STATUSES
 from tests.adapters.billing.histories import HAPPENINGS, Provider, provider_after
+from tests.world.billing import Seller
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+Transact = Callable[..., Any]
 
-    from tests.world.billing import Seller
-
-    Transact = Callable[..., Any]
 
 BATCH_MAX = 10
 TABLES = (

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import socket
 import subprocess
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -19,17 +21,11 @@ from core.billing.customers import CustomerWish
 from core.billing.provider import BillingFailed
 from core.secrets import Secret
 from core.services.subscriptions import SubscriptionStatus
+from tests.clock import SettableClock
 from tests.peers import peer
-from tests.processes import services
+from tests.processes import Services, services
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
-
-    from tests.clock import SettableClock
-    from tests.processes import Services
-    from tests.world.billing import Seller
+from tests.world.billing import Seller
 
 __all__ = ["services"]
 pytestmark = pytest.mark.long

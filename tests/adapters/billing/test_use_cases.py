@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,10 +18,8 @@ from core.billing.sandbox import Posting, SandboxAction, SandboxSubscriptionUnkn
 from tests.world.billing import CUSTOMER, SUBSCRIPTION, Seller
 from tests.world.builder import NO_ID, new_id
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Transact = Callable[..., Any]
 
-    Transact = Callable[..., Any]
 
 MODE = BillingMode.SANDBOX
 

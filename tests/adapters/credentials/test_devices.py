@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 import psycopg
@@ -12,23 +13,19 @@ import pytest
 from psycopg.errors import ForeignKeyViolation
 
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.accounts.users import User
 from core.credentials import devices
 from core.sessions.origins import Origin
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sign_in import recognition
+from core.sign_in.recognition import AdmittedDevice
 from core.sign_in.risk import Risk
+from ports.unit_of_work import UnitOfWork
 from tests.plans import explained_statements, indexes_used, tables_read_whole
 from tests.statements import recorded_statements
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from adapters.postgres.transaction import Tools
-    from core.sign_in.recognition import AdmittedDevice
-    from ports.unit_of_work import UnitOfWork
 
 NO_RISK = Risk(factors=(), score=0.0, location=None)
 LAPTOP, PHONE = Origin(user_agent="a laptop"), Origin(user_agent="a phone")

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from adapters.crypto.vault import MasterKey, SealBroken, Vault
 from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresTotpSecrets
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.schema import rewrap
+from adapters.postgres.transaction import Tools
 from core.accounts.users import User
 from core.credentials.mfa import MfaStatus
 from core.secrets import Secret
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
 from tests.postgres import connected
 from tests.transactions import transaction_on
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection, RawConnection
-    from adapters.postgres.transaction import Tools
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
 
 SECRET = Secret("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
 OTHER_SECRET = Secret("KRSXG5CTMVRXEZLUKN2XAZLSKRSXG5CT")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from psycopg.pq import TransactionStatus
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.rows import scalar_row
 from tests.postgres import driver_of
-
-if TYPE_CHECKING:
-    from psycopg.pq import TransactionStatus
-
-    from adapters.postgres.driver.connection import Connection
 
 
 def add(connection: Connection, *ids: int) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import psycopg
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.rows import dict_row, scalar_row
 from tests.adapters.driver.shelf import add, books
 from tests.postgres import driver_of
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
 
 pytestmark = pytest.mark.usefixtures("shelf")
 

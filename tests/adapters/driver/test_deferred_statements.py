@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.rows import dict_row, scalar_row
 from tests.adapters.driver.shelf import add, add_later, books, transaction_status
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
 
 pytestmark = pytest.mark.usefixtures("shelf")
 

@@ -7,8 +7,8 @@ import gc
 import math
 import threading
 import weakref
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -16,9 +16,6 @@ from greenlet import greenlet
 
 from adapters.postgres.driver.greenlets import is_in_greenlet, run_in_greenlet, wait_in_greenlet
 from tests.meeting import Meeting, wait_for
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 LONG_SECONDS = 10.0
 SHORT_SECONDS = 0.01

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import psycopg
 import pytest
 import trio
+from outcome import Outcome
 
 from adapters.postgres.driver.greenlets import run_in_greenlet
 from adapters.postgres.driver.pool import IDLE_SECONDS_MAX, NoConnection, Pool, PostgresPoolStatistics
+from adapters.postgres.driver.timed_connection import TimedConnection
 from tests.meeting import Meeting
 from tests.postgres import CONNECTIONS_MAX
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from outcome import Outcome
-
-    from adapters.postgres.driver.timed_connection import TimedConnection
 
 LONG_SECONDS = 10.0
 SHORT_SECONDS = 0.01

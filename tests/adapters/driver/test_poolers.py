@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -18,10 +18,6 @@ from tests.pgbouncer import pgbouncer
 from tests.postgres import data_folder
 from tests.processes import Commands, Services, given_database
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-    from contextlib import AbstractContextManager
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

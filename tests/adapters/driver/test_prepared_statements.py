@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
@@ -12,9 +12,6 @@ from psycopg.pq import TransactionStatus
 from adapters.postgres.driver import statements
 from adapters.postgres.driver.connection import Connection
 from tests.postgres import driver_of
-
-if TYPE_CHECKING:
-    from typing import LiteralString
 
 
 def prepared(connection: Connection) -> list[tuple[Any, ...]]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row, tuple_row
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
 
 BOOKS = "SELECT * FROM (VALUES (1, 'Emma'), (2, NULL)) AS books (number, title)"
 

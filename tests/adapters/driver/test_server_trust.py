@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -12,10 +13,6 @@ from core.secrets import Secret
 from entrypoints.database import facts_of_server
 from tests.processes import MASTER_KEY, Commands, CommandsHere, Services, prefixed
 from tests.tls_postgres import PASSWORD, PROGRAMS, tls_postgres
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 # Each starts a PostgreSQL, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
 from psycopg.pq import PipelineStatus
 
+from adapters.postgres.driver.connection import Connection
 from tests.postgres import connected, driver_of
-
-if TYPE_CHECKING:
-    from typing import LiteralString
-
-    from adapters.postgres.driver.connection import Connection
 
 pytestmark = pytest.mark.usefixtures("shelf")
 

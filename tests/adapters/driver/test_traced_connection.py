@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import psycopg
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.traced_connection import TracedConnection, kind_of
 from adapters.tracing.spans import SamplingTracer
 from ports.tracing import SpanKind
 from tests.kept_spans import KeptSpans
 from tests.postgres import driver_of
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
 
 pytestmark = pytest.mark.usefixtures("shelf")
 

@@ -6,10 +6,11 @@ import http.client
 import json
 import time
 from collections import Counter
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -24,14 +25,8 @@ from adapters.postgres.driver.timed_connection import SESSION_SETTINGS, TimedCon
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from tests.pgbouncer import newer_pgbouncer, pgbouncer
 from tests.postgres import data_folder
-from tests.processes import Commands, Services, address, given_database
+from tests.processes import Commands, Service, Services, address, given_database
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-    from pathlib import Path
-
-    from tests.processes import Service
 
 # Each starts processes, which takes seconds.
 pytestmark = pytest.mark.long

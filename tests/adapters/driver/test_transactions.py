@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 
+from adapters.postgres.driver.connection import Connection
 from tests.adapters.driver.shelf import add, add_later, books, transaction_status
 from tests.postgres import driver_of
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
 
 pytestmark = pytest.mark.usefixtures("shelf")
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import LiteralString
 from uuid import UUID
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.rows import scalar_row
-
-if TYPE_CHECKING:
-    from typing import LiteralString
-
-    from adapters.postgres.driver.connection import Connection
 
 
 class TestPlaceholders:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Generator
 
 import psycopg
 import pytest
 import trio
 from psycopg.waiting import Ready, Wait
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import run_in_greenlet
 from adapters.postgres.driver.rows import scalar_row
 from adapters.postgres.driver.waiting import answer, ready_now
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
 
 # More than a socket takes at once, so that the driver must write, read and write again.
 MANY_BYTES = 4 * 1024 * 1024

@@ -8,19 +8,16 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import psycopg
 import pytest
 
 from adapters.postgres.embedded.folder import FileLock, poll_until
 from adapters.postgres.embedded.server import EmbeddedPostgres
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 DEADLINE_SECONDS = 30.0
 REPOSITORY = Path(__file__).resolve().parents[3]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import psycopg
@@ -16,10 +16,6 @@ from adapters.postgres.embedded.cluster import Cluster
 from adapters.postgres.embedded.folder import AlreadyServing, DataFolderError, ServingLock
 from adapters.postgres.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
 from tests.adapters.embedded.clusters import Running, Starter, copied, is_dead, remember, remove, value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

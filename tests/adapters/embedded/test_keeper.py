@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -15,11 +16,6 @@ from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.programs import account_for, programs_for
 from adapters.postgres.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
 from tests.adapters.embedded.clusters import DEADLINE_SECONDS, USER, Starter, is_dead, postmaster_pid, value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

@@ -6,18 +6,14 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.postgres.embedded.programs import programs_folder
 from adapters.postgres.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
 from tests.adapters.embedded.clusters import USER, Running, Starter, copied, postmaster_pid, remove, value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

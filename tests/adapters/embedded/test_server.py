@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -19,10 +19,6 @@ from adapters.postgres.embedded.folder import poll_until
 from adapters.postgres.embedded.programs import account_for, programs_for
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from tests.adapters.embedded.clusters import DEADLINE_SECONDS, USER, Starter, is_dead, postmaster_pid, remember, value
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

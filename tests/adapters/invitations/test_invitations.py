@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
 
-from adapters.crypto.vault import SealBroken
+from adapters.crypto.vault import SealBroken, Vault
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.invitations.invitations import PostgresInvitations
 from core.invitations.invitations import Due, InvitationStatus
 from tests.clock import SettableClock
 from tests.plans import explained_statements, indexes_used, tables_read_whole
+from tests.postgres import Databases
 from tests.transactions import transaction_on
 from tests.world.builder import Builder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from adapters.crypto.vault import Vault
-    from adapters.postgres.driver.connection import Connection
-    from tests.postgres import Databases
 
 ORGANIZATIONS = 20
 EACH = 2_000

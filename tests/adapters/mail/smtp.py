@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import trio
@@ -12,9 +12,6 @@ from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer
 from core.mail.mail import RenderedMail
 from tests.clock import SettableClock
-
-if TYPE_CHECKING:
-    import ssl
 
 MAIL_ID = UUID("01900000-0000-7000-8000-000000000001")
 SENDER = "Gatehouse <gatehouse@example.com>"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gettext
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 import structlog
@@ -13,13 +12,10 @@ from jinja2 import nodes
 from adapters.gateways import failures
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.mail_texts import LIFETIMES, MailTexts
-from core.mail.mail import MailMessage, MailTemplate
+from core.mail.mail import MailMessage, MailTemplate, RenderedMail
 from core.organizations.made_credentials import SEPARATOR, MadeCredential, MadeCredentialKind
 from entrypoints.pages.languages import LANGUAGES, Language
 from tests.adapters.mail.texts import template_names, tree
-
-if TYPE_CHECKING:
-    from core.mail.mail import RenderedMail
 
 BASE_URL = "https://id.example.com"
 GERMAN = LANGUAGES["de"]

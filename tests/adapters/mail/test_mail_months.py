@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import psycopg
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.ids import PLATFORM
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.platform import log_months
 from core.platform.log_months import Log
+from tests.clock import SettableClock
 from tests.log_partitions import MONTHS, id_at, make_months, partitions_read
 from tests.plans import explained_statements
 from tests.postgres import connected
+from tests.world.builder import Builder
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Transact = Callable[..., Any]
 
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
-
-    Transact = Callable[..., Any]
 
 LOG = Log.MAILS
 

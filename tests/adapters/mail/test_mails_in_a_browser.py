@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -11,11 +12,7 @@ from entrypoints.pages.languages import LANGUAGES
 from tests import axe
 from tests.adapters.mail.test_renderer import names_in
 from tests.application import mail_renderer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.browser import Watched
+from tests.browser import Watched
 
 PHONE: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "color_scheme": "light"}
 WIDE: dict[str, Any] = {"viewport": {"width": 700, "height": 900}, "color_scheme": "dark"}

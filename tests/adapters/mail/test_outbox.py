@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import chain
 from threading import Barrier
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
 import structlog
 
 from adapters.crypto.vault import MasterKey, Vault
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.mail.mail import PostgresMailOutbox
 from core.mail import mail as messages
 from core.mail.languages import LanguageChoice
 from core.mail.mail import LEASE, RETENTION, RETRY_DELAYS, Mail, MailState, MailTemplate
 from ports.doorbells import Bell
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
 from tests.postgres import connected
 from tests.transactions import transaction_on
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Transact = Callable[..., Any]
 
-    from adapters.postgres.driver.connection import Connection
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
-
-    Transact = Callable[..., Any]
 
 ENGLISH = LanguageChoice(known=None, account_email="", otherwise=None)
 ORGANIZATION = UUID("01900000-0000-7000-8000-00000000000a")

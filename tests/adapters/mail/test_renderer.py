@@ -5,22 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from jinja2 import meta
 
 from adapters.gateways.mail_renderer import SUBJECT_CHARACTERS_MAX, JinjaMailRenderer
 from core.mail.brands import MailBrand
-from core.mail.mail import MailMessage, MailRefused, MailTemplate
+from core.mail.mail import MailMessage, MailRefused, MailTemplate, RenderedMail
 from entrypoints.pages.languages import LANGUAGES
 from tests.adapters.mail.texts import template_names, tree
 from tests.application import mail_renderer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from core.mail.mail import RenderedMail
 
 BASE_URL = "https://id.example.com"
 COLORS = {"accent", "on_accent", "dark_accent", "on_dark_accent"}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ssl
 from ipaddress import ip_network
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
 import trio
+import trustme
 
 from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.smtp import RoutingSmtpGateway
@@ -19,11 +20,7 @@ from core.secrets import Secret
 from tests.adapters.mail.smtp import MAIL_ID, RENDERED
 from tests.clock import SettableClock
 from tests.mail_server import PostOffice
-
-if TYPE_CHECKING:
-    import trustme
-
-    from tests.name_server import NameServer
+from tests.name_server import NameServer
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 NAME = "mail.acme.example"

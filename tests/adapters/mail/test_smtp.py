@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
-from typing import TYPE_CHECKING
 
 import pytest
+import trustme
 
 from adapters.gateways import smtp
 from adapters.gateways.outbound import tls_of_the_system
 from core.mail.mail import MailDeferred, MailRefused, RenderedMail
 from tests.adapters.mail.smtp import MAIL_ID, SENDER, gateway_to, send
 from tests.mail_server import PostOffice, scripted_server
-
-if TYPE_CHECKING:
-    import socket
-
-    import trustme
 
 
 class TestMail:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ssl
 
 import pytest
 from hypothesis import given
@@ -12,9 +12,6 @@ from adapters.gateways.smtp_server import Encryption, SmtpServer, SmtpUrlInvalid
 from core.mail.mail import MailDeferred
 from tests.adapters.mail.smtp import gateway_to
 from tests.mail_server import PostOffice
-
-if TYPE_CHECKING:
-    import ssl
 
 
 class TestCheck:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 import trio
@@ -14,9 +14,6 @@ from adapters.gateways.smtp_server import SmtpServer
 from core.mail.mail import MailDeferred, MailRefused, MailServerUnusable
 from tests.adapters.mail.smtp import SENDER, gateway_to, send
 from tests.mail_server import PostOffice, scripted_server
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class TestVerdict:

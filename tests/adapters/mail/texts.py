@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, nodes
 
@@ -15,9 +16,6 @@ from core.credentials.user_agents import UNKNOWN
 from core.mail.mail import NEUTRAL_NAMES
 from core.organizations.made_credentials import MadeCredentialKind
 from core.organizations.memberships import BUILT_IN_ROLES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FUNCTIONS = {"_", "gettext", "ngettext"}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -10,9 +11,6 @@ import pytest
 from core.openid import device
 from core.openid.clients import PresentedClient
 from core.openid.device import COMMAND_LINE_CLIENT, UserCodeExpired
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def test_a_device_that_was_denied_gets_no_session(transact: Callable[..., Any]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import json
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -14,9 +15,6 @@ import trio
 from adapters.gateways.key_sets import ADDRESSES_MAX, BYTES_MAX, PAUSE_SECONDS, REMEMBERED_SECONDS, HttpKeySets
 from adapters.gateways.outbound import outbound_client
 from tests.receiver import Receiver, open_receiver
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 ORGANIZATION_ID = UUID(int=9)
 KEYS = {"keys": [{"kty": "EC", "kid": "one"}]}

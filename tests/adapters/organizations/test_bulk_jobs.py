@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from uuid import UUID
 
 import pytest
 
@@ -10,14 +11,9 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.organizations.bulk_jobs import PostgresBulkJobs
 from core.organizations.bulk_jobs import UNFINISHED_MAX, JobKind
 from tests.plans import explained_statements, rows_read, tables_read_whole
+from tests.postgres import Databases
 from tests.transactions import transaction_on
 from tests.world.builder import new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from uuid import UUID
-
-    from tests.postgres import Databases
 
 # 1,000 organizations with six jobs each, one of which goes on, and as many of the platform as of one of them.
 MANY = b"""

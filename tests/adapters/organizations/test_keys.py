@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.organizations import access, key_callers
 from core.organizations.access import Operation
 from core.organizations.key_callers import MakerWithoutAccess, OrganizationKeyInvalid
 from core.sessions.origins import BACKGROUND
+from tests.world.builder import Builder
 from tests.world.organization_keys import KEY, insert_organization_key
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.transaction import Tools
-    from tests.world.builder import Builder
 
 
 @pytest.fixture

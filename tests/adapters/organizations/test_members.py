@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -14,9 +16,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.organizations import people
 from adapters.postgres.organizations.members import PAGE_OF_ALL, PAGE_OF_ROLE
+from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import Refusal
 from core.organizations import members, ownership, roles
@@ -25,16 +30,8 @@ from core.positions import BEGIN
 from core.sessions.origins import BACKGROUND
 from tests.clock import SettableClock
 from tests.plans import explained, nodes_of, tables_read_whole
+from tests.postgres import Databases
 from tests.world.builder import FREE_TIER, new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from uuid import UUID
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.transaction import Tools
-    from tests.postgres import Databases
 
 USERS = 4
 KEEPER = "keeper"

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.organizations import organizations
 from adapters.postgres.organizations.organizations import OF_MEMBER
 from adapters.postgres.platform.audit_log import PAGE as AUDIT_PAGE
 from adapters.postgres.platform.organizations import PAGE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.postgres import Databases
+from tests.postgres import Databases
 
 MANY = 4000
 MEMBERS = 4

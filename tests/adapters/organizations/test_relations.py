@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -12,13 +14,7 @@ from core.organizations import relations
 from core.organizations.relations import RelationObject
 from tests.plans import explained, tables_read_whole
 from tests.statements import recorded_statements
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from tests.world.builder import Builder
-
+from tests.world.builder import Builder
 
 MANY = 3000
 

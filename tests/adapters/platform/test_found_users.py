@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.platform.found_users import (
     BEGINNING,
     CONTAINING,
@@ -19,12 +20,7 @@ from adapters.postgres.platform.found_users import (
 )
 from adapters.postgres.platform.outbox import UNDELIVERED, count_of, page_of
 from core.mail.mail import MailState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.postgres import Databases
+from tests.postgres import Databases
 
 pytestmark = pytest.mark.long
 

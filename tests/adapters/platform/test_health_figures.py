@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pytest
+
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.platform import health_figures as figures_in_postgres
 from core.mail import mail
 from core.mail.mail import MailTemplate
@@ -13,13 +17,6 @@ from core.platform import health_figures
 from core.platform.health_figures import Backlog, PlatformFigures
 from tests.postgres import connected
 from tests.world.builder import Builder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pytest
-
-    from adapters.postgres.driver.connection import Connection
 
 
 def counted(transact: Callable[..., Any]) -> PlatformFigures:

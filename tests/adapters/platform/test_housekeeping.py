@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
+from tests.clock import SettableClock
 from tests.leftovers import DAY, DEVICE, IDS, KINDS, USER
 from tests.plans import explained_statements, nodes_of, rows_read, tables_read_whole
 from tests.postgres import connected
 from tests.transactions import transaction_on
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MOMENT = timedelta(seconds=1)

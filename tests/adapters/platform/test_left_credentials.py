@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from core.platform import left_credentials
 from tests.world.backend import insert_key
-from tests.world.builder import new_id
+from tests.world.builder import Builder, new_id
 from tests.world.directory import insert_scim_token
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-    from uuid import UUID
-
-    from tests.world.builder import Builder
 
 SCIM = "scim_live_abcdef"
 KEY = "sk_abcdef"

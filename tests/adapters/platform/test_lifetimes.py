@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from adapters.postgres.driver.connection import Connection
 from core.platform.housekeeping import Leftover
 from core.platform.lifetimes import LIFETIMES, Counted, Expiring, Logged, OneRow, Owned
 from core.platform.retention import Retention
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
 
 # A deletion of the owner deletes the row: the columns of the key are never null, or the row could live without it.
 CASCADES = """

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import Any
 from uuid import UUID
 
 import psycopg
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.ids import first_id_at
 from core.platform import log_months
 from core.platform.log_months import MONTHS_AHEAD, Log
+from tests.clock import SettableClock
 from tests.postgres import connected
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 LOG = Log.SCIM_LOG_ENTRIES
 # Long after what was written before there were months.

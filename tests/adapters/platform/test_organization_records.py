@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.platform import organization_records, overview, search
 from core.ids import FIRST_ID
 from core.platform.organization_records import Matches, OrganizationFilter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.postgres import Databases
+from tests.postgres import Databases
 
 pytestmark = pytest.mark.long
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import trio
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from core.platform import owners
+from core.platform.owners import Appointment
+from ports.unit_of_work import UnitOfWork
 from tests.meeting import Meeting
 from tests.postgres import CONNECTIONS_MAX
-
-if TYPE_CHECKING:
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from core.platform.owners import Appointment
-    from ports.unit_of_work import UnitOfWork
 
 
 async def test_of_many_concurrent_first_appointments_one_succeeds(

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.billing.provider import BillingMode
 from core.platform import polling
 from core.webhooks.events import RETENTION
 from ports.doorbells import Bell
+from tests.clock import SettableClock
 from tests.plans import explained_statements, rows_read, tables_read_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 LATER = timedelta(minutes=5)
 ORDINARY = """

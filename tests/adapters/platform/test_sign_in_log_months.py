@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, LiteralString
 
 import pytest
 
 from adapters.postgres.audit import analytics as analytics_sql
 from adapters.postgres.audit import sign_in_counts as counts_sql
 from adapters.postgres.audit import sign_in_log as log_sql
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.sign_in import sign_ins as sql
 from core.audit import sign_in_counts, sign_in_log
@@ -23,16 +24,11 @@ from core.platform.log_months import Log
 from core.platform.organization_records import Matches, OrganizationFilter
 from core.sign_in import risk, sign_ins
 from core.sign_in.sign_ins import Scope
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
 from tests.log_partitions import partitions_read
 from tests.plans import explained, explained_statements
-
-if TYPE_CHECKING:
-    from typing import LiteralString
-
-    from adapters.postgres.driver.connection import Connection
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 NOW: Final = datetime(2029, 3, 20, 12, tzinfo=UTC)
 # The months before that one.

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.platform.users import WITH_BEGINNING, WITH_ID, WITH_PART
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.postgres import Databases
+from tests.postgres import Databases
 
 pytestmark = pytest.mark.long
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.platform import why
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import ATTEMPTS_MAX
+from ports.unit_of_work import UnitOfWork
 from tests.plans import explained_statements, rows_read, tables_read_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from ports.unit_of_work import UnitOfWork
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MANY = 4_000

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.privacy import personal_data
 from core.privacy.anonymization import without_addresses
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
 
 ENTRIES = 2_000
 BIG = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,14 +14,10 @@ from core.platform import health_figures
 from core.saml import certificates
 from core.saml.configuration import SamlConfiguration
 from core.secrets import Secret
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.services.services import Service
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
+from core.services.services import Service
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
+from tests.world.builder import Builder
 
 BEFORE_WARNING = LIFETIME - timedelta(days=30)
 

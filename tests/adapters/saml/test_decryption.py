@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from adapters.saml import signatures, upstream
 from adapters.saml.documents import Unreadable
 from core.secrets import Secret
-from core.sign_in.upstream.saml import SamlRecipient
+from core.sign_in.upstream.saml import SamlAnswer, SamlRecipient
 from tests.encryption import (
     CBC_256,
     DSIG,
@@ -25,11 +26,6 @@ from tests.encryption import (
 )
 from tests.identity_provider import Asked, IdentityProvider
 from tests.service_provider import KeyPair, key_pair, sign
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.sign_in.upstream.saml import SamlAnswer
 
 OURS: Final = "https://login.example/metadata"
 ASKED: Final = Asked("_request", OURS, "https://login.example/acs", "state")

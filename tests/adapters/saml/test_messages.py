@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
 
 import pytest
+from trio.testing import MockClock
 
 from adapters.saml import received
 from adapters.saml.messages import LxmlSamlMessages
@@ -14,9 +14,6 @@ from core.errors import ServiceUnavailable
 from core.saml.messages import AuthnRequest, EncodedMessage, SamlBinding
 from tests.adapters.saml.messages import KEY, LOGOUT_REQUEST, LOGOUT_RESPONSE, NOW, PAIR, RESPONSE
 from tests.service_provider import ServiceProvider, redirected
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
 
 SP = ServiceProvider(now=lambda: NOW, idp="https://id.example/saml/acme/shop")
 SHORT = SP.authn_request()

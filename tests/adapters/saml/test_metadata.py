@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -18,9 +19,6 @@ from adapters.saml.metadata import METADATA_BYTES_MAX
 from tests.adapters.saml.messages import IDP, NOW, PAIR, provider_metadata
 from tests.identity_provider import IdentityProvider
 from tests.service_provider import DECLARED, EMAIL_FORMAT, NAMESPACES, POST, ServiceProvider, key_pair
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PROVIDER = IdentityProvider(now=lambda: NOW)
 SP = ServiceProvider(now=lambda: NOW, idp=IDP)

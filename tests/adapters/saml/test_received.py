@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 import xmlsec
@@ -14,9 +14,6 @@ from adapters.saml import received
 from adapters.saml.documents import DOCUMENT_BYTES_MAX, Unreadable
 from core.saml.messages import AuthnRequest, EncodedMessage, LogoutResponse, SamlBinding, SamlLogoutRequest
 from tests.service_provider import DECLARED, RSA_SHA1, ServiceProvider, key_pair, redirected, sign
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SP = ServiceProvider(now=lambda: NOW, idp="https://id.example/saml/acme/shop")

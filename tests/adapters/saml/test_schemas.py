@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,9 +20,6 @@ from tests.adapters.saml.messages import (
     provider_metadata,
 )
 from tests.peers import peer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.long

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from core.errors import Refusal
 from core.key_certificates import LIFETIME, SamlCertificate
 from core.saml import providers, requests, sign_in
 from core.saml.configuration import SamlConfiguration
 from core.saml.messages import AuthnRequest
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import SignInStateUnknown
-from core.saml.sign_in import AuthenticationRequired
+from core.saml.sign_in import AuthenticationRequired, Outcome
 from core.saml.visits import SignedIn, Visit
 from core.secrets import Secret
 from core.sessions.sessions import Session
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from core.errors import Refusal
-    from core.saml.sign_in import Outcome
-    from ports.unit_of_work import UnitOfWork
-    from tests.world.builder import Builder
+from ports.unit_of_work import UnitOfWork
+from tests.world.builder import Builder
 
 BASE_URL = "https://id.example"
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.schema import canonical_addresses
 from core.secrets import hash_token
+from tests.clock import SettableClock
 from tests.world.builder import Builder
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection, RawConnection
-    from tests.clock import SettableClock
 
 OLD, CANONICAL = "boss@straße.example", "boss@xn--strae-oqa.example"
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
+from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema import migrations
 from adapters.postgres.sign_in.upstream.connections import with_changed_issuer
 from tests.world.builder import FREE_TIER, new_id
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import RawConnection
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema import migrations
 from core.secrets import hash_token
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import RawConnection
 
 OLD, NEW = "old@example.com", "new@example.com"
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from uuid import UUID
 
 import psycopg
 import pytest
 
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.schema import migrations
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from core.ids import PLATFORM
 from core.webhooks.events import RETENTION
 from tests.ids import new_id, now
 from tests.transactions import transaction_on
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import RawConnection
 
 # The last migration before the months of events.
 BEFORE = 61

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import psycopg
 import pytest
 
+from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema import migrations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from adapters.postgres.driver.connection import RawConnection
 
 # The last migration before the origins.
 BEFORE = 25

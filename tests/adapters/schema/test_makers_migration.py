@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from adapters.postgres.schema import migrations
 from tests.world.builder import FREE_TIER, new_id
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MAKERS = "credentials_of_makers"

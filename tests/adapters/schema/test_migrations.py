@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema import migrations
 from adapters.postgres.schema.migrations import DatabaseUnreachable, Migration, MigrationError
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from adapters.postgres.driver.connection import RawConnection
 
 SHELF = Migration(version=1, name="shelf", sql="CREATE TABLE shelf (id integer);")
 BOOKS = Migration(version=2, name="books", sql="CREATE TABLE books (id integer); INSERT INTO shelf VALUES (7);")

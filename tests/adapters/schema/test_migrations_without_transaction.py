@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import psycopg
 import pytest
 
+from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema import migrations
 from adapters.postgres.schema.migration_files import NO_TRANSACTION, Migration, known, statements
 from adapters.postgres.schema.migrations import MigrationError
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from adapters.postgres.driver.connection import RawConnection
 
 SHELF = Migration(version=1, name="shelf", sql="CREATE TABLE shelf (id integer); INSERT INTO shelf VALUES (7);")
 INDEX = "CREATE INDEX CONCURRENTLY IF NOT EXISTS shelf_by_id ON shelf (id);"

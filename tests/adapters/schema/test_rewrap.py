@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -13,19 +15,13 @@ import pytest
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.schema import rewrap as rewrapping
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS, Rewrapped, SealedColumn, rewrap
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm, SigningKey
 from tests.transactions import transaction_on
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import RawConnection
 
 OLD_KEY, NEW_KEY = MasterKey.generate(), MasterKey.generate()
 BEFORE, DURING, AFTER = Vault([OLD_KEY]), Vault([NEW_KEY, OLD_KEY]), Vault([NEW_KEY])

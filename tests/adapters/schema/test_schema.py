@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import psycopg
 
+from adapters.postgres.driver.connection import Connection
 from ops.dump_schema import SCHEMA, dump
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
 
 
 def test_the_readable_schema_equals_the_migrated_schema(database_url: str) -> None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema import migrations
+from adapters.postgres.schema.migration_files import Migration, MigrationStatement
 from adapters.postgres.schema.statement_locks import Held, Lock, NotUnderstood, Work, locks
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from adapters.postgres.driver.connection import RawConnection
-    from adapters.postgres.schema.migration_files import Migration, MigrationStatement
 
 # Dropped constraints and cascades reach tables that the text does not name; all of these are in released migrations.
 REACHED = {("0003_governance", "users")}

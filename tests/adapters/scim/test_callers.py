@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import OrganizationNotActive
 from core.scim import groups, tokens
 from core.scim.refusals import ResourceUnknown
 from core.scim.tokens import ScimTokenInvalid
 from core.sessions.origins import BACKGROUND
-from tests.world.builder import NO_ID
+from tests.world.builder import NO_ID, Builder
 from tests.world.directory import TOKEN, insert_scim_token
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.transaction import Tools
-    from tests.world.builder import Builder
 
 
 def test_a_transaction_without_a_token_has_no_directory_as_its_caller(transact: Callable[..., Any]) -> None:

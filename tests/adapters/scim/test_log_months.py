@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+from uuid import UUID
 
+from adapters.postgres.driver.connection import Connection
 from core.ids import FIRST_ID, LAST_ID, first_id_at
 from core.platform.log_months import Log
 from core.positions import Position
 from core.scim.log import CallSearch
+from ports.unit_of_work import UnitOfWork
 from tests.log_partitions import MONTHS, id_at, make_months, most_read, times
 from tests.plans import explained_statements
+from tests.world.builder import Builder
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from adapters.postgres.driver.connection import Connection
-    from ports.unit_of_work import UnitOfWork
-    from tests.world.builder import Builder
-
-    Transact = Callable[..., Any]
 
 LOG: Final = Log.SCIM_LOG_ENTRIES
 PER_MONTH: Final = 100

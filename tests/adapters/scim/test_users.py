@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from adapters.domain_names import IdnaDomainNames
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.scim.users import PostgresScimUsers
 from core.scim import filter_parser, user_filters
 from core.scim.tokens import presented
 from tests.plans import explained_statements, indexes_used, rows_read, tables_read_whole
 from tests.transactions import transaction_on
+from tests.world.builder import Builder
 from tests.world.directory import TOKEN, insert_scim_token
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.world.builder import Builder
 
 pytestmark = pytest.mark.long
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -16,12 +17,7 @@ from core.service_api import users
 from core.services.api_keys import presented
 from tests.plans import explained, rows_read, tables_read_whole
 from tests.transactions import transaction_on
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 KEY = f"sk_abc123_{'k' * 43}"
 PAGE_USERS = 3

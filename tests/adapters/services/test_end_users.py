@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from uuid import UUID
 
 import psycopg
@@ -11,12 +11,7 @@ import pytest
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.services import end_users as sql
 from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
-from tests.postgres import connected
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.postgres import Databases
+from tests.postgres import Databases, connected
 
 ACME = UUID("02000000-0000-7000-8000-000000000001")
 ADA = UUID("01000000-0000-7000-8000-000000000001")

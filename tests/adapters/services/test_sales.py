@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.services import sales
 from core.services.sales import ChangeFilter, ChangeKind, Sold
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
+from tests.clock import SettableClock
+from tests.world.builder import Builder
 
 DAYS = 20
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.services import sales, sold_subscriptions
 from tests.plans import explained, indexes_used, rows_read, tables_read_whole
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection, RawConnection
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 RARE: Final = UUID("03000000-0000-7000-8000-000000000001")
 RARE_CHANGES: Final = 20

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
-from core.sessions.signing_keys import KeyState
+from core.sessions.signing_keys import KeyState, SigningKey
 from core.sessions.tokens import TokenKind
 from tests.signing_keys import signing_key
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.sessions.signing_keys import SigningKey
-
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 QUARTER_HOUR = timedelta(minutes=15)

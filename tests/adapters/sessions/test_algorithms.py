@@ -6,7 +6,7 @@ import base64
 import hashlib
 import hmac
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jwt
 import pytest
@@ -16,13 +16,10 @@ from adapters.crypto.key_pairs import json_web_key, parse_json_web_key, parse_pu
 from adapters.crypto.tokens import KeptKeys
 from core.errors import ServiceUnavailable, TokenInvalid
 from core.secrets import Secret
-from core.sessions.signing_keys import KeyState, SignatureAlgorithm
+from core.sessions.signing_keys import KeyState, SignatureAlgorithm, SigningKey
 from core.sessions.tokens import TokenKind
 from tests.adapters.sessions.signing import ACTIVE, CLAIMS, ISSUER, NEXT, NOW, QUARTER_HOUR, signer_with
 from tests.signing_keys import elliptic_key
-
-if TYPE_CHECKING:
-    from core.sessions.signing_keys import SigningKey
 
 ELLIPTIC = elliptic_key(KeyState.ACTIVE)
 OTHER_ELLIPTIC = elliptic_key(KeyState.NEXT)

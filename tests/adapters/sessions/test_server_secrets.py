@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import trio
 
 from adapters.crypto.pepper import PEPPER_BYTES
+from adapters.crypto.vault import Vault
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from core.sessions import server_secrets
+from tests.clock import SettableClock
 from tests.transactions import transaction_on
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Transact = Callable[..., Any]
 
-    from adapters.crypto.vault import Vault
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-
-    Transact = Callable[..., Any]
 
 RACERS = 10
 

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
 from adapters.postgres.accounts.names import OF_SESSION_WITH_NAMES
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.sessions import callers as sql
 from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME, Session
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
 from tests.plans import EXPLAIN, nodes_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Transact = Callable[..., Any]
 
-    from adapters.postgres.driver.connection import Connection, RawConnection
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
-
-    Transact = Callable[..., Any]
 
 SECOND = timedelta(seconds=1)
 A_MILLION_SESSIONS = Path(__file__).with_name("a_million_sessions.sql")

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 import pytest
 import trio
 
 from adapters.crypto.vault import SealBroken
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from core.sessions import signing_keys
 from core.sessions.signing_keys import RETIREMENT_MARGIN, KeyState, SignatureAlgorithm, SigningKey
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
 from tests.signing_keys import key_pair
 from tests.transactions import transaction_on
 from tests.waiting import waiting_for_a_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
 
 LIFETIME = timedelta(minutes=15)
 PAIRS = [key_pair(number) for number in range(4)]

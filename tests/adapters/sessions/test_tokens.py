@@ -6,11 +6,13 @@ import base64
 import hashlib
 import hmac
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 from hypothesis import given
 from hypothesis import strategies as st
 from jwt.algorithms import RSAAlgorithm
@@ -22,12 +24,6 @@ from core.sessions.signing_keys import KeyState
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from tests.adapters.sessions.signing import ACTIVE, CLAIMS, ISSUER, NEXT, NOW, QUARTER_HOUR, SIGNER, signed, signer_with
 from tests.signing_keys import signing_key
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from cryptography.hazmat.primitives.asymmetric import rsa
-
 
 PRIVATE = parse_private(ACTIVE.private_pem)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
@@ -12,10 +13,6 @@ from adapters.geoip import NoLocations
 from adapters.geoip_database import GeoipDatabaseInvalid, MaxMindLocations
 from core.sign_in.risk import Location
 from tests.geoip import KIND, make_database, place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NETWORKS = {
     "81.2.69.0/24": place("GB", "London"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from core.sign_in.login_events import LoginEvent
 from core.sign_in.reasons import SignInReason
@@ -15,10 +15,7 @@ from core.sign_in.risk import FAILURES_MAX, FAILURES_WINDOW, HABIT_SIGN_INS_MAX,
 from tests.ids import id_at
 from tests.plans import explained_statements, nodes_of
 from tests.transactions import transaction_on
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MOMENT = timedelta(seconds=1)

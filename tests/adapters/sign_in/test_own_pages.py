@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
 from adapters.postgres.billing.own_subscriptions import PostgresSubscriptionsOfUser
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.services.applications import PostgresApplicationsOfUser
 from adapters.postgres.sign_in.account_figures import PostgresFiguresOfUser
 from adapters.postgres.sign_in.own_sessions import PostgresSessionsOfUser
@@ -16,12 +17,7 @@ from core.billing.provider import BillingMode
 from core.sessions.confinement import Confinement
 from tests.plans import explained_statements, nodes_of
 from tests.transactions import transaction_on
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 USERS = 3_000

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.sign_in.sign_ins import PostgresSignIns
 from core.sign_in.sign_ins import Scope
 from tests.plans import explained_statements, nodes_of
 from tests.transactions import transaction_on
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 USERS = 100

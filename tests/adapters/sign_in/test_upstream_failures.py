@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.organizations.setup_links import PostgresSetupLinks
 from adapters.postgres.sign_in.upstream.failures import PostgresUpstreamFailures
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from tests.plans import explained_statements, rows_read
 from tests.transactions import transaction_on
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 PEOPLE = 5_000

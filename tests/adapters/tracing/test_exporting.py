@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator
+from typing import Final
 
 import pytest
 from structlog.testing import capture_logs
@@ -17,9 +18,6 @@ from core.secrets import Secret
 from ports.tracing import SpanKind
 from tests.collector import Collector, attributes, collecting
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 QUEUED_MAX: Final = 1_000
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from adapters.crypto.vault import Vault
 from tests.adapters.webhooks.queues import Sender
 from tests.receiver import Receiver, open_receiver
+from tests.world.builder import Builder
 from tests.world.fixtures import builder
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-    from uuid import UUID
-
-    from adapters.crypto.vault import Vault
-    from tests.world.builder import Builder
 
 __all__ = ["builder"]
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
 
+from adapters.crypto.vault import Vault
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 from core.events.events import EventType
 from core.secrets import Secret
 from core.webhooks import deliveries, sequencing
+from core.webhooks.deliveries import LeasedWebhook
 from core.webhooks.webhooks import SigningSecrets, Webhook
 from tests.transactions import transaction_on
-from tests.world.builder import new_id
+from tests.world.builder import Builder, new_id
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from adapters.crypto.vault import Vault
-    from core.webhooks.deliveries import LeasedWebhook
-    from tests.world.builder import Builder
-
-    Transact = Callable[..., Any]
 
 SECRETS = SigningSecrets(current=Secret("whsec_AAAA"))
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import base64
+import ssl
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from ipaddress import ip_network
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.resolver import DnsResolver
+from core.attempts import Attempt
+from core.outbound import Network
 from core.secrets import Secret
 from core.webhooks.deliveries import DueDelivery
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterable
-
-    from core.attempts import Attempt
-    from core.outbound import Network
-    from tests.name_server import NameServer
+from tests.name_server import NameServer
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 import structlog
@@ -21,19 +23,14 @@ from core.webhooks.deliveries import POSTPONEMENT, DeliveryFilter
 from core.webhooks.delivery_log import ATTEMPTS_SHOWN_MAX
 from core.webhooks.events import RETENTION
 from tests.adapters.webhooks.queues import SECRETS, Sender, names
+from tests.clock import SettableClock
 from tests.plans import explained_statements, rows_read, tables_read_whole
-from tests.postgres import connected
+from tests.postgres import Databases, connected
 from tests.transactions import transaction_on
+from tests.world.builder import Builder
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from tests.clock import SettableClock
-    from tests.postgres import Databases
-    from tests.world.builder import Builder
-
-    Transact = Callable[..., Any]
 
 BIG = {"events", "webhook_deliveries", "webhooks", "organizations"}
 SECOND = timedelta(seconds=1)

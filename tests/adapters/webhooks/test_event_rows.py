@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
 
 import pytest
 from psycopg.errors import ForeignKeyViolation
@@ -11,17 +13,11 @@ from core.attempts import Attempt
 from core.events.events import EventType
 from core.ids import PLATFORM
 from core.webhooks import deliveries, sequencing
-from tests.adapters.webhooks.queues import publish_all
-from tests.world.builder import new_id
+from tests.adapters.webhooks.queues import Sender, publish_all
+from tests.world.builder import Builder, new_id
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from tests.adapters.webhooks.queues import Sender
-    from tests.world.builder import Builder
-
-    Transact = Callable[..., Any]
 
 FAILED = Attempt(status_code=500, body="no", error="The receiver answered 500.")
 COUNTS = """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
-from uuid import UUID  # noqa: TC003 - the fields of a tuple
+from typing import Any, Final, LiteralString, NamedTuple, TypeAlias
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.platform import polling
 from adapters.postgres.privacy import personal_data
 from adapters.postgres.webhooks.new_deliveries import MAKE
@@ -20,19 +22,14 @@ from core.webhooks.deliveries import DeliveryFilter, DeliveryOutcome
 from core.webhooks.delivery_log import DeliverySearch
 from core.webhooks.events import RETENTION
 from core.webhooks.sequencing import WaitingEvent
+from ports.unit_of_work import UnitOfWork
+from tests.adapters.webhooks.queues import Sender
+from tests.clock import SettableClock
 from tests.log_partitions import MONTHS, PARTITIONS, id_at, make_months, partitions_read, times
 from tests.plans import explained, explained_statements, tables_read_whole
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import LiteralString
+Transact = Callable[..., Any]
 
-    from adapters.postgres.driver.connection import Connection
-    from ports.unit_of_work import UnitOfWork
-    from tests.adapters.webhooks.queues import Sender
-    from tests.clock import SettableClock
-
-    Transact = Callable[..., Any]
 
 LOGS: Final = (Log.EVENTS, Log.WEBHOOK_DELIVERIES, Log.WEBHOOK_ATTEMPTS)
 PER_MONTH: Final = 120

@@ -7,10 +7,10 @@ import hashlib
 import hmac
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
@@ -27,9 +27,6 @@ from tests.adapters.webhooks.sending import (
     attempt,
 )
 from tests.receiver import Receiver, open_receiver
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
 
 
 class TestRequest:

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.webhooks.sequencing import WAITING, PostgresEventSequencing
 from core.events.events import EventType
 from core.webhooks import sequencing
 from core.webhooks.events import RETENTION
-from core.webhooks.sequencing import HandedOn
+from core.webhooks.sequencing import HandedOn, WaitingEvents
 from tests.adapters.webhooks.queues import Sender, names, publish_all
+from tests.clock import SettableClock
 from tests.postgres import connected
 from tests.transactions import transaction_on
 from tests.waiting import wait_until
+from tests.world.builder import Builder
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from core.webhooks.sequencing import WaitingEvents
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
-
-    Transact = Callable[..., Any]
+Transact = Callable[..., Any]
 
 
 def test_two_transactions_hand_on_different_organizations_at_the_same_time(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from ipaddress import ip_network
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -17,12 +17,8 @@ from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from tests.adapters.webhooks.sending import DELIVERY, NOW, ORGANIZATION_ID, SECRETS, asking, attempt
 from tests.broken_answers import assert_in_our_words
+from tests.name_server import NameServer
 from tests.receiver import Receiver, open_receiver
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from tests.name_server import NameServer
 
 
 @pytest.fixture(scope="module")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.accounts import password_reset, registration, verification
 from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from tests.statements import recorded_statements
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.driver.connection import Connection
 
 NO_RETURN = ReturnRequest()
 ADDRESSES = {

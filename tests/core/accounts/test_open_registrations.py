@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.accounts import registration, verification
 from core.accounts.links import LinkUnusable
 from core.accounts.open_registrations import OpenRegistration
@@ -15,11 +17,6 @@ from core.accounts.requesting_browsers import requesting
 from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from core.sign_in import registration_links
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.driver.connection import Connection
 
 EMAIL = "ada@example.com"
 NO_ID = UUID(int=0)

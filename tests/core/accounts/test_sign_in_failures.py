@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from uuid import UUID, uuid4
 
 import pytest
@@ -22,11 +23,7 @@ from core.accounts.sign_in_failures import (
     SignInFailure,
 )
 from core.errors import RateLimitExceeded
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ports.unit_of_work import UnitOfWork
+from ports.unit_of_work import UnitOfWork
 
 ADDRESS = "ada@example.com"
 START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

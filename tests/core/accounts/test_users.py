@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from uuid import UUID
 
 import pytest
 
 from core.accounts.users import User, find_or_add
 from core.errors import Conflict
-
-if TYPE_CHECKING:
-    from ports.unit_of_work import UnitOfWork
+from ports.unit_of_work import UnitOfWork
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 ADA = User(

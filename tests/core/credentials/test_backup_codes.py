@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import pytest
@@ -17,11 +18,7 @@ from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.randomness import SystemRandomness
 from core.credentials import backup_codes
 from core.credentials.backup_codes import ALPHABET, CODES_PER_SET
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ports.unit_of_work import UnitOfWork
+from ports.unit_of_work import UnitOfWork
 
 ADA, GRACE = uuid4(), uuid4()
 

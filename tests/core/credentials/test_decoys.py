@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from hypothesis import HealthCheck, given, settings
@@ -13,12 +14,8 @@ from adapters.crypto.pepper import HmacPepper
 from core.credentials import decoys
 from core.credentials.decoys import DECOYS_MAX
 from core.credentials.passkeys import PASSKEYS_MAX
+from core.credentials.webauthn import Descriptor
 from core.sessions.origins import CustomHost, Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.credentials.webauthn import Descriptor
 
 
 class Installation:

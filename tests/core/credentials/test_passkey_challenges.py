@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 from core.credentials import passkey_challenges
-from core.credentials.passkey_challenges import ANY_ACCOUNT, Purpose, subject_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.credentials.passkey_challenges import StoredPasskeyChallenge
-    from ports.unit_of_work import UnitOfWork
+from core.credentials.passkey_challenges import ANY_ACCOUNT, Purpose, StoredPasskeyChallenge, subject_of
+from ports.unit_of_work import UnitOfWork
 
 ADA, GRACE = subject_of(uuid4()), subject_of(uuid4())
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.invitations import joining
 from core.invitations.joining import AccountChanged, JoinBy
 from core.secrets import hash_token
 from core.sign_in.proofs import Destination
+from tests.clock import SettableClock
 from tests.world.builder import Builder, new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
 
 GUEST = "guest@example.com"
 TOKEN, PROOF = "token", "proof"

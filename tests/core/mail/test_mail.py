@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
@@ -25,11 +26,7 @@ from core.mail.mail import (
     MailTemplate,
 )
 from core.sessions.origins import Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ports.unit_of_work import UnitOfWork
+from ports.unit_of_work import UnitOfWork
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MESSAGE = MailMessage(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.transaction import Tools
 from core.accounts import sign_in_failures
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest
@@ -16,17 +20,11 @@ from core.mail.mail import MailState, MailTemplate
 from core.platform import help_by_command, mails
 from core.platform.mails import ListedMailState, MailContentGone, MailKept, MailUnknown
 from core.platform.outbox import NOT_SENT
+from tests.clock import SettableClock
 from tests.world.builder import Builder, new_id
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.transaction import Tools
-    from tests.clock import SettableClock
-
-    Transact = Callable[..., Any]
 
 EMAIL = "ann@example.com"
 NETWORK = "203.0.113.0/24"

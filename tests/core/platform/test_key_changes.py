@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adapters.postgres.driver.connection import Connection
 from core.platform import key_changes
 from core.sessions import signing_keys
 from core.sessions.signing_keys import SignatureAlgorithm
 from tests.signing_keys import key_pair
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.driver.connection import Connection
 
 RSA = [key_pair(number) for number in range(3)]
 ELLIPTIC = [key_pair(number, SignatureAlgorithm.ES256) for number in range(3)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
@@ -17,9 +17,7 @@ from core.accounts.users import User
 from core.errors import BadRequest, Conflict
 from core.events.platform_actions import PlatformAction
 from core.platform import owners
-
-if TYPE_CHECKING:
-    from ports.unit_of_work import UnitOfWork
+from ports.unit_of_work import UnitOfWork
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 ADA = User(

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.deferred import Deferred
+from core.events.events import EventType
 from core.secrets import Secret, hash_token
 from core.sessions import refresh as use_cases
 from core.sessions.callers import Caller
 from core.sessions.origins import BACKGROUND
 from core.sessions.refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Refreshable, RefreshRefused, TokenReused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from core.deferred import Deferred
-    from core.events.events import EventType
-    from ports.unit_of_work import UnitOfWork
+from ports.unit_of_work import UnitOfWork
 
 START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 CALLER = Caller(

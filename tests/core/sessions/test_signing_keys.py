@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -21,11 +22,7 @@ from core.sessions.signing_keys import (
     SignatureAlgorithm,
     SigningKey,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ports.unit_of_work import UnitOfWork
+from ports.unit_of_work import UnitOfWork
 
 START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 LIFETIME = timedelta(minutes=15)

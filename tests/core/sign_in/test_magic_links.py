@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.accounts import registration
 from core.accounts.requesting_browsers import recall, requesting
 from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from core.sign_in import magic_links
 from tests.statements import recorded_statements
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.driver.connection import Connection
 
 NO_RETURN = ReturnRequest()
 ACCOUNTS = ("verified@example.com", "unverified@example.com", "passwordless@example.com", "gone@example.com")

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.deferred import Deferred
 from core.sessions.origins import Origin
 from core.sign_in import risk
 from core.sign_in.risk import FAILURES_MAX, HABIT_SIGN_INS_MIN, Habits, Location, Risk, RiskFactor
-
-if TYPE_CHECKING:
-    from core.deferred import Deferred
 
 ORIGIN = Origin(ip_address="192.0.2.7")
 NO_HABITS = Habits(sign_ins=0, countries=[], hours=[], failures=0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
@@ -11,9 +11,6 @@ import pytest
 from core.limits import COUNTED_MAX
 from core.webhooks.health import DeliveryCounts, HourOfDeliveries, WebhookHealth
 from core.webhooks.webhooks import Webhook
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NOW = datetime(2026, 2, 3, 4, tzinfo=UTC)
 WEBHOOK = Webhook(

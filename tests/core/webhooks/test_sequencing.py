@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.webhooks.sequencing import WaitingEvent, batch_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def waiting(*queues: tuple[int, int], is_old: bool = False) -> list[WaitingEvent]:

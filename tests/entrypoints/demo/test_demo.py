@@ -7,11 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -21,10 +23,6 @@ from entrypoints.demo.story import ACME, BOLT, CORD, CUSTOMERS, DAYS, PASSWORD, 
 from tests.processes import clean_environment
 from tests.waiting import wait_until
 from tests.world.visitor import forms_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.long
 

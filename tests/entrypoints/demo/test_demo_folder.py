@@ -6,7 +6,7 @@ import json
 import socket
 from contextlib import closing
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from entrypoints.demo.command import LOG, RECORD
 from entrypoints.demo.filling import DemoService
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def run(folder: Path, settings: Settings | None = None, *, port: int = 8000, shop_port: int = 8001) -> int:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from adapters.crypto.tokens import KeptKeys
+from adapters.postgres.database import PostgresDatabase
 from entrypoints.operator.audit_verification import (
     AuditVerification,
     KeptProof,
     NamedKeys,
+    SignatureCheck,
 )
-
-if TYPE_CHECKING:
-    from adapters.postgres.database import PostgresDatabase
-    from entrypoints.operator.audit_verification import SignatureCheck
-    from tests.world.team import Team
+from tests.world.team import Team
 
 
 async def in_database(

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.secrets import Secret
 from entrypoints import equipment
 from entrypoints.settings import Settings
 from tests.application import actors, application, client, installation, key_pairs, settings
 from tests.audit_chains import ENTRIES, add_entry, seal_all
+from tests.clock import SettableClock
 from tests.entrypoints.operator.doctors import Doctor
 from tests.processes import MASTER_KEY, address
 from tests.world.builder import Builder
 from tests.world.fixtures import PLATFORM_OWNER, builder, world
 from tests.world.team import Team
+from tests.world.world import World
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.world.world import World
-
-    Transact = Callable[..., Any]
 
 __all__ = ["actors", "application", "builder", "client", "installation", "key_pairs", "settings", "world"]
 

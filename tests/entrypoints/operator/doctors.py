@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from entrypoints.operator import doctor
-
-if TYPE_CHECKING:
-    from entrypoints.settings import Settings
+from entrypoints.settings import Settings
 
 
 @dataclass(frozen=True)

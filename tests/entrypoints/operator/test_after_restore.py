@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
 
 import psycopg
 import pytest
 
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.backup import after_restore
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS
 from core.endings import Issued
 from tests.adapters.backup.databases import backed_up, restored
-from tests.world.builder import new_id
+from tests.world.builder import Builder, new_id
 from tests.world.directory import insert_directory
-from tests.world.issued import issue_everything
+from tests.world.issued import Everything, issue_everything
 from tests.world.issued_rows import ALIVE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.world.builder import Builder
-    from tests.world.issued import Everything
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.world import World
 
 LOST, PRESENT, NEW = MasterKey.generate(), MasterKey.generate(), MasterKey.generate()
 BEFORE: Final = Vault([LOST, PRESENT])

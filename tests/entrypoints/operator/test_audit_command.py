@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+from uuid import UUID
 
 import trio
 
+from adapters.postgres.driver.connection import Connection
 from tests.audit_chains import OK, export_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.processes import CommandsHere
-    from tests.world.team import Team
+from tests.processes import CommandsHere
+from tests.world.team import Team
 
 
 def test_the_command_exits_with_0_for_logs_that_verify_and_with_1_for_others(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, KeptKeys, SigningKeyRing
+from adapters.postgres.database import PostgresDatabase
 from core.audit.chain import written
 from entrypoints import equipment
 from entrypoints.operator.audit_verification import (
@@ -19,17 +21,12 @@ from entrypoints.operator.audit_verification import (
 )
 from entrypoints.refusals import CannotStart
 from tests.audit_chains import OK, add_entry, export_of, seal_all
+from tests.clock import SettableClock
 from tests.entrypoints.operator.audit_verifications import forged, in_database, in_file, proof_of, published_keys
+from tests.world.builder import Builder
 from tests.world.team import Team
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.database import PostgresDatabase
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
-
-    Transact = Callable[..., Any]
+Transact = Callable[..., Any]
 
 
 class TestAgainstAProof:

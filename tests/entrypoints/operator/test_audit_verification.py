@@ -5,10 +5,14 @@ from __future__ import annotations
 import base64
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from core.audit.chain import EXPORT_ENTRIES_MAX, PROOF_LIFETIME
 from core.sessions.tokens import TokenKind
 from entrypoints.operator.audit_verification import (
@@ -20,19 +24,12 @@ from entrypoints.operator.audit_verification import (
 from entrypoints.progress import REPORT_SECONDS
 from entrypoints.refusals import CannotStart
 from tests.audit_chains import ENTRIES, OK, add_entry, export_of, seal_all
+from tests.clock import SettableClock
 from tests.entrypoints.operator.audit_verifications import in_database, in_file, published_keys
+from tests.world.builder import Builder
+from tests.world.team import Team
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from uuid import UUID
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.world.builder import Builder
-    from tests.world.team import Team
-
-    Transact = Callable[..., Any]
+Transact = Callable[..., Any]
 
 
 class TestInTheDatabase:

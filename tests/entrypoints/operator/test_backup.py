@@ -6,27 +6,21 @@ import os
 import signal
 import stat
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from adapters.crypto.vault import MasterKey, Vault, parse_master_keys
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema.migration_files import newest_version
 from core.platform.backups import MANIFEST
 from core.secrets import Secret
 from tests.adapters.backup.databases import contents
-from tests.processes import GATEHOUSE, MASTER_KEY, Commands, address, clean_environment
+from tests.postgres import Databases
+from tests.processes import GATEHOUSE, MASTER_KEY, Commands, CommandsHere, Services, address, clean_environment
 from tests.waiting import wait_until
-from tests.world.builder import new_id
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.postgres import Databases
-    from tests.processes import CommandsHere, Services
-    from tests.world.builder import Builder
+from tests.world.builder import Builder, new_id
 
 OTHER_KEY = MasterKey.generate().encoded()
 KEY_ID = Vault(parse_master_keys(Secret(MASTER_KEY))).current_id

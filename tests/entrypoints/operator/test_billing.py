@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from core.billing import sandbox
 from core.billing.customers import CustomerWish
 from core.billing.provider import CheckoutOrder
-from tests.processes import commands, commands_here
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.processes import CommandsHere
-    from tests.world.builder import Builder
+from tests.processes import CommandsHere, commands, commands_here
+from tests.world.builder import Builder
 
 __all__ = ["commands", "commands_here"]
 

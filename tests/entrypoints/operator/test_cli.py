@@ -7,11 +7,12 @@ import os
 import re
 import signal
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psycopg
 import pytest
 
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.schema import migrations
 from tests.processes import (
     GATEHOUSE,
@@ -22,11 +23,6 @@ from tests.processes import (
     clean_environment,
 )
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from adapters.postgres.driver.connection import Connection, RawConnection
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long

@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import resource
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
 from entrypoints import equipment
@@ -21,15 +24,8 @@ from entrypoints.shared.platform.checks import ENCRYPTION_ADVICE
 from tests.entrypoints.operator.doctors import Doctor, Finding
 from tests.mail_server import PostOffice
 from tests.pictures import drawn_png
+from tests.processes import Commands, CommandsHere
 from tests.terminals import Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.processes import Commands, CommandsHere
-
 
 SUBJECTS = [
     "settings",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
 from entrypoints import equipment, main, master_keys
@@ -18,11 +19,6 @@ from tests.entrypoints.operator.doctors import Doctor, Finding
 from tests.processes import CommandsHere, Services, address, lay_made_cluster
 from tests.world.builder import Builder, new_id
 from tests.world.directory import insert_scim_token
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from adapters.postgres.driver.connection import Connection
 
 
 def test_names_that_are_older_than_their_rule_are_not_ok(

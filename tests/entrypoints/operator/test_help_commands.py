@@ -6,26 +6,21 @@ import json
 import re
 import urllib.error
 import urllib.request
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, LiteralString
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, LiteralString
+from uuid import UUID
 
 import pytest
 
 from core.mail import mail as outbox
 from core.mail.mail import MailTemplate
-from tests.processes import commands, commands_here, services
-from tests.world.builder import EMAIL, PASSWORD
+from tests.clock import SettableClock
+from tests.processes import Commands, CommandsHere, Service, Services, commands, commands_here, services
+from tests.world.builder import EMAIL, PASSWORD, Builder
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from tests.clock import SettableClock
-    from tests.processes import Commands, CommandsHere, Service, Services
-    from tests.world.builder import Builder
-
-    Transact = Callable[..., Any]
 
 __all__ = ["commands", "commands_here", "services"]
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
+from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema import migrations
 from adapters.postgres.schema.migration_files import NO_TRANSACTION, Migration
 from adapters.postgres.schema.migration_steps import Step, steps
 from adapters.postgres.schema.statement_locks import Work
 from entrypoints.operator.migration_plan import described
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from adapters.postgres.driver.connection import RawConnection
 
 USERS = Migration(
     version=1,

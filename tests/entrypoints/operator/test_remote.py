@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.processes import GATEHOUSE, clean_environment, commands, commands_here, services
+from tests.processes import (
+    GATEHOUSE,
+    Commands,
+    CommandsHere,
+    Services,
+    clean_environment,
+    commands,
+    commands_here,
+    services,
+)
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.http_visitor import HttpVisitor
-
-if TYPE_CHECKING:
-    from tests.processes import Commands, CommandsHere, Services
 
 __all__ = ["commands", "commands_here", "services"]
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.postgres.driver.server_facts import ServerFacts
 from entrypoints.operator import server_checks
 from entrypoints.shared.platform.findings import Finding, Verdict
-
-if TYPE_CHECKING:
-    from tests.entrypoints.operator.doctors import Doctor
+from tests.entrypoints.operator.doctors import Doctor
 
 GOOD = ServerFacts(
     version=180_001,

@@ -5,27 +5,24 @@ from __future__ import annotations
 import io
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
 from adapters.crypto.password_schemes import stored_form
 from adapters.domain_names import IdnaDomainNames
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from core.accounts.user_import import Problem
 from entrypoints.operator import user_import
 from entrypoints.operator.user_import import UserImportRun
+from tests.clock import SettableClock
+from tests.processes import Commands
 from tests.terminals import Terminal
 from tests.world.builder import PASSWORD, PASSWORD_HASH
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.processes import Commands
-    from tests.world.world import World
+from tests.world.world import World
 
 TO_ASCII = IdnaDomainNames().to_ascii
 

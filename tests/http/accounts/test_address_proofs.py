@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.authenticators import Authenticator
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.passkeys import Keyring
 from tests.world.second_factors import Person
-
-if TYPE_CHECKING:
-    from tests.authenticators import Authenticator
-    from tests.world.passkeys import Keyring
-    from tests.world.world import World
+from tests.world.world import World
 
 VICTIM = "grace@example.com"
 NEW_PASSWORD = "a quite different one"

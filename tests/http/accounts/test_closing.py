@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 import trio
 
+from adapters.postgres.database import PostgresDatabase
 from core.accounts.users import REOPENABLE_FOR
 from core.privacy import closed_accounts
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.passkeys import Keyring
 from tests.world.second_factors import insert_person
+from tests.world.signing_in import SignedInUser
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.database import PostgresDatabase
-    from tests.clock import SettableClock
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.passkeys import Keyring
-    from tests.world.signing_in import SignedInUser
 
 MINUTE = timedelta(minutes=1)
 

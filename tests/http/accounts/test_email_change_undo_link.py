@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
-from adapters.postgres.unit_of_work import PostgresUnitOfWork
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.accounts import email_change_undo, one_time_tokens
 from core.accounts.one_time_tokens import TokenPurpose
 from core.sessions.origins import BACKGROUND
+from tests.application import Answer
 from tests.authenticators import Authenticator
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.waiting import waiting_for_a_lock
 from tests.world.builder import EMAIL, PASSWORD
-from tests.world.victim import NEW, NEW_PASSWORD
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.unit_of_work import Tools
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.victim import Victim
-    from tests.world.world import World
+from tests.world.victim import NEW, NEW_PASSWORD, Victim
+from tests.world.world import World
 
 THIRD = "eve@other.example"
 MINUTE = timedelta(minutes=1)

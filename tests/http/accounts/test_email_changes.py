@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import jwt
 import pytest
 
+from adapters.postgres.driver.connection import Connection
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.world.address_changes import NEW, ROUNDS, ask, asked, drop, prove, shown, submit
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.world.world import World
 
 THIRD = "ada@third.example"
 OTHER = "grace@example.com"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.concurrency import at_once, statuses_of
 from tests.world.address_changes import NEW, ROUNDS, asked, prove, shown
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from tests.world.world import World
+from tests.world.world import World
 
 OTHER = "grace@example.com"
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from adapters.postgres.driver.connection import Connection
+from tests.clock import SettableClock
 from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL, PASSWORD
-from tests.world.victim import NEW
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.world.victim import Victim
-    from tests.world.world import World
+from tests.world.victim import NEW, Victim
+from tests.world.world import World, assert_refused
 
 MINUTE = timedelta(minutes=1)
 

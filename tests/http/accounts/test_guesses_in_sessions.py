@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from core.accounts.sign_in_failures import FAILURES_FROM_ANYWHERE_MAX, FAILURES_IN_SESSION_MAX, WINDOW
 from entrypoints.settings import Settings
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.second_factors import Person
 from tests.world.visitor import Visitor
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.world.world import World, assert_refused
 
 NEW = "another horse battery"
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from core.platform import owners
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from tests.world.world import World
+from tests.world.world import World
 
 TYPED, STORED = "Boss@Straße.example", "boss@xn--strae-oqa.example"
 FULL_WIDTH = "boss@\uff45xample.com"

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from core.accounts import user_import
 from core.accounts.user_import import ImportedPerson
 from tests.http.privacy.anonymizing import anonymize
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.directory import Directory, insert_directory
+from tests.world.platform import Platform
 from tests.world.relying_party import insert_relying_party
 from tests.world.signing_in import claims_of
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.platform import Platform
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.world import World, assert_refused
 
 ADA = "Ada Lovelace"
 OTHER_PASSWORD = "another good password"

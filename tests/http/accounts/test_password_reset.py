@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
 import trio
 
+from adapters.postgres.driver.connection import Connection
+from tests.application import Answer
+from tests.clock import SettableClock
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.world import World
+from tests.world.world import World
 
 ROUNDS = 50
 NEW_PASSWORD = "a quite different one"

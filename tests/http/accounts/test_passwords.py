@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
 from adapters.crypto.passwords import Argon2PasswordHasher
+from adapters.postgres.driver.connection import Connection
 from core.accounts import passwords
 from core.errors import BadRequest
 from entrypoints.settings import Settings
-from tests.application import CHEAP, serving
+from ports.accounts.passwords import PasswordHasher, PasswordVerdict
+from tests.application import CHEAP, Answer, serving
+from tests.clock import SettableClock
 from tests.waiting import waiting_for_a_lock
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from adapters.postgres.driver.connection import Connection
-    from ports.accounts.passwords import PasswordHasher, PasswordVerdict
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.world.world import World
 
 NEW_PASSWORD = "a quite different one"
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.organizations.access import Capability
 from tests.statements import recorded_statements
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.world import World
+from tests.world.world import World
 
 
 async def test_the_profile_outside_an_organization(world: World) -> None:

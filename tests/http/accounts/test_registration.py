@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from entrypoints.settings import Settings
 from tests.application import serving
 from tests.concurrency import at_once, statuses_of
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.world import World
+from tests.world.world import World
 
 ROUNDS = 50
 

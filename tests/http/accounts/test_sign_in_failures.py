@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
+from adapters.postgres.driver.connection import Connection
 from core.accounts.sign_in_failures import (
     FAILURES_FROM_ANYWHERE_MAX,
     FAILURES_FROM_NETWORK_MAX,
@@ -18,18 +19,12 @@ from core.accounts.sign_in_failures import (
 from core.networks import throttled_network
 from core.sign_in import login
 from core.sign_in.proofs import Destination
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
-from tests.application import serving
+from tests.application import Answer, serving
+from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import Installation
-    from tests.application import Answer
-    from tests.clock import SettableClock
 
 SECOND = timedelta(seconds=1)
 PARALLEL = 50

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.world.backend import insert_backend
-from tests.world.directory import insert_directory
-from tests.world.inviter import GUEST
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.world.backend import Backend
-    from tests.world.directory import Directory
-    from tests.world.inviter import Inviter
-    from tests.world.world import World
+from tests.world.backend import Backend, insert_backend
+from tests.world.directory import Directory, insert_directory
+from tests.world.inviter import GUEST, Inviter
+from tests.world.world import World, assert_refused
 
 MINE = "mallory@evil.example"
 PASSWORD = "mallory's own password"

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
 from psycopg.errors import LockNotAvailable
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.platform import unproved_accounts
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
+from tests.application import Answer
 from tests.postgres import connected
 from tests.transactions import transaction_on
 from tests.waiting import waiting_for_a_lock
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.application import Answer
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.world import World
+from tests.world.world import World
 
 DAY = timedelta(days=1)
 MONTH = Leftover.UNPROVED_ACCOUNTS.kept_for

@@ -6,10 +6,11 @@ link that she receives. The others open only what they have caused, or what asks
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 from uuid import UUID
 
 import pytest
@@ -20,16 +21,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from pyotp.totp import TOTP
 
 from core.mail.mail import MailTemplate
+from tests.application import Answer
 from tests.world.builder import hash_password
-from tests.world.mailboxes import Mailboxes
+from tests.world.mailboxes import Mailboxes, OpenedPage, ReceivedMail
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.application import Answer
-    from tests.world.mailboxes import OpenedPage, ReceivedMail
-    from tests.world.world import World
+from tests.world.world import World
 
 PASSWORD: Final = "a long enough password of {}"
 # A person opens these without having caused them: they ask for consent, or defend the account.

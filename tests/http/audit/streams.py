@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from core.audit import siem_stream
+from core.audit.siem_stream import Progress
 from tests.audit_chains import add_entry
+from tests.siem_receivers import Receiver
+from tests.world.team import Team
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Transact = Callable[..., Any]
 
-    from core.audit.siem_stream import Progress
-    from tests.siem_receivers import Receiver
-    from tests.world.team import Team
-
-    Transact = Callable[..., Any]
 
 BEGINNING = {"start": "beginning"}
 END_SECONDS_MAX = 20.0

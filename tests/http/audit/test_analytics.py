@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from core.audit.analytics import RECENT_LOGINS_MAX
+from tests.application import Answer
 from tests.ids import id_at
 from tests.statements import recorded_statements
+from tests.world.signing_in import Tokens
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.signing_in import Tokens
 
 PERIODS = ("login-trends", "logins-by-service", "logins-by-provider")
 ALL = (*PERIODS, "recent-logins")

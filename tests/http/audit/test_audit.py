@@ -6,19 +6,16 @@ entry, as soon as the log accepts entries again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from psycopg.errors import RaiseException
 
+from adapters.postgres.driver.connection import Connection
 from core.invitations import invitations
 from tests.world.builder import FREE_TIER, PASSWORD
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from adapters.postgres.driver.connection import Connection
 
 ACME = "/api/organizations/acme"
 LOG = "audit_entries"

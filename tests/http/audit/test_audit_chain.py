@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import Any, cast
+from uuid import UUID
 
 import pytest
 import trio
@@ -14,16 +16,10 @@ from core.audit.verification import ChainBroken, ChainVerifier, KeptHead
 from core.sessions.tokens import TokenKind
 from tests.audit_chains import add_entry, seal_all
 from tests.web.probe import http_scope
-from tests.world.world import assert_refused
+from tests.world.team import Team
+from tests.world.world import World, assert_refused
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from tests.world.team import Team
-    from tests.world.world import World
-
-    Transact = Callable[..., Any]
+Transact = Callable[..., Any]
 
 
 def claims_of(head: str) -> dict[str, Any]:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.database import PostgresDatabase
 from core.audit import audit_log
 from core.events.actions import AuditAction
 from core.events.events import EventType
+from tests.application import Answer
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL, new_id
+from tests.world.signing_in import Tokens
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from adapters.postgres.database import PostgresDatabase
-    from tests.application import Answer
-    from tests.world.signing_in import Tokens
 
 PATH = "/api/organizations/acme/audit-log"
 TARGET = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
 from psycopg.types.json import Jsonb
 
 from core.audit import search
+from tests.application import Answer
+from tests.world.signing_in import SignedInUser
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.signing_in import SignedInUser
 
 PATH = "/api/organizations/acme/audit-log"
 PLATFORM = "/api/platform/audit-log"

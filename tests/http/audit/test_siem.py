@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,23 +15,17 @@ from adapters.gateways.outbound import outbound_client
 from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.hosts_file import HostsFile
 from adapters.resolver import DnsResolver
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
-from tests.application import VERSION
+from tests.application import VERSION, Answer
 from tests.audit_chains import add_entry, seal_all
 from tests.concurrency import at_once, statuses_of
-from tests.siem_receivers import TOKEN, datadog, elastic, json_lines, receiving, splunk
+from tests.siem_receivers import TOKEN, Interface, datadog, elastic, json_lines, receiving, splunk
+from tests.world.team import Team
 from tests.world.world import assert_refused
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+Transact = Callable[..., Any]
 
-    from entrypoints.installation import Installation
-    from tests.application import Answer
-    from tests.siem_receivers import Interface
-    from tests.world.team import Team
-
-    Transact = Callable[..., Any]
 
 ENDPOINT = "https://siem.example.com/ingest"
 INTERFACES = {"http": json_lines, "splunk": splunk, "datadog": datadog, "elastic": elastic}

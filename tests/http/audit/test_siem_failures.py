@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -15,15 +16,10 @@ from core.audit.siem_stream import BACKOFF_MAX, BACKOFF_MIN, LEASE
 from tests.audit_chains import seal_all
 from tests.http.audit.streams import BEGINNING, END_SECONDS_MAX, add_entries, entries_of, show, stream_once
 from tests.http.audit.test_siem import INTERFACES, configure
-from tests.siem_receivers import TOKEN, elastic, json_lines, receiving
+from tests.siem_receivers import TOKEN, Answer, Receiver, Request, elastic, json_lines, receiving
+from tests.world.team import Team
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.siem_receivers import Answer, Receiver, Request
-    from tests.world.team import Team
-
-    Transact = Callable[..., Any]
+Transact = Callable[..., Any]
 
 
 async def test_a_receiver_that_fails_is_retried_with_growing_delays_and_gets_everything_afterwards(

@@ -7,30 +7,27 @@ no other one. The seed of the dice is the parameter of a run; which process is a
 from __future__ import annotations
 
 import random
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 import trio
 
+from adapters.postgres.database import PostgresDatabase
 from core.audit import chain, siem_stream
-from core.audit.siem_stream import BACKOFF_MAX, LEASE, StreamReceipt
+from core.audit.siem_stream import BACKOFF_MAX, LEASE, SiemEvent, SiemTarget, StreamReceipt
 from core.errors import ServiceUnavailable
 from tests.audit_chains import add_entry, verify
+from tests.clock import SettableClock
 from tests.postgres import connected
+from tests.world.team import Team
+from tests.world.world import World
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from adapters.postgres.database import PostgresDatabase
-    from core.audit.siem_stream import SiemEvent, SiemTarget
-    from tests.clock import SettableClock
-    from tests.world.team import Team
-    from tests.world.world import World
-
-    Transact = Callable[..., Any]
 
 ORGANIZATIONS = 4
 ROUNDS = 30

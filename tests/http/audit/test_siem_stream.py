@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -16,13 +17,9 @@ from tests.audit_chains import add_entry, seal_all
 from tests.http.audit.streams import BEGINNING, END_SECONDS_MAX, add_entries, entries_of, show, stream_once
 from tests.http.audit.test_siem import INTERFACES, configure
 from tests.siem_receivers import json_lines, receiving, splunk
+from tests.world.team import Team
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.world.team import Team
-
-    Transact = Callable[..., Any]
+Transact = Callable[..., Any]
 
 
 @pytest.mark.parametrize("provider", INTERFACES)

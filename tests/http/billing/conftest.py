@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.gateways import stripe_requests
 from adapters.gateways.stripe import StripeGateway
 from core.secrets import Secret
+from entrypoints.installation import Installation
 from tests.application import serving
 from tests.payment_provider import KEY, PaymentProvider, running_provider
 from tests.world.billing import Seller, insert_seller
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from entrypoints.installation import Installation
-    from tests.world.signing_in import SignedInUser
-    from tests.world.world import World
+from tests.world.signing_in import SignedInUser
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from tests.world.billing import SUBSCRIPTION, Seller
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 
 @pytest.fixture

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from actors import billing_reconciler
 from actors.billing_reconciler import BillingReconciler
+from adapters.gateways.stripe import StripeGateway
 from core.billing import cancellations
 from core.billing.provider import BillingRateLimited
 from tests.concurrency import at_once, statuses_of
+from tests.payment_provider import PaymentProvider
 from tests.world.backend import KEY, Backend, insert_key
-from tests.world.billing import CUSTOMER, SUBSCRIPTION
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.gateways.stripe import StripeGateway
-    from tests.payment_provider import PaymentProvider
-    from tests.world.billing import Seller
+from tests.world.billing import CUSTOMER, SUBSCRIPTION, Seller
 
 SERVICE = "/api/organizations/acme/services/shop"
 

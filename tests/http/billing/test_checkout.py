@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
 
 from adapters.gateways import stripe_requests
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
+from tests.payment_provider import PaymentProvider
 from tests.world.billing import SUBSCRIPTION, Seller
+from tests.world.signing_in import SignedInUser
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.payment_provider import PaymentProvider
-    from tests.world.signing_in import SignedInUser
 
 CHECKOUT = "/api/organizations/acme/services/shop/checkout"
 PORTAL = "/api/organizations/acme/billing/portal"

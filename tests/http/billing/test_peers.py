@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from core.billing import signatures
 from tests.application import BILLING_WEBHOOK_SECRET
 from tests.peers import peer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.world.billing import Seller
+from tests.world.billing import Seller
 
 pytestmark = pytest.mark.long
 

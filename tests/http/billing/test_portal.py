@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
+from tests.payment_provider import PaymentProvider
+from tests.world.billing import Seller
+from tests.world.signing_in import SignedInUser
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.payment_provider import PaymentProvider
-    from tests.world.billing import Seller
-    from tests.world.signing_in import SignedInUser
 
 CHECKOUT = "/api/organizations/acme/services/shop/checkout"
 PORTAL = "/api/organizations/acme/billing/portal"

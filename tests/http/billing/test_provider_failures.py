@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
@@ -11,14 +10,12 @@ import pytest
 from adapters.gateways import stripe_requests
 from adapters.gateways.stripe import StripeGateway
 from core.secrets import Secret
+from entrypoints.installation import Installation
 from tests.application import serving
 from tests.payment_provider import KEY, PaymentProvider
 from tests.world.billing import Seller, insert_seller
+from tests.world.signing_in import SignedInUser
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.world.signing_in import SignedInUser
 
 CHECKOUT = "/api/organizations/acme/services/shop/checkout"
 PORTAL = "/api/organizations/acme/billing/portal"

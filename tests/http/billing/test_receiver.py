@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.billing import signatures
 from core.secrets import Secret
-from tests.application import BILLING_WEBHOOK_SECRET, serving_with_rate_limits
+from entrypoints.installation import Installation
+from tests.application import BILLING_WEBHOOK_SECRET, Client, serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
 from tests.world.billing import CUSTOMER, RECEIVER, SUBSCRIPTION, Seller
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.application import Client
 
 BODY = b'{"id": "evt_1", "type": "invoice.paid", "created": 1770091506, "data": {"object": {}}}'
 UNSIGNED_HEADERS = {"Content-Type": "application/json"}

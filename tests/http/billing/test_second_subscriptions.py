@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from tests.concurrency import at_once
-
-if TYPE_CHECKING:
-    from tests.world.billing import Seller
+from tests.world.billing import Seller
 
 
 async def test_a_second_live_subscription_is_a_conflict_and_answered_with_success(seller: Seller) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
+from tests.payment_provider import PaymentProvider
 from tests.world.backend import Backend, insert_key
+from tests.world.billing import Seller
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.payment_provider import PaymentProvider
-    from tests.world.billing import Seller
 
 KEY = f"sk_abc123_{'k' * 43}"
 OTHER_KEY = f"sk_def456_{'k' * 43}"

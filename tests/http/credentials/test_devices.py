@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 import pytest
 
 from core.credentials.devices import LISTED_MAX
+from tests.application import Answer
 from tests.world.builder import EMAIL
+from tests.world.signing_in import Tokens
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.signing_in import Tokens
 
 LAPTOP = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0"}
 PHONE = {

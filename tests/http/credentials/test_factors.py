@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import pytest
 
+from tests.application import Client
 from tests.authenticators import Authenticator
+from tests.world.passkeys import Keyring
 from tests.world.second_factors import Person, insert_person
 from tests.world.signing_in import claims_of
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Client
-    from tests.world.passkeys import Keyring
-    from tests.world.world import World
+from tests.world.world import World, assert_refused
 
 Session: TypeAlias = Callable[[Person], Awaitable[None]]
 

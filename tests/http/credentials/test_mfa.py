@@ -5,22 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
 
 import pytest
 from lxml import etree
 
+from adapters.postgres.driver.connection import Connection
 from entrypoints.settings import Settings
+from tests.application import Answer, Client
 from tests.concurrency import at_once, statuses_of
 from tests.world.second_factors import Person, insert_person
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.application import Answer, Client
-    from tests.world.world import World
-
+from tests.world.world import World
 
 RACES = 50
 

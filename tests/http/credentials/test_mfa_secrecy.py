@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 import structlog
 
+from adapters.postgres.driver.connection import Connection
 from tests.world.builder import PASSWORD
 from tests.world.second_factors import Person, insert_person
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.world.world import World
+from tests.world.world import World
 
 
 @pytest.fixture

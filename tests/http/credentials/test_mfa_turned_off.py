@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.mail import mail
+from entrypoints.installation import Installation
 from tests.world.second_factors import Person, insert_person
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import Installation
-    from tests.world.world import World
+from tests.world.world import World
 
 
 @pytest.fixture

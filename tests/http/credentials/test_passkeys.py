@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 import trio
 
 from core.credentials.passkeys import PASSKEYS_MAX
+from tests.application import Answer
 from tests.authenticators import AAGUID, Authenticator, encoded
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.waiting import waiting_for_a_lock
 from tests.world.builder import EMAIL
+from tests.world.passkeys import Keyring
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.passkeys import Keyring
 
 ROUNDS = 50
 OTHER = "grace@example.com"

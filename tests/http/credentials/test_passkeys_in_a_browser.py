@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from playwright.sync_api import CDPSession, Page
 
+from core.sessions.signing_keys import KeyPair
 from tests.account_site import running_site_with_account
+from tests.browser import Site, Watched
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import CDPSession, Page
-
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Site, Watched
 
 pytestmark = pytest.mark.browser
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -11,17 +12,12 @@ import pytest
 from core.invitations import invitations
 from core.mail.mail import MailTemplate
 from core.rate_limits import RateLimit
+from entrypoints.installation import Installation
 from tests.application import serving_with_rate_limits
+from tests.clock import SettableClock
 from tests.world.builder import PASSWORD
 from tests.world.inviter import GUEST, INVITER, Inviter
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from entrypoints.installation import Installation
-    from tests.clock import SettableClock
-
 
 ACCEPT = "/api/invitations/accept"
 DECLINE = "/api/invitations/decline"

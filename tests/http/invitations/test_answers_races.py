@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import psycopg
 import trio
 
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.waiting import eventually
 from tests.world.builder import PASSWORD
+from tests.world.inviter import Inviter
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.inviter import Inviter
 
 
 async def test_of_two_concurrent_acceptances_one_gets_the_last_seat(inviter: Inviter) -> None:

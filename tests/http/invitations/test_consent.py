@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
 from core.mail.mail import MailTemplate
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.builder import PASSWORD
-from tests.world.inviter import GUEST, INVITER, Inviter
+from tests.world.inviter import GUEST, INVITER, Invitation, Inviter
+from tests.world.signing_in import Tokens
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.inviter import Invitation
-    from tests.world.signing_in import Tokens
 
 ACCEPT = "/api/invitations/accept"
 DECLINE = "/api/invitations/decline"

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
+
+import pytest
 
 from core.mail.mail import MailTemplate
 from core.organizations.access import Capability
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.inviter import GUEST, INVITATIONS, INVITER, Inviter
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.clock import SettableClock
 
 UNKNOWN_ID = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
 WEEK = timedelta(days=7)

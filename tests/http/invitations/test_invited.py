@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from adapters.postgres.driver.connection import Connection
+from tests.clock import SettableClock
 from tests.world.inviter import GUEST, INVITATIONS, Inviter
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-
 
 SECOND = timedelta(seconds=1)
 

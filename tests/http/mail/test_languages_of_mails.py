@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.mail import mail as messages
 from core.mail.mail import RETRY_DELAYS, MailTemplate
+from tests.clock import SettableClock
 from tests.world.builder import PASSWORD
-from tests.world.inviter import GUEST, INVITATIONS, INVITER
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.inviter import Inviter
-    from tests.world.world import World
+from tests.world.inviter import GUEST, INVITATIONS, INVITER, Inviter
+from tests.world.world import World
 
 ADA = "ada@example.com"
 GERMAN = {"Accept-Language": "de-CH, de;q=0.9, en;q=0.5"}

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.invitations.invitations import WAITING_MAX
 from core.mail.limits import MailLimit
 from core.mail.mail import MailTemplate
-from tests.application import serving, with_mail_limits
+from entrypoints.installation import Installation
+from tests.application import Answer, Client, serving, with_mail_limits
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.builder import PASSWORD
 from tests.world.inviter import GUEST, INVITER
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from entrypoints.installation import Installation
-    from tests.application import Answer, Client
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.world.world import World, assert_refused
 
 VICTIM = "victim@example.com"
 UNKNOWN = "nobody@example.com"

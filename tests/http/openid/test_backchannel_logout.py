@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs
 
 import jwt
@@ -20,19 +21,13 @@ from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.outbound import outbound_client
 from core.attempts import ATTEMPTS_MAX, JITTER, RETRY_DELAYS
 from core.openid import logout_notices
-from core.openid.logout_notices import EVENT
+from core.openid.logout_notices import EVENT, LogoutNotice
 from tests.receiver import Receiver, open_receiver
 from tests.waiting import eventually
 from tests.world.builder import EMAIL, PASSWORD
-from tests.world.relying_party import insert_relying_party
+from tests.world.relying_party import RelyingParty, insert_relying_party
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from core.openid.logout_notices import LogoutNotice
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 BACK = "https://shop.example/back"

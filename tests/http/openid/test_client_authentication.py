@@ -8,7 +8,6 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import jwt
 import pytest
@@ -17,17 +16,12 @@ from psycopg.types.json import Jsonb
 from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.outbound import outbound_client
 from core.openid.clients import ASSERTION_TYPE
-from tests.application import serving
+from tests.application import Answer, serving
 from tests.concurrency import at_once, statuses_of
 from tests.receiver import open_receiver
-from tests.world.relying_party import FORM, ProofKey, insert_relying_party
+from tests.world.relying_party import FORM, ProofKey, RelyingParty, insert_relying_party
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
-
+from tests.world.world import World
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 

@@ -6,19 +6,15 @@ import base64
 import hashlib
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
+import pytest
+
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL
-from tests.world.relying_party import VERIFIER, insert_relying_party
+from tests.world.relying_party import VERIFIER, RelyingParty, insert_relying_party
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 
 def assert_oauth_error(answer: Answer, status: int, error: str) -> None:

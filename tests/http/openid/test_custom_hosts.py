@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -11,13 +11,10 @@ from core.openid import device as device_codes
 from tests.world.authorization import address_of, led_back, sign_in
 from tests.world.builder import EMAIL
 from tests.world.domains import DOMAIN, insert_verified
-from tests.world.relying_party import insert_relying_party
+from tests.world.relying_party import RelyingParty, insert_relying_party
 from tests.world.signing_in import claims_of
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 ISSUER = f"http://{DOMAIN}:8000"
 THERE = {"Host": DOMAIN}

@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.openid import device as device_codes
 from core.openid.device import UserCodeExpired
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL
-from tests.world.relying_party import ProofKey, insert_relying_party
+from tests.world.relying_party import ProofKey, RelyingParty, insert_relying_party
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 
 async def begin(app: RelyingParty, **fields: str) -> dict[str, Any]:

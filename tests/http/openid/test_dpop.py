@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jwt
 import pytest
 
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
-from tests.world.relying_party import REDIRECT_URI, ProofKey
+from tests.world.relying_party import REDIRECT_URI, ProofKey, RelyingParty
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 
 @pytest.fixture

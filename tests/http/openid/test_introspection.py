@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from tests.world.builder import EMAIL
-from tests.world.relying_party import insert_relying_party
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.relying_party import RelyingParty, insert_relying_party
+from tests.world.world import World
 
 INACTIVE = {"active": False}
 

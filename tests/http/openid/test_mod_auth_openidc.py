@@ -10,23 +10,19 @@ import pwd
 import shutil
 import socket
 import subprocess
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
+from adapters.postgres.driver.connection import Connection
+from core.sessions.signing_keys import KeyPair
 from tests.waiting import wait_until
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.http_visitor import HttpVisitor, destination_of
 from tests.world.peer_site import peer_site
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-
-    from adapters.postgres.driver.connection import Connection
-    from core.sessions.signing_keys import KeyPair
 
 APACHE = shutil.which("apache2") or shutil.which("apache2", path="/usr/sbin")
 MODULES = Path("/usr/lib/apache2/modules")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.openid import requests
 from core.openid.refused_requests import RequestOver
-from tests.world.relying_party import CHALLENGE, REDIRECT_URI, insert_relying_party
-
-if TYPE_CHECKING:
-    from ports.unit_of_work import UnitOfWork
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from ports.unit_of_work import UnitOfWork
+from tests.world.relying_party import CHALLENGE, REDIRECT_URI, RelyingParty, insert_relying_party
+from tests.world.world import World
 
 PARAMETERS = {
     "response_type": "code",

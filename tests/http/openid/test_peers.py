@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.peers import RUN_SECONDS_MAX, peer
+from adapters.postgres.driver.connection import Connection
+from core.sessions.signing_keys import KeyPair
+from tests.peers import RUN_SECONDS_MAX, Peer, peer
 from tests.world.peer_site import peer_site
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from adapters.postgres.driver.connection import Connection
-    from core.sessions.signing_keys import KeyPair
-    from tests.peers import Peer
 
 pytestmark = pytest.mark.long
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from tests.world.relying_party import insert_relying_party
+from tests.world.relying_party import RelyingParty, insert_relying_party
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 
 async def test_a_refresh_gives_new_tokens_of_the_same_scopes(shop: RelyingParty) -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tests.world.relying_party import RelyingParty
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 API = "https://api.shop.example/v1"
 

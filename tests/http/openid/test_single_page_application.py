@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
+from core.sessions.signing_keys import KeyPair
+from tests.browser import Watched
 from tests.peers import peer
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.peer_site import peer_site
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from adapters.postgres.driver.connection import Connection
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

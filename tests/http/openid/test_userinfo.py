@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.relying_party import RelyingParty
+from tests.world.world import World
 
 
 async def test_the_claims_are_those_of_the_scopes(shop: RelyingParty, world: World) -> None:

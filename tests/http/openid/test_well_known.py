@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from entrypoints import capabilities
-
-if TYPE_CHECKING:
-    from tests.application import Client
+from tests.application import Client
 
 ROUTES = {(route.method, route.path) for route in capabilities.routes(is_development=True)}
 

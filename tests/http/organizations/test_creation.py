@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.organizations.creation import PENDING_MAX, RESERVED_SLUGS
 from entrypoints.settings import Settings
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import TIERS
+from tests.world.signing_in import SignedInUser
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.signing_in import SignedInUser
 
 RACERS = 8
 

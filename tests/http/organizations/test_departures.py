@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from uuid import UUID
 
 import pytest
 
-from tests.world.directory import insert_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from uuid import UUID
-
-    from tests.world.builder import Service
-    from tests.world.directory import Directory
-    from tests.world.signing_in import Tokens
-    from tests.world.world import World
+from tests.world.builder import Service
+from tests.world.directory import Directory, insert_directory
+from tests.world.signing_in import Tokens
+from tests.world.world import World
 
 ADA = "ada@example.com"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.audit import siem_stream
 from core.organizations import key_callers
 from core.platform.housekeeping import Leftover, sweep
 from core.sessions.origins import BACKGROUND
 from tests.application import serving_with_rate_limits
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.secret_watch import WATCH
 from tests.world.organization_keys import (
@@ -18,12 +19,8 @@ from tests.world.organization_keys import (
     insert_organization_key,
     insert_program,
 )
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.world import World, assert_refused
 
 SERVICE = {"slug": "till", "name": "Till", "service_type": "web", "redirect_uris": []}
 

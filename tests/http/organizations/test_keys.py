@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from core.organizations.access import Capability
 from core.organizations.keys import KEYS_MAX, LIFETIME_DAYS_MAX
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import NO_ID
 from tests.world.directory import insert_directory
@@ -19,13 +22,8 @@ from tests.world.organization_keys import (
     insert_organization_key,
     insert_program,
 )
+from tests.world.team import Team
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.clock import SettableClock
-    from tests.world.team import Team
 
 SERVICE = {"slug": "till", "name": "Till", "service_type": "web", "redirect_uris": []}
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.world import World, assert_refused
 
 MANAGER = "org.members.manage"
 ROLES = "org.roles.manage"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -11,18 +12,13 @@ from core.mail.mail import BY_ORGANIZATION, MailTemplate
 from core.organizations.made_credentials import LISTED_MAX, SEPARATOR
 from entrypoints import capabilities
 from entrypoints.web.serving.access_policies import CredentialKind
+from tests.application import Answer
 from tests.secret_watch import WATCH
 from tests.world.backend import insert_key
 from tests.world.directory import TOKEN, Directory, insert_scim_token
 from tests.world.mail_servers import SERVER
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.world import World, assert_refused
 
 ROUTES = capabilities.routes(is_development=True)
 # Of the console, the authorization matrix opens every page as a platform owner who impersonates.

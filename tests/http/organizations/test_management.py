@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 import trio
 
 from core.organizations.organizations import OrganizationStatus
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.builder import TIERS
+from tests.world.signing_in import SignedInUser
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.signing_in import SignedInUser
 
 ROUNDS = 15
 COLUMNS = ("action", "actor_user_id", "details")

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
 from core.organizations.access import Capability
 from core.organizations.roles import DESCRIPTION_CHARACTERS_MAX, ROLES_MAX
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import FREE_TIER, new_id
+from tests.world.team import Team
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.team import Team
 
 A_WHILE = timedelta(seconds=5)
 EVERYTHING = [str(capability) for capability in Capability]

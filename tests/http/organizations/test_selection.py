@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 import trio
 
 from core.sessions import refresh as sessions_refresh
 from core.sessions.refresh import GRACE, SessionOver
+from tests.application import Answer, Client
+from tests.clock import SettableClock
 from tests.world.second_factors import Person, insert_person
 from tests.world.signing_in import SignedInUser, claims_of
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from tests.application import Answer, Client
-    from tests.clock import SettableClock
 
 SELECT = "/api/organizations/acme/select"
 DAY = timedelta(days=1)

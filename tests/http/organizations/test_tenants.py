@@ -6,7 +6,7 @@ seed, so the same histories are run everywhere. A failure names the seed, and sh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator
 
 import pytest
 
@@ -16,13 +16,8 @@ from tests.tenants.explaining import SIGNED_IN
 from tests.tenants.histories import Runner, draw
 from tests.tenants.model import Way
 from tests.tenants.taking import Story
-from tests.tenants.undone import UNDONE
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from tests.tenants.undone import Undone
-    from tests.world.world import World
+from tests.tenants.undone import UNDONE, Undone
+from tests.world.world import World
 
 HISTORIES_OF_THE_GATE = 25
 STEPS_OF_THE_GATE = 25

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.world import World
-
+from tests.world.world import World
 
 STATUSES = ("pending", "active", "suspended", "rejected")
 # For each transition: the state before, the state after, and the body of the request.

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.statements import recorded_statements
 from tests.world.builder import NO_ID, TIERS
+from tests.world.signing_in import SignedInUser
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.clock import SettableClock
-    from tests.world.signing_in import SignedInUser
 
 PATH = "/api/platform/audit-log"
 

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.schema.migration_files import newest_version
 from core.errors import DatabaseFailed, ServiceUnavailable
 from core.platform.health_figures import SchemaTooNew, WritesFailing
+from core.sessions.origins import Origin
 from entrypoints.http.platform.health import DATABASE_PROBLEM, STOPPING_PROBLEM
+from entrypoints.installation import Installation
 from ports.actors import ActorReport, BackgroundTaskState
 from tests.application import VERSION, Client, ReportedActors, serving
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from core.sessions.origins import Origin
-    from entrypoints.installation import Installation
-    from tests.world.world import World
+from tests.world.world import World
 
 
 class BrokenDatabase:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from core.accounts.users import UserUnknown
 from core.platform import sessions as platform_sessions
 from core.platform import user_records
+from entrypoints.installation import Installation
 from tests.world.builder import EMAIL
 from tests.world.platform import PLATFORM_OWNER
 from tests.world.second_factors import insert_person
+from tests.world.support import SupportDesk
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.world.support import SupportDesk
 
 USERS = "/api/platform/users"
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
 
+from adapters.postgres.database import PostgresDatabase
 from core.errors import Forbidden
 from core.mail.mail import MailTemplate
 from core.platform import impersonation
 from core.platform.impersonation import ImpersonationTarget
 from core.sessions.origins import BACKGROUND
 from entrypoints.settings import Settings
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.platform import PLATFORM_OWNER, Platform
 from tests.world.signing_in import Tokens, claims_of
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from adapters.postgres.database import PostgresDatabase
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
 
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
 HOUR = timedelta(hours=1)

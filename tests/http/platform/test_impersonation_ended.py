@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.postgres.database import PostgresDatabase
 from core.platform import impersonation
 from core.platform.impersonation import ImpersonationTarget
 from core.sessions.origins import BACKGROUND
 from core.sessions.refresh import SessionOver
+from ports.unit_of_work import UnitOfWork
+from tests.clock import SettableClock
 from tests.concurrency import at_once
 from tests.world.platform import PLATFORM_OWNER, Platform
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from adapters.postgres.database import PostgresDatabase
-    from ports.unit_of_work import UnitOfWork
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.world.world import World
 
 ROUNDS = 10
 

@@ -6,21 +6,18 @@ is in one of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
+
+import pytest
 
 from entrypoints import capabilities
 from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.routes import Route
 from tests.world.builder import PASSWORD
+from tests.world.passkeys import Keyring
 from tests.world.platform import PLATFORM_OWNER, Platform
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    import pytest
-
-    from entrypoints.web.serving.routes import Route
-    from tests.world.passkeys import Keyring
 
 NEW_PASSWORD = "another horse battery"
 ID = "0191d3c1-0000-7000-8000-00000000000f"

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.platform import limits
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from tests.application import with_mail_limits
+from tests.clock import SettableClock
 from tests.world.builder import EMAIL
 from tests.world.platform import PLATFORM_OWNER
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.clock import SettableClock
-    from tests.world.support import SupportDesk
-    from tests.world.world import World
+from tests.world.support import SupportDesk
+from tests.world.world import World
 
 USERS = "/api/platform/users"
 # In the network of those that guess.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
@@ -11,17 +11,13 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.platform import mails
 from core.platform.mails import ListedMailState, MailContentGone, MailUnknown, OutboxFilter
+from entrypoints.installation import Installation
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL
 from tests.world.platform import PLATFORM_OWNER
+from tests.world.support import SupportDesk
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from entrypoints.installation import Installation
-    from tests.clock import SettableClock
-    from tests.world.support import SupportDesk
 
 PATH = "/api/platform/mails"
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"

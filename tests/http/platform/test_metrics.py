@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tests.application import Client
+from tests.application import Client
 
 
 async def test_the_metrics_are_in_the_text_format_of_prometheus(client: Client) -> None:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.credentials.mfa_events import MfaEvent
 from core.mail import mail
+from entrypoints.installation import Installation
+from tests.clock import SettableClock
 from tests.ids import id_at
+from tests.world.platform import Platform
 from tests.world.second_factors import Person, insert_person
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import Installation
-    from tests.clock import SettableClock
-    from tests.world.platform import Platform
 
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
 MINUTE = timedelta(minutes=1)

@@ -5,24 +5,20 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 import trio
 
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.http.platform.organizations import STATUSES, TRANSITIONS, organization
 from tests.statements import recorded_statements
 from tests.world.builder import NO_ID, TIERS
+from tests.world.signing_in import SignedInUser
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.signing_in import SignedInUser
-
 
 PATH = "/api/platform/organizations"
 COLUMNS = ("action", "actor_user_id", "details")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.http.platform.organizations import STATUSES
 from tests.world.builder import NO_ID, TIERS
+from tests.world.signing_in import SignedInUser
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from tests.world.signing_in import SignedInUser
-
 
 PATH = "/api/platform/organizations"
 COLUMNS = ("action", "actor_user_id", "details")

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.database import PostgresDatabase
 from core.errors import Forbidden
 from core.platform import owners as platform_owners
 from core.sessions.origins import BACKGROUND
+from ports.unit_of_work import UnitOfWork
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL
 from tests.world.platform import PLATFORM_OWNER, Platform
+from tests.world.support import SupportDesk
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.database import PostgresDatabase
-    from ports.unit_of_work import UnitOfWork
-    from tests.world.support import SupportDesk
 
 PATH = "/api/platform/owners"
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"

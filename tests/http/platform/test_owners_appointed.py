@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.platform import owners
 from tests.world.builder import EMAIL
+from tests.world.passkeys import Keyring
 from tests.world.second_factors import Person
-
-if TYPE_CHECKING:
-    from tests.world.passkeys import Keyring
-    from tests.world.world import World
+from tests.world.world import World
 
 OWNER = "owner@example.com"
 OWNERS_PASSWORD = "what only the owner knows"

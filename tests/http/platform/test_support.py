@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, LiteralString
+from typing import LiteralString
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.database import PostgresDatabase
 from core.errors import Forbidden
 from core.platform import sessions as platform_sessions
 from core.platform import support as platform_support
 from core.sessions.origins import BACKGROUND
+from ports.unit_of_work import UnitOfWork
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL
 from tests.world.platform import PLATFORM_OWNER, Platform
@@ -17,12 +20,6 @@ from tests.world.second_factors import Person, insert_person
 from tests.world.signing_in import claims_of
 from tests.world.support import HELPER, SUPPORT_PATH, SupportDesk
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.database import PostgresDatabase
-    from ports.unit_of_work import UnitOfWork
 
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
 RACES = 10

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
 from tests.statements import recorded_statements
 from tests.world.platform import PLATFORM_OWNER, Platform
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 PATH = "/api/platform/users/search"
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -12,6 +14,7 @@ from core.accounts.sign_in_failures import FAILURES_FROM_ANYWHERE_MAX, FAILURES_
 from core.errors import Forbidden
 from core.platform.sign_in_checks import RuleVerdict, SignInWay
 from core.sign_in.rules import Rule
+from ports.unit_of_work import UnitOfWork
 from tests.world.builder import EMAIL
 from tests.world.explaining import (
     check_of,
@@ -22,16 +25,10 @@ from tests.world.explaining import (
     walk_by,
 )
 from tests.world.fixtures import saml
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
-
-    from ports.unit_of_work import UnitOfWork
-    from tests.world.passkeys import Keyring
-    from tests.world.saml import SamlWorld
-    from tests.world.signing_in import SignedInUser
-    from tests.world.world import World
+from tests.world.passkeys import Keyring
+from tests.world.saml import SamlWorld
+from tests.world.signing_in import SignedInUser
+from tests.world.world import World
 
 __all__ = ["saml"]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -14,19 +15,15 @@ from core.networks import typed_network
 from core.platform.sign_in_checks import RuleVerdict, SignInWay
 from core.rate_limits import RateLimit
 from core.sign_in.rules import Rule
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from tests.application import serving_with_rate_limits, with_mail_limits
 from tests.world.builder import EMAIL
 from tests.world.explaining import check_of, explained_to_platform, walk_by
 from tests.world.platform import PLATFORM_OWNER
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from entrypoints.installation import Installation
-    from tests.world.signing_in import SignedInUser
-    from tests.world.support import SupportDesk
-    from tests.world.world import World
+from tests.world.signing_in import SignedInUser
+from tests.world.support import SupportDesk
+from tests.world.world import World
 
 ACME = "/api/organizations/acme/why"
 PLATFORM = "/api/platform/why"

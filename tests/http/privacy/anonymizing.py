@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.platform import Platform
-    from tests.world.signing_in import Tokens
+from tests.application import Answer
+from tests.world.platform import Platform
+from tests.world.signing_in import Tokens
 
 
 async def anonymize(platform: Platform, user_id: UUID | str, *, by: Tokens | None = None) -> Answer:

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
 from tests.concurrency import at_once, statuses_of
 from tests.http.privacy.anonymizing import anonymize
 from tests.world.builder import EMAIL
+from tests.world.passkeys import Keyring
 from tests.world.platform import PLATFORM_OWNER, Platform
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.passkeys import Keyring
-
 
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
 BOB = "bob@example.com"

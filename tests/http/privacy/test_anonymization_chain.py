@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
 
 import pytest
 from psycopg.types.json import Jsonb
@@ -10,16 +12,12 @@ from psycopg.types.json import Jsonb
 from core.audit.verification import ChainBroken
 from tests.audit_chains import add_entry, seal_all, verify
 from tests.http.privacy.anonymizing import anonymize
+from tests.world.platform import Platform
+from tests.world.team import Team
+from tests.world.world import World
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from tests.world.platform import Platform
-    from tests.world.team import Team
-    from tests.world.world import World
-
-    Transact = Callable[..., Any]
 
 BOB = "bob@example.com"
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import psycopg
 import pytest
 import trio
 
-from adapters.postgres.unit_of_work import PostgresUnitOfWork
+from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.privacy import anonymization
 from core.sessions.origins import BACKGROUND
+from tests.application import Answer
 from tests.http.privacy.anonymizing import anonymize
 from tests.waiting import waiting_for_a_lock
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from adapters.postgres.unit_of_work import Tools
-    from tests.application import Answer
-    from tests.world.passkeys import Keyring
-    from tests.world.platform import Platform
-    from tests.world.world import World
-
+from tests.world.passkeys import Keyring
+from tests.world.platform import Platform
+from tests.world.world import World
 
 BOB = "bob@example.com"
 

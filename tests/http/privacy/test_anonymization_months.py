@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
 
 import pytest
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from core.platform.log_months import Log
 from tests.audit_chains import export_of, seal_all
 from tests.entrypoints.operator.audit_verifications import in_database, in_file, proof_of, published_keys
 from tests.http.privacy.anonymizing import anonymize
 from tests.log_partitions import PARTITIONS, id_at, make_months, times
+from tests.world.platform import Platform
+from tests.world.team import Team
+from tests.world.world import World
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from uuid import UUID
+Transact = Callable[..., Any]
 
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from tests.world.platform import Platform
-    from tests.world.team import Team
-    from tests.world.world import World
-
-    Transact = Callable[..., Any]
 
 BOB: Final = "bob@example.com"
 NETWORK: Final = "198.51.100.77"

@@ -6,26 +6,23 @@ text, so it covers later capabilities too.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.mail import mail
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from tests.authenticators import Authenticator
 from tests.world.builder import PASSWORD
 from tests.world.passkeys import PATH as PASSKEYS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import Installation
-    from tests.world.platform import Platform
-    from tests.world.world import World
+from tests.world.platform import Platform
+from tests.world.world import World
 
 FIRST_EMAIL = "zxcv.firstname@byron.example"
 EMAIL = "qwertz.lovelace@byron.example"

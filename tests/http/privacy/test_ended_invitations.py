@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,13 +13,9 @@ from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
 from tests.audit_chains import seal_all, verify
 from tests.http.privacy.anonymizing import anonymize
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.world.platform import Platform
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.platform import Platform
+from tests.world.team import Team
+from tests.world.world import World
 
 KEPT_FOR = Leftover.INVITATIONS.kept_for
 MOMENT = timedelta(seconds=1)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.passkeys import Keyring
+from tests.world.platform import Platform
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.clock import SettableClock
-    from tests.world.passkeys import Keyring
-    from tests.world.platform import Platform
 
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
 SECOND = timedelta(seconds=1)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.saml.messages import NameIdFormat
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.service_provider import EMAIL_FORMAT, ServiceProvider, key_pair
+from tests.world.team import Team
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.team import Team
 
 SAML = "/services/shop/saml"
 ENABLED = {"enabled": True, "entity_id": "https://sp.example/metadata", "acs_url": "https://sp.example/acs"}

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from core.saml import requests
 from core.saml.judgement import MFA_CONTEXT
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.service_provider import posted_form
-from tests.world.saml import BASE_URL
+from tests.world.saml import BASE_URL, SamlService
 from tests.world.second_factors import insert_person
+from tests.world.team import Team
 from tests.world.visitor import Visitor
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.saml import SamlService
-    from tests.world.team import Team
 
 MEMBER = "member@example.com"
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.world.directory import Directory, insert_directory
-
-if TYPE_CHECKING:
-    from tests.world.team import Team
+from tests.world.team import Team
 
 
 @pytest.fixture

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.application import Answer
 from tests.world.directory import Directory, assert_scim_refused, insert_directory
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
 
 ADA = "ada@example.com"
 OFF = {"op": "Replace", "path": "active", "value": "False"}

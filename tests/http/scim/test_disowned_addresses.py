@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jwt
 import pytest
@@ -12,11 +12,9 @@ from tests.http.scim.test_mail_domains import ADA, OFF, employee, rename
 from tests.waiting import waiting_for_a_lock
 from tests.world.address_changes import asked, prove, submit
 from tests.world.directory import Directory, insert_directory
-
-if TYPE_CHECKING:
-    from tests.world.inviter import Inviter
-    from tests.world.signing_in import Tokens
-    from tests.world.world import World
+from tests.world.inviter import Inviter
+from tests.world.signing_in import Tokens
+from tests.world.world import World
 
 HOME = "ada@home.example"
 UNDO = "/auth/undo-email-change"

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.application import Answer
 from tests.world.directory import Directory, assert_scim_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
 
 SECOND = timedelta(seconds=1)
 ADA, BOB, CID = "Ada@Example.com", "bob_50%@example.com", "cid@bücher.example"

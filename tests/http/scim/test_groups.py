@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from tests.world.directory import GROUP, LIST, Directory, assert_scim_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 UNKNOWN = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
 from tests.world.directory import TOKEN, Directory
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.world.world import World
+from tests.world.world import World, assert_refused
 
 
 async def log(directory: Directory, query: str = "") -> dict[str, Any]:

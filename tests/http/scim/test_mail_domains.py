@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.world.builder import PASSWORD
-from tests.world.directory import assert_scim_refused, insert_directory
+from tests.world.directory import Directory, assert_scim_refused, insert_directory
+from tests.world.signing_in import Tokens
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.directory import Directory
-    from tests.world.signing_in import Tokens
 
 ADA = "ada@acme.example"
 OFF = {"op": "replace", "path": "active", "value": False}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.organizations.access import Capability
+from tests.application import Answer
 from tests.secret_watch import WATCH
 from tests.world.directory import TOKEN, Directory, assert_scim_refused, insert_scim_token
+from tests.world.team import Team
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
 
 OFF = {"op": "replace", "path": "active", "value": False}
 ON = {"op": "replace", "path": "active", "value": True}

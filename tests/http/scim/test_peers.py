@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import subprocess
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.peers import peer
-from tests.processes import services
+from tests.processes import Service, Services, services
+from tests.world.builder import Builder
 from tests.world.directory import TOKEN, insert_scim_token
 from tests.world.fixtures import builder
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
-    from tests.processes import Service, Services
-    from tests.world.builder import Builder
 
 __all__ = ["builder", "services"]
 

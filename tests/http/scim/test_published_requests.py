@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.http.scim.published_requests import MICROSOFT, OKTA, Request
-
-if TYPE_CHECKING:
-    from tests.world.directory import Directory
+from tests.world.directory import Directory
 
 GONE = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
 

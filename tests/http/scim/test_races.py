@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.directory import Directory
+from tests.world.directory import Directory
 
 ADA = {"userName": "ada@example.com"}
 OFF = {"op": "replace", "path": "active", "value": False}

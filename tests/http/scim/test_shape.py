@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from tests.world.directory import GROUP, SCIM_JSON, TOKEN, USER, Directory, assert_scim_refused
-
-if TYPE_CHECKING:
-    import pytest
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 

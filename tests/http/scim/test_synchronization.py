@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.application import Answer
 from tests.world.directory import GROUP, USER, Directory, assert_scim_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.application import Answer
 
 ADA: dict[str, Any] = {
     "schemas": [USER],

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.world.directory import Directory, assert_scim_refused, insert_directory
-
-if TYPE_CHECKING:
-    from tests.world.world import World
+from tests.world.world import World
 
 ADA = "ada@example.com"
 GLOBEX = f"scim_live_globex_{'g' * 43}"

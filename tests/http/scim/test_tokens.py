@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from core.prefixed_tokens import USE_RECORDED_EVERY
 from core.rate_limits import RateLimit
 from core.scim.tokens import TOKENS_MAX
 from core.secrets import hash_token
-from tests.application import serving_with_rate_limits
+from tests.application import Answer, serving_with_rate_limits
 from tests.world.directory import TOKEN, Directory, assert_scim_refused, insert_scim_token
+from tests.world.team import Team
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.application import Answer
-    from tests.world.team import Team
 
 
 async def create(team: Team, **body: Any) -> Answer:

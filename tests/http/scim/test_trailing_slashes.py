@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tests.world.directory import USER
-
-if TYPE_CHECKING:
-    from tests.world.directory import Directory
+from tests.world.directory import USER, Directory
 
 
 async def test_a_slash_at_the_end_of_a_path_means_nothing(directory: Directory) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from tests.application import serving_with_rate_limits
 from tests.world.directory import LIST, SCIM_JSON, USER, Directory, assert_scim_refused
-
-if TYPE_CHECKING:
-    from tests.world.team import Team
+from tests.world.team import Team
 
 ADA = "ada@example.com"
 

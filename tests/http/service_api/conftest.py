@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.world.backend import Backend, insert_backend
-
-if TYPE_CHECKING:
-    from tests.world.world import World
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from tests.world.backend import insert_backend
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.backend import Backend
+from tests.clock import SettableClock
+from tests.world.backend import Backend, insert_backend
 
 PATH = "/analytics"
 

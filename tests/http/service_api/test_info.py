@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import pytest
 import trio
 
+from adapters.postgres.driver.connection import RawConnection
+from tests.application import Answer
 from tests.waiting import waiting_for_a_lock
-from tests.world.backend import insert_backend
+from tests.world.backend import Backend, insert_backend
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    import pytest
-
-    from adapters.postgres.driver.connection import RawConnection
-    from tests.application import Answer
-    from tests.world.backend import Backend
 
 PATH = "/info"
 

@@ -5,26 +5,23 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.postgres.driver.connection import RawConnection
 from core.rate_limits import RateLimit
 from core.services.api_keys import Permission
 from entrypoints import capabilities
+from entrypoints.installation import Installation
 from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.routes import Route
 from tests.application import serving_with_rate_limits
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.backend import KEY, PREFIX, Backend, insert_backend, insert_key
 from tests.world.builder import NO_ID
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import RawConnection
-    from entrypoints.installation import Installation
-    from entrypoints.web.serving.routes import Route
-    from tests.clock import SettableClock
 
 ROUTES = [route for route in capabilities.routes(is_development=True) if route.who.kind is CredentialKind.API_KEY]
 each_route = pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.world.backend import KEY, Backend, insert_backend, insert_key
 from tests.world.directory import insert_directory
+from tests.world.inviter import Inviter
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.inviter import Inviter
 
 BOB = "bob@example.com"
 NEW = "new@example.com"

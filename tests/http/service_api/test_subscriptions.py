@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 import trio
 
+from adapters.postgres.driver.connection import RawConnection
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.waiting import waiting_for_a_lock
 from tests.world.backend import Backend, insert_backend
 from tests.world.builder import NO_ID
 from tests.world.signing_in import claims_of
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import RawConnection
-    from tests.application import Answer
-    from tests.clock import SettableClock
 
 BOB = "bob@example.com"
 END = "2027-01-31T12:00:00Z"

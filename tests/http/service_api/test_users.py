@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.backend import Backend, insert_backend
 from tests.world.builder import NO_ID
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.clock import SettableClock
 
 BOB = "bob@example.com"
 NEW = "new@example.com"

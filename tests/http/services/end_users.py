@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.signing_in import Tokens
-    from tests.world.world import World
-
+from tests.world.signing_in import Tokens
+from tests.world.world import World
 
 PATH = "/api/organizations/acme/users"
 BOB = "bob@example.com"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.world.platform import Platform
-    from tests.world.world import World
+from tests.world.platform import Platform
+from tests.world.world import World, assert_refused
 
 ORG = "/api/organizations/acme"
 SHOP = f"{ORG}/services/shop"

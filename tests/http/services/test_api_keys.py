@@ -6,22 +6,19 @@ import hashlib
 import re
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from core.services.api_keys import KEYS_MAX, LIFETIME_DAYS_MAX, Permission
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.world.backend import insert_key
 from tests.world.builder import NO_ID
+from tests.world.team import Team
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.team import Team
 
 KEYS = "/services/shop/api-keys"
 BODY = {"name": "Backend", "permissions": ["write:users", "read:users", "read:users"]}

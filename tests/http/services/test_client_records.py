@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.application import Answer
 from tests.world.domains import insert_verified
+from tests.world.team import Team
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
 
 KEY = {"kty": "EC", "crv": "P-256", "x": "AAAA", "y": "AAAA"}
 RECORD: dict[str, Any] = {

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
 
 from core.sessions.sessions import IDLE_LIFETIME
+from tests.clock import SettableClock
 from tests.http.services.end_users import emails, listed, sign_in_to_service, user_id
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL
+from tests.world.signing_in import Tokens
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from tests.clock import SettableClock
-    from tests.world.signing_in import Tokens
-
 
 PATH = "/api/organizations/acme/users"
 BOB = "bob@example.com"

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
 import trio
 
+from tests.application import Answer
 from tests.http.services.end_users import emails, sign_in_to_service, user_id
 from tests.world.builder import EMAIL
+from tests.world.signing_in import Tokens
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.signing_in import Tokens
-
 
 PATH = "/api/organizations/acme/users"
 BOB = "bob@example.com"

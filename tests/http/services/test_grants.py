@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import psycopg
 import pytest
 import trio
 
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.waiting import eventually
+from tests.world.team import Team
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.team import Team
 
 UNKNOWN_ID = UUID(int=1)
 GRANTS = "/services/shop/grants"

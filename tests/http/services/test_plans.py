@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from core.services.plans import FEATURES_MAX, PLANS_MAX, PRICE_CENTS_MAX
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import NO_ID
+from tests.world.team import Team
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.team import Team
 
 PLANS = "/services/shop/plans"
 PRO = {"name": "Pro", "price_cents": 990}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.mail import mail
 from core.mail.mail import MailMessage, MailTemplate
 from core.platform import public_names
-
-if TYPE_CHECKING:
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.acme_shop import AcmeShop
+from tests.world.team import Team
+from tests.world.world import World
 
 BAD = "URGENT https://evil.example/login"
 BAD_NAMES = (BAD, "evil.example", "Your bank\u3002com", "www.evil", "Call 203.0.113.7")

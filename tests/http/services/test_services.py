@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
 
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.builder import TIERS
+from tests.world.team import Team
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.team import Team
 
 SHOP = {"slug": "shop", "name": "Acme Shop", "service_type": "web"}
 REDIRECT_URI = "https://shop.example/callback"

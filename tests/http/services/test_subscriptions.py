@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from core.services.plans import FEATURES_JSON_CHARACTERS_MAX
+from tests.clock import SettableClock
 from tests.statements import recorded_statements
-from tests.world.signing_in import claims_of
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.clock import SettableClock
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.signing_in import Tokens
-    from tests.world.world import World
+from tests.world.acme_shop import AcmeShop
+from tests.world.signing_in import Tokens, claims_of
+from tests.world.world import World, assert_refused
 
 PATH = "/api/subscription"
 

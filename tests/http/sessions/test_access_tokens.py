@@ -11,7 +11,7 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -21,18 +21,14 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT
 from core.sessions import signing_keys
-from core.sessions.signing_keys import KeyState, SigningKey
+from core.sessions.signing_keys import KeyPair, KeyState, SigningKey
 from core.sessions.tokens import TokenKind
-from tests.application import serving
+from entrypoints.installation import Installation
+from tests.application import Answer, serving
+from tests.clock import SettableClock
 from tests.world.builder import EMAIL
+from tests.world.signing_in import Tokens
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from core.sessions.signing_keys import KeyPair
-    from entrypoints.installation import Installation
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.signing_in import Tokens
 
 PATH = "/api/user/sessions"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 import trio
@@ -12,21 +12,17 @@ import trio
 from core.errors import Forbidden, NotFound
 from core.secrets import hash_token
 from core.sessions import browser_sessions, sessions
+from core.sessions.browser_sessions import BrowserSession
 from core.sessions.refresh import SessionOver
 from core.sign_in import child_sessions
+from core.sign_in.conclusion import BegunSession
 from core.sign_in.proofs import Destination
 from core.sign_in.refusals import SecondFactorDue
+from tests.clock import SettableClock
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.sessions.browser_sessions import BrowserSession
-    from core.sign_in.conclusion import BegunSession
-    from tests.clock import SettableClock
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.world import World
+from tests.world.world import World
 
 ROUNDS = 10
 

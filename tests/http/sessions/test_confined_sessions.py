@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from tests.world.builder import EMAIL, PASSWORD
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.signing_in import SignedInUser, Tokens
-    from tests.world.world import World
+from tests.world.signing_in import SignedInUser, Tokens
+from tests.world.world import World, assert_refused
 
 
 class Person:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
 import jwt
 import pytest
 
-if TYPE_CHECKING:
-    from core.sessions.signing_keys import KeyPair
-    from entrypoints.installation import Installation
-    from tests.application import Client
-
-from datetime import timedelta
-
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signing_keys import KeyPair, SignatureAlgorithm
 from core.sessions.tokens import TokenKind
-from tests.application import elliptic_key_pairs
+from entrypoints.installation import Installation
+from tests.application import Client, elliptic_key_pairs
 
 
 async def test_the_active_key_and_the_next_one_of_each_kind_are_published(

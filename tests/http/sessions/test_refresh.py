@@ -5,20 +5,17 @@ from __future__ import annotations
 import base64
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.sessions.refresh import GRACE
 from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
+from tests.clock import SettableClock
 from tests.concurrency import at_once
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL
 from tests.world.signing_in import Tokens, claims_of
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
 
 SECOND = timedelta(seconds=1)
 ROUNDS = 50

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from entrypoints import capabilities
+from tests.application import Answer
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import PASSWORD
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.signing_in import Tokens
-    from tests.world.world import World
+from tests.world.signing_in import Tokens
+from tests.world.world import World, assert_refused
 
 ID = "0191d3c1-0000-7000-8000-00000000000f"
 CREDENTIAL = {

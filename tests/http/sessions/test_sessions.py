@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -12,17 +12,15 @@ from adapters.postgres.database import PostgresDatabase
 from core.sessions import sessions
 from core.sessions.origins import BACKGROUND
 from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
+from entrypoints.installation import Installation
+from ports.unit_of_work import UnitOfWork
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL
 from tests.world.signing_in import Tokens, claims_of
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from ports.unit_of_work import UnitOfWork
-    from tests.application import Answer
-    from tests.clock import SettableClock
 
 SECOND = timedelta(seconds=1)
 

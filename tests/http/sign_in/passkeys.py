@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tests.application import Answer
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-
 
 REFUSAL = (
     "This passkey was not accepted. Try again, or use another sign-in method; if your email address is not verified"

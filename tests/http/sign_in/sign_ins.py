@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.signing_in import SignedInUser
-    from tests.world.team import Team
+from tests.application import Answer
+from tests.world.signing_in import SignedInUser
+from tests.world.team import Team
 
 MEMBER = "member@example.com"
 

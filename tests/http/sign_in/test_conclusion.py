@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, LiteralString
-from uuid import uuid4
+from typing import Any, LiteralString
+from uuid import UUID, uuid4
 
 import pytest
 import trio
 
 from core.accounts.providers import Provider
 from core.sessions import sessions
+from core.sessions.callers import Caller
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import conclusion
 from core.sign_in.conclusion import SignInCompleted
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.refusals import SignInInterrupted, SignInRefused
+from entrypoints.installation import Installation
+from ports.unit_of_work import UnitOfWork
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from core.sessions.callers import Caller
-    from entrypoints.installation import Installation
-    from ports.unit_of_work import UnitOfWork
-    from tests.world.world import World
+from tests.world.world import World
 
 ROUNDS = 50
 PARALLEL = 20

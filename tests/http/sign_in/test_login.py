@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
-from tests.application import serving
+from entrypoints.installation import Installation
+from ports.accounts.passwords import PasswordHasher, PasswordVerdict
+from tests.application import Client, serving
 from tests.world.builder import EMAIL, PASSWORD, hash_password
 from tests.world.signing_in import claims_of
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import Installation
-    from ports.accounts.passwords import PasswordHasher, PasswordVerdict
-    from tests.application import Client
-
 
 CHANGING_FIELDS = {"timestamp", "request_id", "x-request-id"}
 REFUSAL = "Email address or password is wrong."

@@ -6,9 +6,10 @@ import json
 import socket
 import struct
 import threading
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -17,19 +18,13 @@ from trio.testing import wait_all_tasks_blocked
 from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
 from entrypoints import capabilities
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.serving.application import Application
 from tests.waiting import eventually
-from tests.web.serving.connections.wires import request, running
+from tests.web.serving.connections.wires import Running, Wire, request, running
 from tests.world.builder import CHEAP, EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from pathlib import Path
-
-    from entrypoints.installation import Installation
-    from tests.web.serving.connections.wires import Running, Wire
-    from tests.world.world import World
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
 
 
 class TestOrganization:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from ipaddress import ip_network
-from typing import TYPE_CHECKING
 
 import pytest
 from werkzeug.http import parse_cookie
 
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from tests.application import serving
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
 
 
 class TestDevice:

@@ -11,20 +11,16 @@ import statistics
 import time
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
-from tests.application import serving
+from tests.application import Client, serving
+from tests.clock import SettableClock
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.application import Client
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.world.world import World
 
 UNKNOWN = "nobody@example.com"
 # Each takes about half as long as the rest of a sign-in, and so would be told apart.

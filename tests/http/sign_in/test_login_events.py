@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from tests.world.builder import EMAIL
 from tests.world.second_factors import insert_person
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.world import World
+from tests.world.world import World
 
 CURL = {"User-Agent": "curl/8.5.0"}
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
+from tests.application import Client
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.application import Client
-    from tests.world.world import World
+from tests.world.world import World
 
 
 async def test_a_domain_without_a_provider_signs_in_by_password(client: Client) -> None:

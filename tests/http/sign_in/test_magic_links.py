@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 import trio
 
+from adapters.postgres.driver.connection import Connection
 from entrypoints.settings import Settings
-from tests.application import serving
+from tests.application import Answer, Client, serving
+from tests.clock import SettableClock
 from tests.waiting import waiting_for_a_lock
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.signing_in import claims_of
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.application import Answer, Client
-    from tests.clock import SettableClock
-    from tests.world.acme_shop import AcmeShop
 
 ROUNDS = 50
 

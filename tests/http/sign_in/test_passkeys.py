@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from entrypoints.settings import Settings
 from tests.authenticators import Authenticator, decoded, encoded
+from tests.clock import SettableClock
 from tests.http.sign_in.passkeys import assert_not_accepted
 from tests.world.builder import EMAIL
+from tests.world.passkeys import Keyring
 from tests.world.signing_in import claims_of
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.passkeys import Keyring
-
 
 OTHER = "grace@example.com"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -11,10 +11,8 @@ import trio
 from tests.authenticators import Authenticator
 from tests.http.sign_in.passkeys import assert_not_accepted
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from tests.world.passkeys import Keyring
-    from tests.world.world import World
+from tests.world.passkeys import Keyring
+from tests.world.world import World
 
 ROUNDS = 50
 

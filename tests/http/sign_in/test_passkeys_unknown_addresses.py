@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from tests.authenticators import Authenticator, decoded
 from tests.http.sign_in.passkeys import assert_not_accepted
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL
+from tests.world.passkeys import Keyring
 from tests.world.world import World, assert_refused
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.world.passkeys import Keyring
-
 
 OTHER = "grace@example.com"
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 
 from core.sessions.tokens import TokenKind
 from core.sign_in.mfa_challenges import LIFETIME
+from entrypoints.installation import Installation
+from tests.application import Answer, Client
+from tests.clock import SettableClock
 from tests.world.second_factors import Person, insert_person
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.application import Answer, Client
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.world.world import World
 
 
 @pytest.fixture

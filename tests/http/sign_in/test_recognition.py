@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
 from core.sign_in.recognition import TOKEN_LIFETIME
+from tests.clock import SettableClock
 from tests.world.second_factors import Person, insert_person
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.world.signing_in import Tokens
-    from tests.world.world import World
+from tests.world.signing_in import Tokens
+from tests.world.world import World
 
 FIREFOX = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0"}
 CURL = {"User-Agent": "curl/8.5.0"}

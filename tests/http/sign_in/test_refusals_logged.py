@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import msgspec
 import pytest
 
+from tests.application import Answer
 from tests.authenticators import Authenticator
+from tests.clock import SettableClock
 from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.passkeys import Keyring
 from tests.world.second_factors import insert_person
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.passkeys import Keyring
-    from tests.world.world import World
+from tests.world.world import World
 
 
 def logged() -> tuple[Any, ...]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.application import Answer
 from tests.world.builder import EMAIL
 from tests.world.passkeys import Keyring
 from tests.world.relying_party import RelyingParty, insert_relying_party
 from tests.world.second_factors import Person
 from tests.world.signing_in import claims_of
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World, assert_refused
 
 AT_SHOP: dict[str, Any] = {"org_slug": "acme", "service_slug": "shop"}
 

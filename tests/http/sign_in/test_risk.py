@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.mail import mail
+from core.mail.mail import MailMessage
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from core.mail.mail import MailMessage
-    from tests.world.world import World
+from tests.world.world import World
 
 CURL = {"User-Agent": "curl/8.5.0"}
 MAILS_MAX = 100

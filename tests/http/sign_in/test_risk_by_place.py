@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adapters.geoip_database import MaxMindLocations
+from adapters.postgres.unit_of_work import Tools
+from tests.application import Answer
 from tests.geoip import make_database, place
 from tests.world.builder import PASSWORD
 from tests.world.second_factors import Person, insert_person
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from adapters.postgres.unit_of_work import Tools
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World
 
 LONDON, LEEDS, OSAKA, TOR = "81.2.69.142", "81.2.70.9", "2001:218::7", "185.220.101.4"
 

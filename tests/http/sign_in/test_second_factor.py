@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.sessions.tokens import TokenKind
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
+from tests.application import Answer, Client
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.world.second_factors import Person, insert_person
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import Installation
-    from tests.application import Answer, Client
-    from tests.clock import SettableClock
-    from tests.world.world import World
-
+from tests.world.world import World
 
 RACES = 50
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from tests.world.second_factors import Person, insert_person
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.world.world import World
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
@@ -14,15 +13,13 @@ from core.errors import Conflict
 from core.sign_in import refusals
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import ROWS_MAX, SignInReason
+from entrypoints.installation import Installation
+from tests.clock import SettableClock
 from tests.concurrency import at_once
 from tests.http.sign_in.sign_ins import MEMBER, everywhere, reasons, refuse
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.clock import SettableClock
-    from tests.world.signing_in import SignedInUser
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.signing_in import SignedInUser
+from tests.world.team import Team
+from tests.world.world import World
 
 
 @pytest.fixture

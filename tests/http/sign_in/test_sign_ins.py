@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 
 from core.limits import PAGE_ITEMS_MAX
+from tests.clock import SettableClock
 from tests.http.sign_in.sign_ins import MEMBER, everywhere, of_team, reasons, refuse
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.second_factors import insert_person
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.signing_in import SignedInUser
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.signing_in import SignedInUser
+from tests.world.team import Team
+from tests.world.world import World, assert_refused
 
 
 @pytest.fixture

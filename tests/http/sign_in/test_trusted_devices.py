@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.sessions.tokens import TokenKind
+from entrypoints.installation import Installation
+from tests.clock import SettableClock
 from tests.world.second_factors import Person, insert_person
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import Installation
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.world.world import World
 
 SECOND = timedelta(seconds=1)
 TOKEN_LIFETIME = timedelta(days=90)

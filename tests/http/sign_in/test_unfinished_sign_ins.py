@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 import trio
 
 from core.sessions import sessions
+from entrypoints.installation import Installation
+from ports.unit_of_work import UnitOfWork
 from tests.authenticators import Authenticator
 from tests.concurrency import at_once
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.passkeys import Keyring
 from tests.world.second_factors import Person, insert_person
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from ports.unit_of_work import UnitOfWork
-    from tests.world.passkeys import Keyring
-    from tests.world.world import World
+from tests.world.world import World, assert_refused
 
 Ender: TypeAlias = Callable[[Person], Awaitable[None]]
 

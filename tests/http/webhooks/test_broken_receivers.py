@@ -6,7 +6,9 @@ They are here together because all of them say it in the same words, which are o
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import socket
+from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -17,13 +19,8 @@ from adapters.gateways.outbound import outbound_client
 from entrypoints.settings import LOOPBACK
 from tests.broken_answers import BROKEN, OK, assert_in_our_words, open_broken
 from tests.mail_server import scripted_server
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
-
-    from tests.world.hooks import Hooks
-    from tests.world.team import Team
+from tests.world.hooks import Hooks
+from tests.world.team import Team
 
 CONNECTION = {"name": "Acme", "client_id": "gatehouse", "client_secret": "the-secret-of-acme"}
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import trio
 
-if TYPE_CHECKING:
-    import trio
-
-    from tests.receiver import Receiver
-    from tests.world.hooks import Hooks
-    from tests.world.world import World
+from tests.receiver import Receiver
+from tests.world.hooks import Hooks
+from tests.world.world import World
 
 COOKIES = 24
 # Together more than what servers take as the headers of a request.

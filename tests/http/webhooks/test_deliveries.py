@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from core.attempts import JITTER, RETRY_DELAYS
 from core.webhooks.deliveries import POSTPONEMENT
-from tests.receiver import open_receiver
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.receiver import Receiver
-    from tests.world.hooks import Hooks
-    from tests.world.world import World
+from tests.receiver import Receiver, open_receiver
+from tests.world.hooks import Hooks
+from tests.world.world import World, assert_refused
 
 FAILURE = b"HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\nhelp"
 GONE = b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n"

@@ -6,20 +6,16 @@ A capability that publishes a type adds a line to `CAUSES`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from core.events.events import EventType
 from tests.http.webhooks.causes import people, services, settings
 from tests.http.webhooks.causes.stage import Stage
+from tests.receiver import Receiver
+from tests.world.hooks import Hooks
 from tests.world.organization_keys import insert_program
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.receiver import Receiver
-    from tests.world.hooks import Hooks
 
 CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.USER_LOGIN_SUCCESS: people.sign_in,

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from core.webhooks.events import LIMIT_MAX, RETENTION, WAIT_SECONDS_MAX
+from tests.application import Answer
 from tests.postgres import connected
 from tests.world.builder import new_id
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from trio.testing import MockClock
-
-    from tests.application import Answer
-    from tests.world.hooks import Hooks
-    from tests.world.world import World
+from tests.world.hooks import Hooks
+from tests.world.world import World, assert_refused
 
 URL = "https://hooks.example.com/"
 SECOND = timedelta(seconds=1)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import runpy
 import threading
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import HTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.documents import MANUAL, block
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
-
-    from tests.world.hooks import Hooks
+from tests.world.hooks import Hooks
 
 
 @contextmanager

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
+import trio
 
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
 from core.webhooks.events import RETENTION
-
-if TYPE_CHECKING:
-    import trio
-
-    from tests.receiver import Receiver
-    from tests.world.hooks import Hooks
+from tests.receiver import Receiver
+from tests.world.hooks import Hooks
 
 MEMBER = "member@example.com"
 OTHER = "other@example.com"

@@ -5,17 +5,13 @@ from __future__ import annotations
 import base64
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.peers import peer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.receiver import Receiver
-    from tests.world.hooks import Hooks
+from tests.receiver import Receiver
+from tests.world.hooks import Hooks
 
 NO_SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()
 

@@ -6,21 +6,18 @@ import base64
 import hashlib
 import hmac
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
+
+import pytest
 
 from core.events.events import EventType
 from core.webhooks.webhooks import WEBHOOKS_MAX
 from tests.concurrency import at_once, statuses_of
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.receiver import Received, Receiver
-    from tests.world.hooks import Hooks
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.receiver import Received, Receiver
+from tests.world.hooks import Hooks
+from tests.world.team import Team
+from tests.world.world import World, assert_refused
 
 URL = "https://hooks.example.com/gatehouse"
 DAY = timedelta(hours=24)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode
 
 from actors.dispatching import Capacity
@@ -14,10 +13,7 @@ from adapters.gateways.outbound import outbound_client
 from core.openid.logout_notices import EVENT
 from tests.receiver import open_receiver
 from tests.world.authorization import led_back
-from tests.world.conformance import modules_of
-
-if TYPE_CHECKING:
-    from tests.world.conformance import ConformanceClient
+from tests.world.conformance import ConformanceClient, modules_of
 
 PLAN = (
     "oidcc-backchannel-logout-discovery-endpoint-verification",

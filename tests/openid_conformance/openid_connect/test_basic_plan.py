@@ -5,22 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 import jwt
+import pytest
 
 from core.openid import scopes
 from tests.world.authorization import posted_back
 from tests.world.builder import EMAIL
-from tests.world.conformance import checked_code, checked_user_info, modules_of
+from tests.world.conformance import ConformanceClient, checked_code, checked_user_info, modules_of
 from tests.world.relying_party import CHALLENGE, VERIFIER, insert_relying_party
 from tests.world.visitor import FORM
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.world.conformance import ConformanceClient
 
 PLAN = (
     "oidcc-server",

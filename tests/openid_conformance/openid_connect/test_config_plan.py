@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import pytest
+
 from tests.world.authorization import ISSUER
-from tests.world.conformance import modules_of
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.world.conformance import ConformanceClient
+from tests.world.conformance import ConformanceClient, modules_of
 
 PLAN = ("oidcc-discovery-endpoint-verification",)
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import jwt
 import pytest
 
+from tests.application import Answer
 from tests.world.authorization import led_back
-from tests.world.conformance import modules_of
+from tests.world.conformance import ConformanceClient, modules_of
 from tests.world.signing_in import claims_of
 from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.conformance import ConformanceClient
 
 PLAN = (
     "oidcc-rp-initiated-logout-discovery-endpoint-verification",

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL, PASSWORD
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World, assert_refused
 
 ELEVEN_MINUTES = timedelta(minutes=11)
 NEW = "another good password"

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import Page
 from pyotp.totp import TOTP
 
+from core.sessions.signing_keys import KeyPair
 from tests.account_site import running_site_with_account, sign_in
+from tests.browser import Site, Watched
 from tests.clock import SettableClock
 from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Page
-
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Site, Watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.application import Answer
 from tests.world.builder import PASSWORD
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 ACCOUNT = "/app/account"
 

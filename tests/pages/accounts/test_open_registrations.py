@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
+from tests.world.inviter import Inviter
 from tests.world.registrations import (
     CONFIRM,
     JSON,
@@ -21,14 +23,8 @@ from tests.world.registrations import (
     registered_on_page,
     signs_in,
 )
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
-    from tests.world.inviter import Inviter
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World, assert_refused
 
 ROUNDS = 10
 

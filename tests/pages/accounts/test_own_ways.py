@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator
 
 import pytest
 
-from tests.openid_provider import running_openid_provider
+from tests.openid_provider import OpenIdProvider, running_openid_provider
 from tests.world.builder import EMAIL
 from tests.world.openid_acme import Acme, openid_acme
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from tests.openid_provider import OpenIdProvider
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 OVERVIEW = "/app/account"
 PASSWORD = "/app/account/password"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
 
+from tests.application import Answer, Client
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from tests.application import Answer, Client
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.world import World
+from tests.world.world import World
 
 NEW_PASSWORD = "a quite different one & more +"
 FORM = "application/x-www-form-urlencoded"

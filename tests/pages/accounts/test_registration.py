@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.mail.mail import MailTemplate
+from entrypoints.installation import Installation
 from entrypoints.web.serving.languages import LANGUAGE_COOKIE
-from tests.application import serving, with_mail_limits
+from tests.application import Answer, serving, with_mail_limits
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World
 
 CASES = {
     "new": "new@example.com",

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, LiteralString
+from typing import LiteralString
 
 import pytest
 import trio
 
+from adapters.postgres.driver.connection import Connection
 from entrypoints.settings import Settings
-from tests.application import serving
+from tests.application import Answer, Client, serving
+from tests.clock import SettableClock
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.application import Answer, Client
-    from tests.clock import SettableClock
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 ROUNDS = 50
 JSON = {"Accept": "application/json"}

@@ -6,13 +6,11 @@ A function records when it is one of the unit of work, or gives the details that
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import core
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _CORE: Final = Path(next(iter(core.__path__)))
 _METHODS: Final = frozenset({"record", "record_each", "audit", "audit_platform"})

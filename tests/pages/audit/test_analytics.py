@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urljoin
 from uuid import UUID
 
@@ -13,12 +14,8 @@ import pytest
 
 from core.audit.sign_in_counts import count_next
 from core.ids import first_id_at
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/analytics"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

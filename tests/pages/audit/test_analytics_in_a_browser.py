@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
 
+from adapters.postgres.driver.connection import Connection
 from core.ids import first_id_at
+from core.sessions.signing_keys import KeyPair
 from tests.account_site import running_site, sign_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from adapters.postgres.driver.connection import Connection
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Site, Watched
-    from tests.world.builder import Builder
+from tests.browser import Site, Watched
+from tests.world.builder import Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -7,7 +7,6 @@ import json
 import re
 from datetime import timedelta
 from html import unescape
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
@@ -17,13 +16,11 @@ from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
 from entrypoints.pages.audit_words import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES
 from entrypoints.pages.languages import LANGUAGES
+from tests.clock import SettableClock
 from tests.pages.audit.written import HOSTILE, KEY, PAGE, rows, seal, write
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 
 def test_every_action_and_target_has_words_in_every_language() -> None:

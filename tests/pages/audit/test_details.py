@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
@@ -19,14 +18,12 @@ from core.services.subscriptions import Subscription, SubscriptionStatus
 from entrypoints.pages.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
 from entrypoints.pages.audit_words import UNDONE
 from entrypoints.pages.languages import LANGUAGES
+from tests.application import Answer
 from tests.pages.audit.recorded_details import RecordedDetails
 from tests.pages.audit.written import HOSTILE, KEY, PAGE, rows, write
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 FREE_TIER = "00000000-0000-7000-8000-000000000001"
 # Words that are the same in both languages.

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING
 
 import trio
 
 from core.audit.tails import PLACES_MAX, WAIT_SECONDS_MAX
+from tests.application import Answer
 from tests.pages.audit.written import PAGE, rows, seal, tails_of, waiting, write
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 
 async def test_without_scripts_the_page_loads_itself_again_and_marks_what_is_new(

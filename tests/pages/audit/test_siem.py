@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+import pytest
+
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.siem_receivers import TOKEN, json_lines, receiving
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.application import Answer
-    from tests.world.setups import Setups
+from tests.world.setups import Setups
 
 SIEM = "/app/setup/parts/siem"
 DELETE = "/app/setup/parts/siem/delete"

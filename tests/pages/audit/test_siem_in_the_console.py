@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from tests.application import Answer
 from tests.siem_receivers import TOKEN
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor, forms_of
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/siem"
 ENDPOINT = "https://siem.example.com/ingest"

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from html import unescape
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from actors.audit_tails import MemoryAuditTails
 from core.audit import chain, search
+from tests.application import Answer
 from tests.waiting import eventually
-
-if TYPE_CHECKING:
-    from actors.audit_tails import MemoryAuditTails
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/audit"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

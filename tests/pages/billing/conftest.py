@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tests.doorbells import RecordedDoorbells
 from tests.pages.billing.shopper import Shopper
-
-if TYPE_CHECKING:
-    from tests.doorbells import RecordedDoorbells
-    from tests.world.billing import Seller
+from tests.world.billing import Seller
 
 
 @pytest.fixture

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from actors.sandbox_sender import SandboxSender
-from tests.world.billing import CHECKOUT
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.billing import Seller
-
+from tests.application import Answer
+from tests.world.billing import CHECKOUT, Seller
 
 FORM = "application/x-www-form-urlencoded"
 BUTTON = {"subscription_id": "sub_sandbox_1", "action": "renew"}

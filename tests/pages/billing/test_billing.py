@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from html import unescape
-from typing import TYPE_CHECKING
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from adapters.postgres.services.sold_subscriptions import FEW_USERS_MAX
 from core.services import sales
+from entrypoints.installation import Installation
 from tests.application import serving
 from tests.pages.billing.test_sandbox import production
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-    from uuid import UUID
-
-    from entrypoints.installation import Installation
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/billing"
 HOSTILE = "<b onclick=alert(1)>Gold</b>"

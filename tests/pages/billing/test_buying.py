@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.pages.billing.shopper import Shopper
-    from tests.world.billing import Seller
-    from tests.world.visitor import Visitor
+from tests.pages.billing.shopper import Shopper
+from tests.world.billing import Seller
+from tests.world.visitor import Visitor
 
 PLANS = "/app/organizations/acme/services/shop/plans"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
@@ -12,15 +11,13 @@ import pytest
 from core.billing import sandbox
 from core.secrets import Secret
 from entrypoints import capabilities, equipment
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from tests.application import serving
 from tests.pages.billing.shopper import BUTTON, FORM, Shopper
 from tests.world.backend import KEY, Backend, insert_key
 from tests.world.billing import CHECKOUT, MONTH, Seller
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
 
 JSON = {"Accept": "application/json"}
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+
+import pytest
 
 from core.billing import sandbox
+from tests.application import Answer
 from tests.pages.billing.shopper import BUTTON, Shopper
 from tests.world.billing import MONTH, Seller
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.application import Answer
 
 
 async def act(shopper: Shopper, action: str, **fields: str) -> Answer:

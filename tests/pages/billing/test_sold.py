@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor, forms_of
+from tests.world.world import World
 
 SOLD = "/app/organizations/acme/billing/sold"
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 
 from core.billing.own_subscriptions import SUBSCRIPTIONS_MAX
+from tests.pages.billing.shopper import Shopper
 from tests.world.backend import Backend, insert_key
+from tests.world.billing import Seller
 from tests.world.builder import EMAIL
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from tests.pages.billing.shopper import Shopper
-    from tests.world.billing import Seller
-    from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor, forms_of
 
 PAGE = "/app/account/subscriptions"
 KEY = f"sk_abc123_{'k' * 43}"

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from pyotp.totp import TOTP
 
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL
 from tests.world.second_factors import STEP, Person
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/account/second-factor"
 SETUP, ENABLE, DISABLE = f"{PAGE}/setup", f"{PAGE}/enable", f"{PAGE}/disable"

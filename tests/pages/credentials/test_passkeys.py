@@ -5,18 +5,16 @@ from __future__ import annotations
 import html
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.application import Answer
 from tests.authenticators import Authenticator
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.passkeys import Keyring
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.passkeys import Keyring
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/account/passkeys"
 NEW = f"{PAGE}/new"

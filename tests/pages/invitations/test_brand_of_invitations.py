@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from core.mail.mail import MailTemplate
 from core.organizations.settings.branding import Branding
+from ports.unit_of_work import UnitOfWork
+from tests.application import Answer
 from tests.clock import SettableClock
 from tests.world.builder import PASSWORD
-from tests.world.inviter import GUEST, Inviter
+from tests.world.inviter import GUEST, Invitation, Inviter
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from ports.unit_of_work import UnitOfWork
-    from tests.application import Answer
-    from tests.world.inviter import Invitation
 
 ACCEPT = "/app/invitations/accept"
 CONFIRMATION = "/app/invitations/confirmation"

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
 
 from core.mail.mail import MailTemplate
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.world.inviter import GUEST, Inviter
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
 
 PAGE = "/app/invitations/confirmation"
 LEAVE = f"{PAGE}/leave"

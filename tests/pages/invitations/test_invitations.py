@@ -5,21 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
 from core.rate_limits import RateLimit
-from tests.application import serving, serving_with_rate_limits
+from entrypoints.installation import Installation
+from tests.application import Answer, Client, serving, serving_with_rate_limits
+from tests.clock import SettableClock
 from tests.world.builder import PASSWORD
 from tests.world.inviter import GUEST, INVITER, Invitation, Inviter
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.application import Answer, Client
-    from tests.clock import SettableClock
 
 LINK = "/invitations/accept"
 ACCEPT = "/app/invitations/accept"

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.organizations.bulk_jobs import ROWS_MAX
-from tests.world.inviter import GUEST, INVITER
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.inviter import Inviter
-    from tests.world.visitor import Visitor
+from tests.application import Answer
+from tests.world.inviter import GUEST, INVITER, Inviter
+from tests.world.visitor import Visitor, forms_of
 
 PAGE = "/app/organizations/acme/people/invited"
 HOSTILE = "<b>bolt</b>@example.com"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,16 +13,14 @@ from core.invitations.invitations import InvitationExpired
 from core.mail.mail import MailTemplate
 from core.sign_in import login
 from core.sign_in.proofs import Destination
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once
 from tests.statements import recorded_statements
 from tests.world.builder import PASSWORD
 from tests.world.inviter import GUEST, Invitation, Inviter
 from tests.world.second_factors import Person
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
 
 ACCEPT = "/app/invitations/accept"
 NEW_PASSWORD = "a password of my own"

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.world.builder import EMAIL
-from tests.world.inviter import GUEST
-
-if TYPE_CHECKING:
-    from tests.world.inviter import Inviter
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.inviter import GUEST, Inviter
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/account/organizations"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

@@ -6,26 +6,21 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from html import unescape
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.postgres.database import PostgresDatabase
 from core.mail import mail
-from core.mail.mail import MailTemplate, RenderedMail
+from core.mail.brands import MailBrand
+from core.mail.mail import MailMessage, MailTemplate, RenderedMail
 from entrypoints import capabilities
+from entrypoints.installation import Installation
 from entrypoints.pages.mail.mailbox import pieces
-from tests.application import serving
-
-if TYPE_CHECKING:
-    from adapters.postgres.database import PostgresDatabase
-    from core.mail.brands import MailBrand
-    from core.mail.mail import MailMessage
-    from entrypoints.installation import Installation
-    from tests.application import Client
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.application import Client, serving
+from tests.clock import SettableClock
+from tests.world.world import World
 
 UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 HOSTILE = RenderedMail(

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 import trio
 
+from adapters.postgres.driver.connection import RawConnection
 from core.errors import Unauthorized
 from core.openid import authorization
 from core.openid.authorization import Visitor as Visited
 from core.sessions import browser_sessions
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.waiting import waiting_for_a_lock
 from tests.world.authorization import ISSUER, address_of, led_back, sign_in
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.relying_party import RelyingParty
 from tests.world.second_factors import Person
 from tests.world.signing_in import claims_of
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import RawConnection
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor, forms_of
+from tests.world.world import World
 
 
 async def test_a_user_signs_in_on_the_way_and_the_service_gets_a_code(shop: RelyingParty, visitor: Visitor) -> None:

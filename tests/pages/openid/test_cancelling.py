@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 import pytest
 from jinja2 import meta
 
 from entrypoints.pages.rendering import TEMPLATES
+from tests.application import Answer
 from tests.world.authorization import ISSUER, address_of, led_back, posted_back, push
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.relying_party import RelyingParty
 from tests.world.second_factors import Person
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor, forms_of
+from tests.world.world import World
 
 CANCEL = "/auth/authorize/cancel"
 

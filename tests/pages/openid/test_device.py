@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.openid import device as device_codes
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.relying_party import RelyingParty
 from tests.world.second_factors import Person
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 
 async def begin(app: RelyingParty) -> dict[str, Any]:

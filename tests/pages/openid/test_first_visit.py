@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from core.openid import authorization
 from core.openid.authorization import SignInNeeded
 from core.openid.authorization import Visitor as Visited
 from tests.world.authorization import ISSUER, address_of, led_back
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.relying_party import RelyingParty
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 
 async def test_a_request_that_began_in_another_browser_asks(shop: RelyingParty, visitor: Visitor, world: World) -> None:

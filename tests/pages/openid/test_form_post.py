@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.world.authorization import ISSUER, address_of, led_back, posted_back, push
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.relying_party import RelyingParty
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 
 async def test_a_code_is_posted_after_a_form_and_at_once(shop: RelyingParty, visitor: Visitor, world: World) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from tests.world.authorization import address_of, led_back, sign_in
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.relying_party import RelyingParty
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 OTHER = "grace@example.com"
 

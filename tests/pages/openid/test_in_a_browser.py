@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 from urllib.parse import parse_qs, urlencode, urlsplit
+from uuid import UUID
 
 import pytest
+from playwright.sync_api import Page, Route
 
+from adapters.postgres.database import PostgresDatabase
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
-from tests.browser import Site
+from tests.browser import Site, Watched
 from tests.clock import SettableClock
+from tests.postgres import Databases
 from tests.world.builder import EMAIL, PASSWORD, Builder
 from tests.world.relying_party import REDIRECT_URI
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from uuid import UUID
-
-    from playwright.sync_api import Page, Route
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
-    from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

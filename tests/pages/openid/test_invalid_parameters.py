@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
+from tests.world.relying_party import RelyingParty
+from tests.world.visitor import Visitor
 
 NUL = "%00"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -12,14 +12,10 @@ import pytest
 from tests.concurrency import at_once, statuses_of
 from tests.world.authorization import led_back, sign_in
 from tests.world.builder import EMAIL
-from tests.world.relying_party import insert_relying_party
+from tests.world.relying_party import RelyingParty, insert_relying_party
 from tests.world.signing_in import claims_of
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor, forms_of
+from tests.world.world import World
 
 GOODBYE = "https://shop.example/bye"
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tests.application import Answer
 from tests.world.authorization import address_of, led_back, push
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.relying_party import RelyingParty
 from tests.world.second_factors import Person
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 
 def linked_from(page: Answer) -> list[str]:

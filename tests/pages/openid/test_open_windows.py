@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.application import Answer
 from tests.world.authorization import address_of, led_back
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.page_sign_ins import WAYS, by_password
+from tests.world.relying_party import RelyingParty
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 
 async def window_of(visitor: Visitor, party: RelyingParty, **parameters: str) -> str:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.application import Answer
 from tests.world.authorization import address_of, led_back
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.relying_party import RelyingParty
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 OTHER = "other@example.com"
 SIGN_OUT = "/app/sign-out"

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 from tests.concurrency import at_once
 from tests.world.authorization import led_back, push
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.page_sign_ins import by_password
+from tests.world.relying_party import RelyingParty
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 
 async def test_it_is_opened_twice_before_a_sign_in_and_answered_once(

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from tests.world.authorization import ISSUER, address_of, led_back, sign_in
-from tests.world.relying_party import PKCE, REDIRECT_URI
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.relying_party import PKCE, REDIRECT_URI, RelyingParty
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 
 async def test_only_the_registered_address_is_followed(

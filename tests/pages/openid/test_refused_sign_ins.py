@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.world.authorization import address_of, led_back
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.relying_party import RelyingParty
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 
 async def test_a_user_who_declines_or_would_have_to_be_asked(

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.openid import scopes
 from tests.world.authorization import address_of, led_back, push, sign_in
 from tests.world.builder import EMAIL
+from tests.world.relying_party import RelyingParty
 from tests.world.second_factors import Person
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    from tests.world.relying_party import RelyingParty
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 OTHER = "grace@example.com"
 

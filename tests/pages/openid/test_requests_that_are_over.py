@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.world.authorization import address_of, led_back, push
+from tests.world.relying_party import RelyingParty
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 ALLOW, DENY = "/auth/authorize/allow", "/auth/authorize/deny"
 OVER = "This sign-in to Shop is no longer valid"

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from pyotp.totp import TOTP
 
+from tests.application import Answer
 from tests.world.authorization import address_of, led_back
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.domains import DOMAIN, insert_verified
+from tests.world.relying_party import RelyingParty
 from tests.world.second_factors import Person
 from tests.world.signing_in import claims_of
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.relying_party import RelyingParty
-    from tests.world.world import World
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.application import Answer
 from tests.pages.services.shop import CONSOLE, shop_of
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.world import World
 
 TRYOUT = f"{CONSOLE}/shop/tryout"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 from markupsafe import escape
@@ -11,14 +11,10 @@ from markupsafe import escape
 from core.organizations.overview import PERIOD
 from core.organizations.settings.branding import Branding
 from entrypoints.pages.console_pages import Program
+from ports.unit_of_work import UnitOfWork
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from ports.unit_of_work import UnitOfWork
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

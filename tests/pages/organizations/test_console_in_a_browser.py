@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import pytest
+from playwright.sync_api import Page
 
+from adapters.postgres.database import PostgresDatabase
 from core.organizations.settings.branding import Branding
+from core.sessions.signing_keys import KeyPair
+from ports.unit_of_work import UnitOfWork
 from tests.account_site import running_site, sign_in
 from tests.axe import violations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Page
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from ports.unit_of_work import UnitOfWork
-    from tests.browser import Site, Watched
-    from tests.world.builder import Builder
+from tests.browser import Site, Watched
+from tests.world.builder import Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
+import trio
 
 from core.errors import BadRequest
 from core.invitations import invitations
@@ -16,18 +16,13 @@ from core.organizations.bulk_jobs import UNFINISHED_MAX, JobKind, WantedRow
 from core.platform import bulk_work
 from core.platform.bulk_work import LEASED_FOR, ROWS_AT_ONCE, LeaseLost
 from core.sessions.origins import BACKGROUND
-from tests.application import with_mail_limits
+from tests.application import Answer, with_mail_limits
 from tests.waiting import eventually
 from tests.world.jobs import lease, work_off, worker_of
+from tests.world.platform import Platform
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    import trio
-
-    from tests.application import Answer
-    from tests.world.platform import Platform
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.world import World
 
 PEOPLE = "/app/organizations/acme/people"
 CHANGE = f"{PEOPLE}/selected/change"

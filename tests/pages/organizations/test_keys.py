@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
 
 from core.organizations.access import Capability
+from tests.application import Answer
 from tests.secret_watch import WATCH
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/keys"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

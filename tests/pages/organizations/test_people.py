@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/people"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

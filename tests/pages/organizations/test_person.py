@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
+from tests.application import Answer
 from tests.world.directory import insert_directory
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/people"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 import pytest
 
 from core.organizations.access import Capability
 from entrypoints.pages.organizations.capability_words import CAPABILITIES
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.application import Answer
+from tests.world.team import Team
+from tests.world.visitor import Visitor, forms_of
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/roles"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

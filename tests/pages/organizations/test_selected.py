@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
 
-from tests.world.visitor import FORM, forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.application import Answer
+from tests.world.team import Team
+from tests.world.visitor import FORM, Visitor, forms_of
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/people"
 SELECTED = f"{PAGE}/selected"

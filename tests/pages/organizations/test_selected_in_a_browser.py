@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from core.organizations.memberships import ADMIN, MEMBER, OWNER
+from core.sessions.signing_keys import KeyPair
 from tests.account_site import running_site, sign_in
-from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Site, Watched
-    from tests.world.builder import Builder
+from tests.browser import Site, Watched
+from tests.world.builder import EMAIL, Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

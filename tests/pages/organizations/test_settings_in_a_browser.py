@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import pytest
+from playwright.sync_api import Page
 
+from core.sessions.signing_keys import KeyPair
 from tests.account_site import running_site, sign_in
+from tests.browser import Site, Watched
 from tests.mail_server import PostOffice
 from tests.secret_watch import WATCH
-from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Page
-
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Site, Watched
-    from tests.world.builder import Builder
+from tests.world.builder import EMAIL, Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
+from adapters.postgres.database import PostgresDatabase
 from core.secrets import hash_token
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
 from entrypoints.pages.organizations.setup import SETUP
 from tests.axe import violations
-from tests.browser import Site
+from tests.browser import Site, Watched
 from tests.clock import SettableClock
+from tests.postgres import Databases
 from tests.secret_watch import WATCH
 from tests.world.builder import Builder, new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Page
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
-    from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

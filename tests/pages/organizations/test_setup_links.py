@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.application import Answer
 from tests.secret_watch import WATCH
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/setup-links"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

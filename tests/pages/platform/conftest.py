@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.world.callers import Caller, Callers, insert_callers
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.world.world import World
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -5,18 +5,15 @@ from __future__ import annotations
 import csv
 import re
 from html import unescape
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
 from psycopg.types.json import Jsonb
 
+from tests.application import Answer
 from tests.world.builder import new_id
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
+from tests.world.callers import Callers
+from tests.world.visitor import Visitor
 
 PAGE = "/app/platform/audit"
 FREE_TIER = "00000000-0000-7000-8000-000000000001"

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.concurrency import at_once
 from tests.pages.platform.test_users import USERS, member
-from tests.world.callers import Caller
-
-if TYPE_CHECKING:
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
+from tests.world.callers import Caller, Callers
+from tests.world.visitor import Visitor
 
 REASON = "Phone lost, ticket 4711."
 SESSION = """

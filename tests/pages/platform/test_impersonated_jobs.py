@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from core.platform.bulk_work import ROWS_AT_ONCE
-from tests.world.callers import ACME, Caller
+from tests.world.callers import ACME, Caller, Callers
 from tests.world.jobs import lease, work_off, worker_of
-
-if TYPE_CHECKING:
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor
 
 INVITED = f"/app/organizations/{ACME}/people/invited"
 STOP = "/app/impersonation/stop"

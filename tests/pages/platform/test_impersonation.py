@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
 from core.mail.mail import MailTemplate
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once
 from tests.pages.platform.conftest import browser_of
 from tests.world.callers import ACME, Caller, Callers
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.world.world import World
 
 ADMIN = "admin@example.com"
 OWNER = "platform_owner@example.com"

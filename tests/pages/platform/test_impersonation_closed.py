@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -11,21 +10,19 @@ import trio
 from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sessions import browser_sessions
+from core.sessions.browser_sessions import BrowserSession
 from core.sessions.callers import ClosedWhileImpersonating
 from core.sessions.sessions import Session
 from core.sign_in import child_sessions, in_browsers
 from core.sign_in.proofs import Destination, InBrowser
+from ports.unit_of_work import UnitOfWork
+from tests.application import Answer
 from tests.concurrency import at_once
 from tests.pages.platform.conftest import browser_of
 from tests.waiting import waiting_for_a_lock
 from tests.world.callers import ACME, Caller, Callers
 from tests.world.domains import DOMAIN, insert_verified
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from core.sessions.browser_sessions import BrowserSession
-    from ports.unit_of_work import UnitOfWork
-    from tests.application import Answer
 
 
 async def acting_session(callers: Callers) -> BrowserSession:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.application import Answer
+from tests.world.callers import Callers
 from tests.world.jobs import work_off
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor
 
 ORGANIZATIONS = "/app/platform/organizations"
 APPROVALS = f"{ORGANIZATIONS}/approvals"

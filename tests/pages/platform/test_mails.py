@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
+from uuid import UUID
 
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from entrypoints.pages.console_pages import ROWS_SHOWN
+from tests.application import Answer
 from tests.concurrency import at_once
-from tests.world.callers import Caller
-from tests.world.visitor import FORM, forms_of
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
+from tests.world.callers import Caller, Callers
+from tests.world.visitor import FORM, Visitor, forms_of
 
 MAIL = "/app/platform/mail"
 EVIL = "<script>alert(1)</script>"

@@ -5,21 +5,17 @@ from __future__ import annotations
 import csv
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
+from uuid import UUID
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.concurrency import at_once
 from tests.world.builder import TIERS
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.clock import SettableClock
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.callers import Callers
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/platform/organizations"
 CHOSEN = 'name="ids"[^>]* checked>'

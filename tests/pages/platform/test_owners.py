@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.concurrency import at_once
 from tests.pages.platform.conftest import browser_of
 from tests.world.callers import Caller, Callers
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.clock import SettableClock
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 OWNERS = "/app/platform/owners"
 SUPPORT = f"{OWNERS}/support"

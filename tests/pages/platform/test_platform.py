@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, LiteralString
+from typing import Any, LiteralString
+from uuid import UUID
 
 from core.credentials.mfa_events import MfaEvent
+from tests.clock import SettableClock
 from tests.pages.platform.conftest import browser_of
 from tests.world.builder import new_id
-from tests.world.callers import Caller
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.clock import SettableClock
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.callers import Caller, Callers
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/platform"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

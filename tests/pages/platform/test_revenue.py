@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.services import sales
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
+from tests.world.callers import Callers
+from tests.world.visitor import Visitor
 
 PAGE = "/app/platform/revenue"
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 from uuid import UUID
 
+import pytest
+
+from tests.clock import SettableClock
 from tests.world.builder import new_id
-from tests.world.callers import Caller
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.clock import SettableClock
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.callers import Caller, Callers
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/platform/search"
 REQUEST = "5f0c8c9d2f6b4b6a9d53c1a7c1f0e2ab"

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from core.audit.sign_in_counts import SETTLES_AFTER, count_next
 from core.ids import first_id_at
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.callers import Callers
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/platform"
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.secrets import Secret
 from entrypoints.settings import Settings
 from ports.actors import ActorReport, BackgroundTaskState
-
-if TYPE_CHECKING:
-    from tests.application import ReportedActors
-    from tests.clock import SettableClock
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.application import ReportedActors
+from tests.clock import SettableClock
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 SYSTEM = "/app/platform/system"
 # It could stand in every secret; the parts of an address are told apart by these characters.

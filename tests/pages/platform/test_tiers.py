@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING
 
 from tests.world.builder import TIERS
-
-if TYPE_CHECKING:
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
+from tests.world.callers import Callers
+from tests.world.visitor import Visitor
 
 
 async def test_owners_and_support_see_the_limits_of_each_tier(platform_owner: Visitor, support: Visitor) -> None:

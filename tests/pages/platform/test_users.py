@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-from uuid import uuid4
+from uuid import UUID, uuid4
+
+import pytest
 
 from core.accounts.sign_in_failures import attempt
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from entrypoints.pages.console_pages import ROWS_SHOWN
 from tests.application import serving_with_rate_limits
-from tests.world.callers import Caller
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    import pytest
-
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
+from tests.world.callers import Caller, Callers
+from tests.world.visitor import Visitor
 
 USERS = "/app/platform/users"
 EVIL = "<script>alert(1)</script>"

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from core.accounts import sign_in_failures
 from core.accounts.sign_in_failures import FAILURES_FROM_NETWORK_MAX
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
-from tests.application import serving_with_rate_limits
+from ports.unit_of_work import UnitOfWork
+from tests.application import Answer, serving_with_rate_limits
 from tests.world.builder import EMAIL
-from tests.world.callers import Caller
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from ports.unit_of_work import UnitOfWork
-    from tests.application import Answer
-    from tests.world.callers import Callers
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.callers import Caller, Callers
+from tests.world.visitor import Visitor, forms_of
+from tests.world.world import World
 
 PAGE = "/app/platform/why"
 

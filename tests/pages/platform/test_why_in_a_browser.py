@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from core.sessions.signing_keys import KeyPair
 from tests.account_site import running_site, sign_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Site, Watched
-    from tests.world.builder import Builder
+from tests.browser import Site, Watched
+from tests.world.builder import Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.clock import SettableClock
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/people"
 CID = "cid@example.com"

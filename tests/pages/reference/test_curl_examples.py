@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import TYPE_CHECKING
 
 import pytest
 
 from entrypoints.pages.reference.curl_examples import CREDENTIALS, curl_example, variables
 from entrypoints.web.describing.schemas import Schemas
 from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.application import Application
+from entrypoints.web.serving.routes import Route
 from tests import specimen
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.application import Application
-    from entrypoints.web.serving.routes import Route
-    from tests.application import Client
+from tests.application import Client
 
 BASE_URL = "https://id.example.com"
 # These need the cookie of a setup link, a domain in force, or a provider that was set up.

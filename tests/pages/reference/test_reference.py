@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.errors import ErrorCode
 from core.rate_limits import RateLimit
+from entrypoints.installation import Installation
 from entrypoints.pages import assets
 from entrypoints.pages.reference import reference
-from entrypoints.pages.reference.reference import describe, describe_limit
+from entrypoints.pages.reference.reference import RouteView, describe, describe_limit
 from entrypoints.web.describing.openapi import operation_id
+from entrypoints.web.serving.application import Application
 from tests import specimen
-from tests.application import serving
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from entrypoints.pages.reference.reference import RouteView
-    from entrypoints.web.serving.application import Application
-    from tests.application import Client
+from tests.application import Client, serving
 
 BASE_URL = "https://id.example.com"
 

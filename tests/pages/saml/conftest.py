@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.service_provider import key_pair
 from tests.world.fixtures import saml, saml_shop
-
-if TYPE_CHECKING:
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
+from tests.world.saml import SamlService, SamlWorld
+from tests.world.team import Team
+from tests.world.visitor import Visitor
 
 __all__ = ["saml", "saml_shop"]
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.application import Answer
 from tests.pages.saml.peers import next_address
-from tests.service_provider import NAMESPACES, inflated
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.service_provider import PostedForm
-    from tests.world.saml import SamlService
-    from tests.world.visitor import Visitor
+from tests.service_provider import NAMESPACES, PostedForm, inflated
+from tests.world.saml import SamlService
+from tests.world.visitor import Visitor
 
 
 def index_of(form: PostedForm) -> str:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.service_provider import key_pair, posted_form
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.service_provider import PostedForm
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
+from tests.application import Answer
+from tests.clock import SettableClock
+from tests.service_provider import PostedForm, key_pair, posted_form
+from tests.world.saml import SamlService, SamlWorld
+from tests.world.team import Team
+from tests.world.visitor import Visitor
 
 MEMBER = "member@example.com"
 

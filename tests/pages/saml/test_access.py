@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from tests.clock import SettableClock
 from tests.service_provider import forms_of, posted_form
 from tests.world.directory import insert_directory
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
+from tests.world.saml import SamlService, SamlWorld
+from tests.world.team import Team
+from tests.world.visitor import Visitor
 
 
 class TestAccess:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from tests.clock import SettableClock
 from tests.service_provider import posted_form
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
+from tests.world.saml import SamlService, SamlWorld
+from tests.world.team import Team
+from tests.world.visitor import Visitor, forms_of
 
 
 async def test_the_pages_of_the_sign_in_can_be_left_for_the_service_provider(

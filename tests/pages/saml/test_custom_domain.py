@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.application import Answer
 from tests.pages.saml.peers import next_address
-from tests.service_provider import inflated
+from tests.service_provider import PostedForm, inflated
 from tests.world.builder import PASSWORD
 from tests.world.domains import DOMAIN, insert_verified
+from tests.world.saml import SamlService, SamlWorld
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.service_provider import PostedForm
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.world import World
 
 MEMBER = "member@example.com"
 

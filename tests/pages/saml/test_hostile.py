@@ -5,18 +5,15 @@ from __future__ import annotations
 import base64
 import zlib
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
 
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.service_provider import RSA_SHA1, forms_of, key_pair, posted_form, redirected
+from tests.world.saml import SamlService
 from tests.world.visitor import FORM, Visitor
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.saml import SamlService
 
 
 def assert_page(answer: Answer) -> None:

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import Page, Route
 
+from adapters.postgres.database import PostgresDatabase
 from core.saml.configuration import SamlConfiguration
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
 from tests.account_site import sign_in
-from tests.browser import Site
+from tests.browser import Site, Watched
 from tests.clock import SettableClock
+from tests.postgres import Databases
 from tests.service_provider import ServiceProvider, inflated, key_pair
 from tests.world.builder import EMAIL, Builder
 from tests.world.saml import insert_saml
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Page, Route
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
-    from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

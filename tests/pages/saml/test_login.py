@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.service_provider import posted_form
+from tests.world.saml import SamlService, SamlWorld
+from tests.world.team import Team
+from tests.world.visitor import Visitor
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
 
 LOGIN = "/services/shop/saml/login"
 PATH = f"/api/organizations/acme{LOGIN}"

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
-from tests.mellon import mellon
+from tests.clock import SettableClock
+from tests.mellon import Mellon, mellon
 from tests.pages.saml.peers import MEMBER, follow, metadata_of, next_address
-from tests.service_provider import key_pair
-from tests.world.saml import BASE_URL
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from tests.clock import SettableClock
-    from tests.mellon import Mellon
-    from tests.service_provider import PostedForm
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
+from tests.service_provider import PostedForm, key_pair
+from tests.world.saml import BASE_URL, SamlService, SamlWorld
+from tests.world.team import Team
+from tests.world.visitor import Visitor
 
 pytestmark = pytest.mark.long
 

@@ -8,24 +8,19 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.pages.saml.peers import MEMBER, follow, next_address, query_of, service_of
-from tests.peers import RUN_SECONDS_MAX, peer
+from tests.peers import RUN_SECONDS_MAX, Peer, peer
 from tests.service_provider import EMAIL_FORMAT, posted_form
-from tests.world.saml import BASE_URL
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.clock import SettableClock
-    from tests.peers import Peer
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
+from tests.world.saml import BASE_URL, SamlService, SamlWorld
+from tests.world.team import Team
+from tests.world.visitor import Visitor
 
 pytestmark = [
     pytest.mark.long,

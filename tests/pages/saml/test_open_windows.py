@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.application import Answer
 from tests.service_provider import posted_form
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.page_sign_ins import WAYS, by_password
+from tests.world.saml import SamlService, SamlWorld
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.x509 import load_pem_x509_certificate
 
+from tests.clock import SettableClock
 from tests.concurrency import at_once
 from tests.identity_provider import IdentityProvider
 from tests.pages.saml.logout_steps import relay_state_of, send, statuses
@@ -21,15 +22,10 @@ from tests.pages.saml.peers import next_address
 from tests.service_provider import NAMESPACES, POST, is_signed, key_pair, posted_form
 from tests.world.openid_connection import CONNECTIONS
 from tests.world.provider_logout import SLO_URL, LogoutAcme, message_at, metadata_with_logout
+from tests.world.saml import SamlWorld
 from tests.world.saml_connection import saml_acme
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.clock import SettableClock
-    from tests.world.saml import SamlWorld
-    from tests.world.world import World
+from tests.world.world import World
 
 NAME = "employee-1"
 PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"

@@ -5,23 +5,18 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.pages.saml.peers import MEMBER, follow, metadata_of, next_address, query_of, service_of
-from tests.peers import peer
+from tests.peers import Peer, peer
 from tests.service_provider import EMAIL_FORMAT, POST
-from tests.world.saml import BASE_URL
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.clock import SettableClock
-    from tests.peers import Peer
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
+from tests.world.saml import BASE_URL, SamlService, SamlWorld
+from tests.world.team import Team
+from tests.world.visitor import Visitor
 
 REDIRECT = POST.replace("POST", "Redirect")
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
+from tests.clock import SettableClock
 from tests.service_provider import posted_form
 from tests.world.fixtures import saml, saml_shop
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.clock import SettableClock
-    from tests.world.saml import SamlService
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
+from tests.world.saml import SamlService
+from tests.world.team import Team
+from tests.world.visitor import Visitor
 
 __all__ = ["saml", "saml_shop"]
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.service_provider import posted_form
 from tests.world.builder import PASSWORD
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
+from tests.world.saml import SamlService, SamlWorld
+from tests.world.team import Team
+from tests.world.visitor import Visitor
 
 
 async def registered(service: SamlService, team: Team, visitor: Visitor) -> Answer:

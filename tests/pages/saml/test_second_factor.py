@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from core.saml.judgement import MFA_CONTEXT
 from tests.service_provider import posted_form
 from tests.world.builder import PASSWORD
+from tests.world.saml import SamlService
 from tests.world.second_factors import Person, insert_person
-
-if TYPE_CHECKING:
-    from tests.world.saml import SamlService
-    from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor
 
 
 @pytest.fixture

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from entrypoints.pages.organizations.setup import SETUP
 from entrypoints.pages.saml.application_kinds import kind_of_application
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.service_provider import ServiceProvider, posted_form
+from tests.world.saml import SamlService
+from tests.world.setups import Setups
 from tests.world.visitor import Visitor
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.application import Answer
-    from tests.world.saml import SamlService
-    from tests.world.setups import Setups
-    from tests.world.world import World
+from tests.world.world import World, assert_refused
 
 SAML = "/app/setup/parts/saml"
 CERTIFICATE = "/app/setup/parts/saml/certificate"

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.concurrency import at_once
 from tests.pages.saml.logout_steps import index_of, redirected_to, relay_state_of, send
 from tests.pages.saml.peers import MEMBER, next_address
 from tests.service_provider import posted_form
+from tests.world.saml import SamlService, SamlWorld
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
 
 
 async def test_the_service_providers_are_told(browser: Visitor, saml_shop: SamlService, blog: SamlService) -> None:

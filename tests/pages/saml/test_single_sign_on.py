@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
 
+from adapters.postgres.driver.connection import RawConnection
+from tests.application import Answer
 from tests.concurrency import statuses_of
 from tests.multipart import CONTENT_TYPE, form_data
 from tests.service_provider import ServiceProvider, posted_form
 from tests.waiting import eventually
+from tests.world.saml import SamlWorld
+from tests.world.team import Team
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import RawConnection
-    from tests.application import Answer
-    from tests.world.saml import SamlWorld
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.world import World
 
 SAML = "/app/organizations/acme/services/shop/single-sign-on"
 HOSTILE = "https://sp.example/<script>alert(1)</script>"

@@ -5,20 +5,16 @@ What begins here is in `test_sign_out.py`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from tests.pages.saml.logout_steps import index_of, is_signed_in, redirected_to, relay_state_of, send, statuses
 from tests.pages.saml.peers import MEMBER
 from tests.service_provider import NAMESPACES, key_pair, posted_form
+from tests.world.saml import SamlService, SamlWorld
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
 
 
 class TestFromServiceProvider:

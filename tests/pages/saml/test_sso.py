@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.saml.judgement import MFA_CONTEXT, PASSWORD_CONTEXT
 from core.saml.messages import NameIdFormat
+from tests.clock import SettableClock
 from tests.service_provider import is_signed, posted_form
 from tests.world.builder import PASSWORD
 from tests.world.directory import insert_directory
+from tests.world.saml import SamlService, SamlWorld
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.saml import SamlService, SamlWorld
-    from tests.world.team import Team
 
 ASSERTION = "/samlp:Response/saml:Assertion"
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.world.directory import insert_directory
-
-if TYPE_CHECKING:
-    from tests.world.directory import Directory
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.directory import Directory, insert_directory
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/people/directory"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

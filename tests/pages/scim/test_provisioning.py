@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.scim.tokens import TOKENS_MAX
 from entrypoints.pages.console_pages import ROWS_SHOWN
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
+from tests.application import Answer
+from tests.world.team import Team
+from tests.world.visitor import Visitor, forms_of
 
 PAGE = "/app/organizations/acme/provisioning"
 HOSTILE = "<script>alert(1)</script>"

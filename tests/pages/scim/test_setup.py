@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from core.scim.setup import FAILURES_MAX
 from core.scim.tokens import TOKENS_MAX
@@ -12,10 +11,8 @@ from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.secret_watch import WATCH
 from tests.world.directory import USER, Directory
-
-if TYPE_CHECKING:
-    from tests.world.setups import Setups
-    from tests.world.world import World
+from tests.world.setups import Setups
+from tests.world.world import World
 
 SCIM = "/app/setup/parts/scim"
 OFF = {"op": "replace", "path": "active", "value": False}

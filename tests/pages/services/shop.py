@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.secrets import hash_token
-
-if TYPE_CHECKING:
-    from tests.world.builder import Service
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.builder import Service
+from tests.world.team import Team
+from tests.world.world import World
 
 CONSOLE: Final = "/app/organizations/acme/services"
 SECRET: Final = "the-secret-of-the-shop-with-many-characters"

@@ -6,17 +6,15 @@ import re
 import shlex
 from datetime import timedelta
 from html import unescape
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.application import Answer
+from tests.clock import SettableClock
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 KEYS = "/app/organizations/acme/services/shop/api-keys"
 NEW = f"{KEYS}/new"

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 
 from core.services.applications import APPLICATIONS_MAX
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.world.authorization import address_of, led_back, sign_in
 from tests.world.builder import EMAIL
 from tests.world.relying_party import RelyingParty, insert_relying_party
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor, forms_of
+from tests.world.world import World
 
 PAGE = "/app/account/applications"
 

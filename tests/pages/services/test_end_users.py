@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import re
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/people/end-users"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

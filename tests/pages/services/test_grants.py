@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.application import Answer
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 GRANTS = "/app/organizations/acme/services/shop/grants"
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.pages.services.shop import CONSOLE, shop_of
-
-if TYPE_CHECKING:
-    from tests.world.builder import Service
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.builder import Service
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 OPTIONS = f"{CONSOLE}/shop/options"
 DELETION = f"{CONSOLE}/shop/deletion"

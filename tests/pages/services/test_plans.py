@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.application import Answer
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PLANS = "/app/organizations/acme/services/shop/plans"
 NEW = f"{PLANS}/new"

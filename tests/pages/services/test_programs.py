@@ -7,17 +7,14 @@ import json
 import re
 import shlex
 from html import unescape
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.services.services import ServiceType
+from tests.application import Answer
 from tests.pages.services.shop import CONSOLE, shop_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 # Each would end the literal in which it stands, if it were filled in.
 REDIRECT_URIS = (

@@ -5,30 +5,24 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import httpx
 import pytest
+from playwright.sync_api import Page
 
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from core.secrets import hash_token
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
 from tests.account_site import sign_in
-from tests.browser import Site
+from tests.browser import Site, Watched
 from tests.peers import peer
 from tests.world.builder import EMAIL, Builder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Page
-
-    from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.driver.connection import Connection
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import quote
+from uuid import UUID
 
 import pytest
 
+from tests.application import Answer
 from tests.pages.services.shop import CONSOLE, shop_of
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.world import World
 
 SHOP = f"{CONSOLE}/shop"
 REFUSED = f"{SHOP}/redirect-uris/refused"

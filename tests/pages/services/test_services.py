@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.secrets import hash_token
+from tests.application import Answer
 from tests.pages.services.shop import CONSOLE, shop_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"
 SHOP = f"{CONSOLE}/shop"

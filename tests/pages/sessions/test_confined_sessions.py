@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
+from tests.application import Answer
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World
 
 SESSIONS = "/app/account/sessions"
 LIMITED = "You have signed in for one organization alone"

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from core.sign_in.own_sessions import OWN_SESSIONS_MAX
 from tests.world.authorization import sign_in
 from tests.world.builder import EMAIL
+from tests.world.platform import Platform
 from tests.world.relying_party import insert_relying_party
 from tests.world.signing_in import claims_of
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from tests.world.platform import Platform
-    from tests.world.world import World
+from tests.world.world import World
 
 PAGE = "/app/account/sessions"
 HOSTILE = "<script>alert(1)</script>"

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints import capabilities
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.serving.access_policies import CredentialKind
 from tests.application import serving
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.visitor import Visitor, forms_of, set_cookies
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.world.world import World
+from tests.world.world import World
 
 EVE = "eve@example.com"
 HTTPS = Settings(base_url="https://id.example.com", rate_limits=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -10,19 +10,17 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.settings.branding import Branding
 from core.organizations.settings.pictures import Picture, PictureKind, PictureType
+from ports.unit_of_work import UnitOfWork
+from tests.application import Answer
 from tests.clock import SettableClock
 from tests.pictures import drawn_png
 from tests.world.authorization import address_of
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.fixtures import saml, saml_shop
 from tests.world.relying_party import RelyingParty, insert_relying_party
-
-if TYPE_CHECKING:
-    from ports.unit_of_work import UnitOfWork
-    from tests.application import Answer
-    from tests.world.saml import SamlService
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.saml import SamlService
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 __all__ = ["saml", "saml_shop"]
 

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from pyotp.totp import TOTP
 
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.second_factors import Person
-from tests.world.visitor import forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor, forms_of
+from tests.world.world import World
 
 TARGET = "/app?a=b"
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from tests.world.builder import PASSWORD
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from tests.world.world import World
+from tests.world.world import World
 
 PAGE = "/app/account/identities"
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 from uuid import UUID
 
+import pytest
 import trio
 
+from adapters.postgres.driver.connection import Connection
+from tests.application import Answer
+from tests.clock import SettableClock
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL
 from tests.world.signing_in import claims_of
-
-if TYPE_CHECKING:
-    import pytest
-
-    from adapters.postgres.driver.connection import Connection
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.world import World
+from tests.world.world import World
 
 PATH = "/auth/magic-link"
 FORM = "application/x-www-form-urlencoded"

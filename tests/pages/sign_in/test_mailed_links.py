@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 from uuid import uuid4
+
+import pytest
 
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
+from tests.application import Answer
 from tests.http.sign_in.passkeys import REFUSAL
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL
 from tests.world.second_factors import Person
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING
 
+from tests.application import Answer
 from tests.world.builder import PASSWORD
+from tests.world.inviter import Inviter
 from tests.world.registrations import CONFIRM, path_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.inviter import Inviter
-    from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor
 
 ACCEPT, DECLINE = "/app/invitations/accept", "/app/invitations/decline"
 OTHER = "other@example.com"

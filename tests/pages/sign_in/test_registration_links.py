@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
+from adapters.postgres.driver.connection import Connection
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.settings import Settings
-from tests.application import serving
+from tests.application import Answer, serving
 from tests.concurrency import at_once, statuses_of
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.registrations import (
     CHOOSE,
@@ -25,12 +26,7 @@ from tests.world.registrations import (
     signs_in,
 )
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import Connection
-    from tests.application import Answer
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.world import World
+from tests.world.world import World
 
 NEW = "a quite different one"
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
+from tests.clock import SettableClock
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.world import World
+from tests.world.world import World
 
 
 async def signed_in_location(visitor: Visitor, path: str) -> str:

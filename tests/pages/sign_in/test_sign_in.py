@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,17 +14,15 @@ from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns, conclusion
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.proofs import Destination, IdentityProof, InBrowser
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from tests.application import serving_with_rate_limits
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.second_factors import Person
 from tests.world.visitor import Visitor, forms_of, set_cookies
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page, Route
 
+from core.sessions.signing_keys import KeyPair
 from tests.account_site import running_site_with_account
+from tests.browser import Site, Watched
+from tests.postgres import Databases
 from tests.world.builder import EMAIL, PASSWORD
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Page, Route
-
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Site, Watched
-    from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
@@ -12,11 +11,9 @@ from core.sign_in.reasons import SignInReason
 from core.sign_in.risk import RiskFactor
 from entrypoints.pages.sign_in.reason_texts import REASONS, RISKS
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from tests.world.platform import Platform
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.platform import Platform
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/account/sign-ins"
 

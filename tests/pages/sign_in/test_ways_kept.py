@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from core.accounts.one_time_tokens import TokenPurpose
-from core.mail.mail import MailTemplate
+from core.mail.mail import MailMessage, MailTemplate
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.statements import recorded_statements
 from tests.world.authorization import address_of, led_back, push
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.registrations import CHOOSE, CONFIRM, RESEND, mailed, path_of
 from tests.world.relying_party import RelyingParty, insert_relying_party
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from core.mail.mail import MailMessage
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.world import World
+from tests.world.world import World
 
 NEW = "new@example.com"
 OTHER_PASSWORD = "a quite different one"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -12,18 +13,14 @@ from core.rate_limits import RateLimit
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from entrypoints.installation import Installation
 from entrypoints.pages.languages import LANGUAGES
 from entrypoints.pages.sign_in import rule_texts
 from tests.application import serving_with_rate_limits
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from entrypoints.installation import Installation
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/why"
 HOSTILE = "<b onclick=alert(1)>'\"{{7*7}}"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator
 
 import pytest
 
 from tests.receiver import Receiver, open_receiver
 from tests.world.fixtures import hooks
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from tests.world.hooks import Hooks
-    from tests.world.visitor import Visitor
+from tests.world.hooks import Hooks
+from tests.world.visitor import Visitor
 
 __all__ = ["hooks"]
 

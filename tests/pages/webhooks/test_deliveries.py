@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 from uuid import uuid4
 
@@ -13,15 +12,12 @@ import pytest
 
 from core.errors import BadRequest
 from core.webhooks.delivery_log import AskedDeliveries, DeliveryState, search_of
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
-from tests.world.visitor import FORM, forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.receiver import Receiver
-    from tests.world.hooks import Hooks
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.receiver import Receiver
+from tests.world.hooks import Hooks
+from tests.world.visitor import FORM, Visitor, forms_of
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/webhooks"
 FAILURE = b"HTTP/1.1 500 No\r\nContent-Length: 30\r\n\r\n<b onclick=alert(1)>help</b>!!"

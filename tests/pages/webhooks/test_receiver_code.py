@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import http.server
 import threading
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+
+import pytest
 
 from entrypoints.pages.webhooks.receiver_code import RECEIVER
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    import pytest
-
-    from tests.world.hooks import Hooks
+from tests.world.hooks import Hooks
 
 LINES_MAX = 15
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from html import unescape
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 from uuid import uuid4
 
 from core.events.events import EventType
 from entrypoints.pages.webhooks.event_words import GROUPS
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
-from tests.world.visitor import FORM, forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.receiver import Receiver
-    from tests.world.hooks import Hooks
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.receiver import Receiver
+from tests.world.hooks import Hooks
+from tests.world.visitor import FORM, Visitor, forms_of
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/webhooks"
 FAILURE = b"HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\nhelp"

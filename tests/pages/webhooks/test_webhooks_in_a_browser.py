@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import http.server
 import threading
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 import trio
 
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
+from adapters.postgres.driver.connection import RawConnection
+from core.attempts import Attempt
 from core.organizations.memberships import ADMIN, OWNER
 from core.secrets import Secret
+from core.sessions.signing_keys import KeyPair
 from core.webhooks import deliveries
 from core.webhooks.deliveries import DueDelivery, LeasedWebhook
 from core.webhooks.webhooks import SigningSecrets
 from entrypoints.pages.webhooks.receiver_code import RECEIVER
 from entrypoints.settings import Settings
 from tests.account_site import running_site, sign_in
-from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-
-    from adapters.postgres.driver.connection import RawConnection
-    from core.attempts import Attempt
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Site, Watched
-    from tests.world.builder import Builder
+from tests.browser import Site, Watched
+from tests.world.builder import EMAIL, Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

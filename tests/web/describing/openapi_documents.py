@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from entrypoints import capabilities
+from entrypoints.web.serving.routes import Route
 from tests import specimen
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from entrypoints.web.serving.routes import Route
 BASE_URL = "https://id.example.com"
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from entrypoints.web.serving.application import Application
 from tests.application import Answer
 from tests.documented import assert_documented
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.application import Application
 
 
 @pytest.mark.parametrize(

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import subprocess
+from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
 
-from tests.peers import peer
-from tests.processes import services
-from tests.world.builder import EMAIL, PASSWORD
+from tests.peers import Peer, peer
+from tests.processes import Service, Services, services
+from tests.world.builder import EMAIL, PASSWORD, Builder
 from tests.world.fixtures import builder
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-    from uuid import UUID
-
-    from tests.peers import Peer
-    from tests.processes import Service, Services
-    from tests.world.builder import Builder
 
 __all__ = ["builder", "services"]
 

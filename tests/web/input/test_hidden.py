@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Iterator
+from typing import Any, get_args
 
 import msgspec
 
 from entrypoints import capabilities
 from entrypoints.http.sign_in.login import Login
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.routes import Route
 from tests.secret_watch import SECRET_FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from entrypoints.web.serving.routes import Route
 
 ROUTES = capabilities.routes(is_development=True)
 

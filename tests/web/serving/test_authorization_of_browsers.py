@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import product
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
@@ -14,6 +13,8 @@ from core.organizations.access import Capability, Operation
 from core.organizations.organizations import OrganizationStatus
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.impersonating import STOP
+from entrypoints.web.serving.routes import Route
+from tests.application import Answer
 from tests.web.serving.test_authorization import (
     ROUTES,
     SIGNED_IN,
@@ -25,11 +26,7 @@ from tests.web.serving.test_authorization import (
     may,
 )
 from tests.world.callers import ACME, ROLES, Caller, Callers, insert_callers
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.routes import Route
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World
 
 FOR_BROWSERS = [route for route in ROUTES if route.who.kind is CredentialKind.BROWSER_SESSION]
 # The pages of the console of an organization, and those of the platform.

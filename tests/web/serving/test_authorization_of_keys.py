@@ -7,7 +7,6 @@ a change of `core/organizations/key_callers.py` has to be made here as well.
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +14,7 @@ from core.errors import ErrorCode
 from core.organizations.access import Capability, Operation
 from core.organizations.organizations import OrganizationStatus
 from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.routes import Route
 from tests.web.serving.test_authorization import (
     IN_ORGANIZATION,
     ROUTES,
@@ -26,10 +26,7 @@ from tests.web.serving.test_authorization import (
     is_authorized,
 )
 from tests.world.callers import GLOBEX, Caller, Callers, insert_callers
-
-if TYPE_CHECKING:
-    from entrypoints.web.serving.routes import Route
-    from tests.world.world import World
+from tests.world.world import World
 
 # Whatever a key is allowed: they make what calls by itself, and would go on when the key has ended.
 EXCLUDED = {Operation.API_KEY_CREATE, Operation.SCIM_TOKEN_CREATE, Operation.SETUP_LINK_CREATE}

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
 from werkzeug.exceptions import HTTPException, NotFound
 from werkzeug.routing import Map, Rule
 
 from entrypoints import capabilities
 from entrypoints.web.serving.paths import Paths
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import DrawFn
-
-    from entrypoints.web.serving.routes import Route
+from entrypoints.web.serving.routes import Route
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE")
 WORDS = ("", "acme", "new", "19", "api", "members", "a b", "é")

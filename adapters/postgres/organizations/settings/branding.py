@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.settings.branding import BrandedOrganization, Branding
-from core.organizations.settings.pictures import Picture, PictureType
+from core.organizations.settings.pictures import Picture, PictureKind, PictureType
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from core.deferred import Deferred
-    from core.organizations.settings.pictures import PictureKind
 
 # Their names are in a table of their own.
 _PICTURES: Final = ("logo", "icon")

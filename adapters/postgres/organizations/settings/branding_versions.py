@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.settings.branding import Branding, BrandingVersion
 from core.organizations.settings.pictures import Picture, PictureKind, PictureType
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from uuid import UUID
 
 _VERSION: Final = f"v.number, v.made_by, v.is_by_key, {columns(Branding, table='v')}"
 _TABLE: Final = "FROM branding_versions v"

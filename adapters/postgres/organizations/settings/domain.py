@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.organizations.domain_proofs import IN_FORCE, PROOF, DomainClaims, in_force_at, proof_row
+from core.organizations.domain_proofs import DomainProof
 from core.organizations.settings.domain import DomainClaim
 from core.sessions.origins import CustomHost
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.organizations.domain_proofs import DomainProof
 
 _COLUMNS: Final = f"id, organization_id, {PROOF}"
 _CLAIM: Final = f"SELECT {_COLUMNS} FROM custom_domains"  # noqa: S608 - made of constants alone

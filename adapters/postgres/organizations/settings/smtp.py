@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from uuid import UUID
 
 from adapters.postgres.mail.routed_mail import health_of, opened_server, sealed_password
 from adapters.postgres.transaction import Aggregate
+from core.mail.servers import MailServer
 from core.organizations.settings.smtp import OwnerContact, StoredServer
 from ports.doorbells import Bell
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.mail.servers import MailServer
 
 
 class PostgresMailServers(Aggregate):

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 from adapters.postgres.key_certificates import KeyCertificates
+from core.key_certificates import SamlCertificate, SamlSigningKey
 from core.organizations.memberships import OWNER
+from core.secrets import Secret
 from core.sign_in.upstream.connection_keys import EndingKey
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from core.key_certificates import SamlCertificate, SamlSigningKey
-    from core.secrets import Secret
-
 
 CLAIM_ENDING: Final = """
     UPDATE connection_keys k

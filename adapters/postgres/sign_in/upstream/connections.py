@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
+from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.secrets import Secret
@@ -12,13 +16,6 @@ from core.sign_in.upstream.connections import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.metadata_validity import EndingMetadata
 from core.sign_in.upstream.saml import OwnSide
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
-    from adapters.postgres.driver.connection import RawConnection
 
 _SECRET: Final = {"table": "upstream_connections", "column": "client_secret_sealed"}
 # Stored as the sealed secret itself.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from adapters.postgres.organizations.domain_proofs import IN_FORCE, PROOF, DomainClaims, in_force_at, proof_row
 from core.organizations.memberships import OWNER
 from core.sign_in.upstream.domain_routes import OpenRoute, RouteClaim
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from core.deferred import Deferred
 
 _COLUMNS: Final = f"id, organization_id, connection_id, enforced, {PROOF}"

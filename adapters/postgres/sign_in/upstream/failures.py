@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.transaction import Aggregate
 from core.sign_in.upstream.failures import ConnectionProgress, UpstreamFailure
 from core.sign_in.upstream.provider_problems import ProviderProblem, problem_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime, timedelta
-    from uuid import UUID
 
 _OF_ONE_SIGN_IN: Final = [problem.value for problem in ProviderProblem if problem.is_of_one_sign_in]
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sign_in.identities import IdentityContext, ProvenIdentity, ProviderSession, ProviderTokens
 from core.sign_in.upstream.flows import ReturnAddress, UpstreamSignIn
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
 
 _PROVEN: Final = {"table": "upstream_sign_ins", "column": "proven_sealed"}
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.sign_in.identities import ProviderSession
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
 
 
 class PostgresProviderSessions(Aggregate):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.sign_in.upstream.provider_problems import problem_of
 from core.sign_in.upstream.trials import TrialAnswer, TrialResult, TrialSignIn
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
 
 _TRIAL: Final = """
     t.id, t.organization_id, o.slug AS organization_slug, t.connection_id, t.user_id, t.session_id, t.client_id,

@@ -10,20 +10,28 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 from quart import Response
 
 from core.colors import WHITE, text_color_on
-from core.errors import BadRequest, TemporaryRefusal
+from core.errors import BadRequest, FieldError, Refusal, TemporaryRefusal
 from core.lazy_dataclasses import dataclass
 from core.mail.brands import MailBrand
 from core.mail.mail import MailMessage, MailTemplate
-from core.organizations.settings.brand_contrasts import ColorUse, computed_colors, required_contrasts
-from core.organizations.settings.branding import Branding
+from core.organizations.settings.brand_contrasts import (
+    ColorUse,
+    ComputedColor,
+    RequiredContrast,
+    computed_colors,
+    required_contrasts,
+)
+from core.organizations.settings.branding import BrandedOrganization, Branding
+from core.organizations.settings.pictures import Picture
 from core.wording import Wording
 from entrypoints.pages.assets import asset_address
 from entrypoints.pages.brand_colors import only_scheme
@@ -33,15 +41,7 @@ from entrypoints.pages.platform_look import look_of
 from entrypoints.pages.refusals import FORM_DAMAGED, message_on_page, prefers_json, refusal_page
 from entrypoints.pages.rendering import HTML, render
 from entrypoints.pages.returns import ReturnQuery
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.errors import FieldError, Refusal
-    from core.organizations.settings.brand_contrasts import ComputedColor, RequiredContrast
-    from core.organizations.settings.branding import BrandedOrganization
-    from core.organizations.settings.pictures import Picture
-    from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.calls import Call
 
 # Only the page with the editor may frame it. Browsers follow `frame-ancestors` instead of X-Frame-Options.
 POLICY: Final = (

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.resolver import DnsResolver
+from entrypoints.installation import Installation
 from tests.mail_server import PostOffice
-from tests.name_server import LOOPBACK
+from tests.name_server import LOOPBACK, NameServer
 from tests.world.domains import Domains
 from tests.world.fixtures import names
 from tests.world.mail_servers import MailServers
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from entrypoints.installation import Installation
-    from tests.name_server import NameServer
-    from tests.world.team import Team
+from tests.world.team import Team
 
 __all__ = ["domains", "installation", "names"]
 

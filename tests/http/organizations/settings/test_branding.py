@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,14 +14,11 @@ from core.mail.mail import MailTemplate
 from core.organizations.settings import branding
 from core.organizations.settings.branding import Branding
 from entrypoints.pages.brands import Brand
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.pictures import chunk, data_url, drawn_png
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.world import World, assert_refused
 
 PNG = drawn_png(4, 3)
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>'

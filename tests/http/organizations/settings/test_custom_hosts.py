@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
@@ -16,14 +16,10 @@ from entrypoints import capabilities
 from tests.authenticators import Authenticator, encoded
 from tests.pictures import data_url, drawn_png
 from tests.world.domains import DOMAIN, Domains
+from tests.world.passkeys import Keyring
 from tests.world.second_factors import Person
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.passkeys import Keyring
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 MEMBER = "member@example.com"
 OWN_ONLY = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,10 +15,7 @@ from core.sessions.origins import BACKGROUND
 from tests.application import serving
 from tests.concurrency import at_once, statuses_of
 from tests.world.domains import DOMAIN, Domains
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.world.world import World
+from tests.world.world import World, assert_refused
 
 SECOND = timedelta(seconds=1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,15 +13,12 @@ from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
 from entrypoints.pages.organizations.setup import DOMAIN as DOMAIN_PAGE
 from entrypoints.pages.organizations.setup import PARTS, SETUP
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.world.domains import DOMAIN, Domains
 from tests.world.setups import BASE_URL, Setups, path_of
 from tests.world.visitor import Visitor, forms_of
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World, assert_refused
 
 DELETE = "/app/setup/parts/domain/delete"
 VERIFY = "/app/setup/parts/domain/verify"

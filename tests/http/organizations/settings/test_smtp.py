@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,13 +12,10 @@ from adapters.gateways.mail_renderer import TEMPLATES_FOLDER
 from core.mail.mail import BY_ORGANIZATION, MailTemplate
 from tests.application import serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
+from tests.mail_server import PostOffice
+from tests.world.billing import Seller
 from tests.world.mail_servers import LOGIN, SERVER, MailServers
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.mail_server import PostOffice
-    from tests.world.billing import Seller
-    from tests.world.world import World
+from tests.world.world import World, assert_refused
 
 SECOND = timedelta(seconds=1)
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from core.mail import routed_mail
 from core.mail.mail import RETRY_DELAYS, MailTemplate
 from core.mail.routed_mail import FAILURES_BEFORE_NOTICE, WAIT_MAX
 from core.organizations.settings import smtp as settings
-
-if TYPE_CHECKING:
-    from tests.mail_server import PostOffice
-    from tests.world.mail_servers import MailServers
-    from tests.world.world import World
+from tests.mail_server import PostOffice
+from tests.world.mail_servers import MailServers
+from tests.world.world import World
 
 SECOND = timedelta(seconds=1)
 

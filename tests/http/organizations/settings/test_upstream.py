@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from core.organizations.domain_proofs import ProofStatus
 from core.sign_in.upstream import domain_routes
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.identity_provider import IdentityProvider
+from tests.name_server import NameServer
 from tests.upstream_provider import serving as serving_answers
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.clock import SettableClock
-    from tests.name_server import NameServer
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.world import World, assert_refused
 
 BODY = {
     "type": "oidc",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator
 
 import pytest
 
@@ -10,11 +10,7 @@ from entrypoints.settings import Settings
 from tests.upstream_provider import StandIn, running_stand_in
 from tests.world.fixtures import visitor
 from tests.world.upstream import Upstream
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor
 
 __all__ = ["visitor"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -13,14 +13,12 @@ from lxml import etree
 from core.key_certificates import MadeCertificate
 from core.secrets import Secret
 from core.sign_in.upstream import connection_keys
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once
 from tests.service_provider import NAMESPACES
+from tests.world.team import Team
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.team import Team
 
 UNKNOWN = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
 OIDC = {

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.upstream_settings import external_providers
-from tests.application import serving
+from tests.application import Answer, serving
 from tests.concurrency import at_once, statuses_of
 from tests.upstream_provider import Account
+from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.application import Answer
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.signing_in import SignedInUser
-    from tests.world.upstream import Upstream
-    from tests.world.world import World
+from tests.world.signing_in import SignedInUser
+from tests.world.upstream import Upstream
+from tests.world.world import World, assert_refused
 
 BASE = "http://localhost:8000"
 PATH = "/api/user/identities"

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.world.signing_in import SignedInUser
-    from tests.world.world import World
+from tests.world.signing_in import SignedInUser
+from tests.world.world import World, assert_refused
 
 PATH = "/api/organizations/acme/oauth-credentials/codehost"
 BODY = {"client_id": "acme-at-codehost", "client_secret": "the-secret-of-acme"}

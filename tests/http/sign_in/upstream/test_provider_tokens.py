@@ -5,22 +5,18 @@ from __future__ import annotations
 import threading
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
 from structlog.testing import capture_logs
 
+from tests.clock import SettableClock
 from tests.concurrency import at_once
 from tests.http.sign_in.upstream.test_identities import link
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.upstream_provider import StandIn
-    from tests.world.signing_in import SignedInUser
-    from tests.world.upstream import Upstream
-    from tests.world.world import World
+from tests.upstream_provider import StandIn
+from tests.world.signing_in import SignedInUser
+from tests.world.upstream import Upstream
+from tests.world.world import World, assert_refused
 
 PATH = "/api/provider-token/websuite"
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.http.webhooks.causes.stage import Stage
 from tests.world.builder import PASSWORD
 from tests.world.directory import insert_directory
-
-if TYPE_CHECKING:
-    from tests.http.webhooks.causes.stage import Stage
-
 
 INVITATION_LIFETIME = timedelta(days=7)
 SECOND = timedelta(seconds=1)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tests.http.webhooks.causes.stage import Stage
+from tests.http.webhooks.causes.stage import Stage
 
 
 async def create_a_service(stage: Stage) -> None:

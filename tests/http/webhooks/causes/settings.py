@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.organizations.settings import domain
 from core.sessions.origins import BACKGROUND
 from core.sign_in.upstream import domain_routes
+from tests.http.webhooks.causes.stage import Stage
 from tests.world.inviter import GUEST
 from tests.world.mail_servers import SERVER
-
-if TYPE_CHECKING:
-    from tests.http.webhooks.causes.stage import Stage
 
 
 async def change_the_organization(stage: Stage) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from core.services.api_keys import Permission
+from tests.application import Answer
 from tests.world.inviter import GUEST, Invitation
+from tests.world.organization_keys import Program
 from tests.world.second_factors import Person
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.organization_keys import Program
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.world import World
 
 
 @dataclass

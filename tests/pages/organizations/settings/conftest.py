@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.resolver import DnsResolver
+from entrypoints.installation import Installation
 from tests.mail_server import PostOffice
-from tests.name_server import LOOPBACK
+from tests.name_server import LOOPBACK, NameServer
 from tests.world.fixtures import names
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from entrypoints.installation import Installation
-    from tests.name_server import NameServer
 
 __all__ = ["installation", "names"]
 

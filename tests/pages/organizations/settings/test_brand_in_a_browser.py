@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 import pytest
+from playwright.sync_api import Page, Route
 
+from adapters.postgres.database import PostgresDatabase
 from core.organizations.settings.branding import Branding
 from core.organizations.settings.pictures import Picture, PictureKind, PictureType
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
+from ports.unit_of_work import UnitOfWork
 from tests import axe
-from tests.browser import Site
+from tests.browser import Site, Watched
 from tests.clock import SettableClock
 from tests.pictures import drawn_png
+from tests.postgres import Databases
 from tests.world.builder import EMAIL, PASSWORD, Builder
 from tests.world.relying_party import REDIRECT_URI
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from uuid import UUID
-
-    from playwright.sync_api import Page, Route
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from ports.unit_of_work import UnitOfWork
-    from tests.browser import Watched
-    from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 import pytest
 from markupsafe import escape
@@ -13,19 +15,14 @@ from markupsafe import escape
 from core.colors import DARK_SURFACE, contrast
 from core.organizations.access import Capability
 from core.organizations.settings.branding import VERSIONS_MAX
+from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.multipart import CONTENT_TYPE, form_data
 from tests.pictures import chunk, data_url, drawn_png
 from tests.world.builder import EMAIL
 from tests.world.organization_keys import KEY, insert_organization_key
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from uuid import UUID
-
-    from tests.application import Answer
-    from tests.world.world import World
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/branding"
 PREVIEW = f"{PAGE}/preview"

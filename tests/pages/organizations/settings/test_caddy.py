@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
 
+from core.sessions.signing_keys import KeyPair
 from tests import proxies
 from tests.custom_domain import serving_domain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from core.sessions.signing_keys import KeyPair
-    from tests.postgres import Databases
-    from tests.proxies import Proxy
+from tests.postgres import Databases
+from tests.proxies import Proxy
 
 pytestmark = pytest.mark.long
 

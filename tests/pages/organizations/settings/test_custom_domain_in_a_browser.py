@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import Page
 
+from core.sessions.signing_keys import KeyPair
 from tests.account_site import sign_in
+from tests.browser import Site, Watched
 from tests.custom_domain import BRANDING, serving_domain
+from tests.postgres import Databases
 from tests.world.builder import EMAIL
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Page
-
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Site, Watched
-    from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

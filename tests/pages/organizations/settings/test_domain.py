@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.application import Answer
+from tests.name_server import NameServer
 from tests.world.domains import insert_verified
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.name_server import NameServer
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/domain"
 DOMAIN = "id.acme.example"

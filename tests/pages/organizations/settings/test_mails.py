@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.application import Answer
+from tests.mail_server import PostOffice
 from tests.secret_watch import WATCH
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.mail_server import PostOffice
-    from tests.world.team import Team
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/mail"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.world.team import Team
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.world.team import Team
-    from tests.world.world import World
+from tests.world.world import World
 
 PAGE = "/app/organizations/acme/settings"
 OWNERSHIP = f"{PAGE}/ownership"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator
 
 import pytest
 
@@ -12,12 +12,8 @@ from tests.upstream_provider import StandIn, running_stand_in
 from tests.world.fixtures import names, saml
 from tests.world.openid_acme import Acme, openid_acme
 from tests.world.upstream import Upstream
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 __all__ = ["names", "saml", "settings", "stand_in", "upstream"]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
 from tests.service_provider import key_pair
@@ -13,13 +14,9 @@ from tests.upstream_provider import serving as serving_answers
 from tests.world.openid_connection import CONNECTIONS, prove_domain
 from tests.world.saml_connection import SamlAcme, saml_acme
 from tests.world.setups import path_of
+from tests.world.signing_in import SignedInUser
 from tests.world.visitor import Visitor
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.signing_in import SignedInUser
-    from tests.world.world import World
+from tests.world.world import World, assert_refused
 
 UPSTREAM_PART = "/app/setup/parts/upstream"
 

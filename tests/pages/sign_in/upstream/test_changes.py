@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.sign_in.upstream import changes
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.identity_provider import IdentityProvider
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, running_openid_provider
 from tests.service_provider import key_pair
 from tests.upstream_provider import serving as serving_answers
 from tests.world.builder import PASSWORD, new_id
+from tests.world.openid_acme import Acme
 from tests.world.openid_connection import CONNECTIONS
 from tests.world.saml_connection import saml_acme
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.openid_acme import Acme
-    from tests.world.setups import Setups
-    from tests.world.signing_in import SignedInUser
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.setups import Setups
+from tests.world.signing_in import SignedInUser
+from tests.world.visitor import Visitor
+from tests.world.world import World, assert_refused
 
 ADA = "ada@acme.example"
 ELSEWHERE = "https://elsewhere.example"

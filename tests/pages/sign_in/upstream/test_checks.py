@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,18 +12,15 @@ import pytest
 from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient
+from ports.unit_of_work import UnitOfWork
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider
-from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
+from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
+from tests.upstream_provider import Request
 from tests.upstream_provider import serving as serving_answers
-
-if TYPE_CHECKING:
-    from ports.unit_of_work import UnitOfWork
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.openid_provider import OpenIdProvider
-    from tests.upstream_provider import Request
-    from tests.world.openid_acme import Acme
-    from tests.world.setups import Setups
+from tests.world.openid_acme import Acme
+from tests.world.setups import Setups
 
 UPSTREAM = "/app/setup/parts/upstream"
 

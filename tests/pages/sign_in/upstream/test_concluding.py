@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -15,13 +15,10 @@ from core.sign_in.refusals import SignInInterrupted
 from core.sign_in.upstream import by_connection, sign_in
 from core.sign_in.upstream.by_connection import ConnectionClosed
 from core.sign_in.upstream.flows import ReturnAddress, SignInOver, UpstreamSignIn
+from entrypoints.installation import Installation
 from tests.world.builder import new_id
-from tests.world.openid_connection import CONNECTIONS, connected_organization
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.world.openid_connection import Connected
-    from tests.world.world import World
+from tests.world.openid_connection import CONNECTIONS, Connected, connected_organization
+from tests.world.world import World
 
 
 def departed(world: World, provider: Provider, context: IdentityContext = PLATFORM) -> UpstreamSignIn:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
 
 from tests.world.builder import PASSWORD_HASH
-from tests.world.openid_acme import command_line_token
+from tests.world.openid_acme import Acme, command_line_token
+from tests.world.signing_in import SignedInUser
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.openid_acme import Acme
-    from tests.world.signing_in import SignedInUser
 
 ADA = "ada@acme.example"
 OWN_ADDRESS = "http://localhost:8000"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jwt
 import pytest
@@ -10,14 +10,12 @@ from cryptography.hazmat.primitives import serialization
 
 from tests.openid_provider import CLIENT_ID, KEY, OTHER_KEY, public_key
 from tests.world.builder import PASSWORD
+from tests.world.openid_acme import Acme
 from tests.world.openid_connection import CONNECTIONS
+from tests.world.saml import SamlWorld
 from tests.world.upstream import parameters_of
 from tests.world.visitor import Visitor
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.world.openid_acme import Acme
-    from tests.world.saml import SamlWorld
 
 ADA = "ada@acme.example"
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider
 from tests.multipart import CONTENT_TYPE, form_data
-from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
+from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
+from tests.world.openid_acme import Acme
 from tests.world.openid_connection import CONNECTIONS, ROUTES
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.openid_provider import OpenIdProvider
-    from tests.world.openid_acme import Acme
-    from tests.world.world import World
+from tests.world.world import World
 
 SIGN_IN = "/app/organizations/acme/sign-in"
 NEW = f"{SIGN_IN}/connections/new"

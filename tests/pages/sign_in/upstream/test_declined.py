@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING
 
+from tests.application import Answer
 from tests.pages.sign_in.upstream.test_services import path_of
+from tests.world.acme_shop import AcmeShop
 from tests.world.authorization import ISSUER, led_back
-from tests.world.upstream import parameters_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.openid_acme import Acme
-    from tests.world.upstream import Upstream
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.openid_acme import Acme
+from tests.world.upstream import Upstream, parameters_of
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 
 async def declined(upstream: Upstream, path: str) -> Answer:

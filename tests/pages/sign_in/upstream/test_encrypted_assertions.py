@@ -5,24 +5,20 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
 from adapters.gateways import upstream_saml
+from entrypoints.settings import Settings
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.encryption import CBC_256, RSA_15, Encryption
-from tests.identity_provider import IdentityProvider
+from tests.identity_provider import Asked, IdentityProvider
 from tests.service_provider import key_pair, sign
 from tests.world.saml_connection import SamlAcme, saml_acme
-
-if TYPE_CHECKING:
-    from entrypoints.settings import Settings
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.identity_provider import Asked
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 ADA = "ada@acme.example"
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.resolver import DnsResolver
+from entrypoints.installation import Installation
 from tests.concurrency import at_once
-from tests.name_server import LOOPBACK
+from tests.name_server import LOOPBACK, NameServer
+from tests.world.openid_acme import Acme
 from tests.world.openid_connection import ROUTES
 from tests.world.second_factors import insert_person
+from tests.world.signing_in import SignedInUser
 from tests.world.visitor import Visitor
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.name_server import NameServer
-    from tests.world.openid_acme import Acme
-    from tests.world.signing_in import SignedInUser
 
 ADA, BOB = "ada@acme.example", "bob@acme.example"
 

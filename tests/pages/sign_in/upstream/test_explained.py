@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -10,9 +10,11 @@ import pytest
 from core.platform import why
 from core.platform.sign_in_checks import RuleVerdict, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
+from core.platform.why import SignInExplanation
 from core.sign_in.rules import Rule
 from core.sign_in.upstream import failures
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from ports.unit_of_work import UnitOfWork
 from tests.world.explaining import (
     check_of,
     explained_to_organization,
@@ -21,12 +23,8 @@ from tests.world.explaining import (
     refusal_by,
     walk_by,
 )
-
-if TYPE_CHECKING:
-    from core.platform.why import SignInExplanation
-    from ports.unit_of_work import UnitOfWork
-    from tests.world.openid_acme import Acme
-    from tests.world.signing_in import SignedInUser
+from tests.world.openid_acme import Acme
+from tests.world.signing_in import SignedInUser
 
 ADA, BOB = "ada@acme.example", "bob@elsewhere.example"
 BY_CONNECTION = SignInWay.CONNECTION

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
@@ -13,15 +12,13 @@ from core.sign_in.upstream import checks, failures
 from core.sign_in.upstream.checks import ConnectionToCheck
 from core.sign_in.upstream.connections import ConnectionUnknown
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
+from ports.unit_of_work import UnitOfWork
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import new_id
-
-if TYPE_CHECKING:
-    from ports.unit_of_work import UnitOfWork
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.world.openid_acme import Acme
-    from tests.world.visitor import Visitor
+from tests.world.openid_acme import Acme
+from tests.world.visitor import Visitor
 
 UPSTREAM = "/app/setup/parts/upstream"
 HOUR = timedelta(hours=1)

@@ -6,23 +6,19 @@ import threading
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from entrypoints.installation import Installation
 from tests.application import serving, upstream_gateway
+from tests.clock import SettableClock
 from tests.concurrency import at_once
-from tests.upstream_provider import Account
-from tests.world.upstream import parameters_of
+from tests.upstream_provider import Account, StandIn
+from tests.world.upstream import Upstream, parameters_of
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.clock import SettableClock
-    from tests.upstream_provider import StandIn
-    from tests.world.upstream import Upstream
-    from tests.world.world import World
+from tests.world.world import World
 
 JSON = "application/json"
 OVER = "This sign-in is over"

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 from urllib.parse import parse_qs
 from uuid import uuid4
 
 import pytest
+from playwright.sync_api import Route
 
+from adapters.postgres.database import PostgresDatabase
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
-from tests.browser import Site
+from tests.browser import Site, Watched
 from tests.clock import SettableClock
 from tests.identity_provider import SSO_URL, IdentityProvider
+from tests.postgres import Databases
 from tests.service_provider import POST
 from tests.world.builder import Builder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Route
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
-    from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

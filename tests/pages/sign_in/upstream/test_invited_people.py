@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tests.application import Answer
 from tests.world.builder import PASSWORD
+from tests.world.openid_acme import Acme
 from tests.world.visitor import Visitor, forms_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.openid_acme import Acme
 
 ACCEPT = "/app/invitations/accept"
 JOINED = "/app/invitations/joined/acme"

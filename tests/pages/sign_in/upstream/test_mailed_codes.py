@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.application import Answer
 from tests.world.builder import PASSWORD
-from tests.world.openid_acme import command_line_token
+from tests.world.openid_acme import Acme, command_line_token
+from tests.world.saml import SamlWorld
 from tests.world.signing_in import claims_of
 from tests.world.visitor import Visitor
 from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.openid_acme import Acme
-    from tests.world.saml import SamlWorld
 
 ADA = "ada@acme.example"
 CODE = "/app/sign-in/code"

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 import pytest
 
+from tests.clock import SettableClock
 from tests.oidc_provider import CALLBACK, CLIENT_ID, CLIENT_SECRET, running_oidc_provider
 from tests.world.openid_connection import CONNECTIONS, connected_organization
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
-
-    from tests.clock import SettableClock
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 pytestmark = pytest.mark.long
 

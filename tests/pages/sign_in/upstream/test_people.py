@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
 from core.organizations import departures
 from tests.upstream_provider import Account
 from tests.world.builder import PASSWORD
+from tests.world.openid_acme import Acme
+from tests.world.saml import SamlWorld
 from tests.world.second_factors import insert_person
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.world.openid_acme import Acme
-    from tests.world.saml import SamlWorld
-    from tests.world.upstream import Upstream
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.upstream import Upstream
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 ADA = "ada@acme.example"
 PRIVATE = "ada@private.example"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider
+from tests.world.openid_acme import Acme
 from tests.world.saml_connection import SamlAcme, saml_acme
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from tests.clock import SettableClock
-    from tests.world.openid_acme import Acme
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 ADA = "ada@acme.example"
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
 import xmlsec
 
+from tests.clock import SettableClock
 from tests.concurrency import at_once
-from tests.identity_provider import IdentityProvider, posted
+from tests.identity_provider import Asked, IdentityProvider, posted
 from tests.service_provider import EMAIL_FORMAT, key_pair, posted_form, sign
 from tests.world.builder import PASSWORD
+from tests.world.saml import SamlWorld
 from tests.world.saml_connection import HEADERS, SamlAcme, saml_acme
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.clock import SettableClock
-    from tests.identity_provider import Asked
-    from tests.world.saml import SamlWorld
-    from tests.world.world import World
+from tests.world.world import World
 
 ADA = "ada@acme.example"
 TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"

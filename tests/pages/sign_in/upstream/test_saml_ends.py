@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,16 +11,13 @@ from core.errors import Refusal
 from core.sign_in import child_sessions, mfa_challenges
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.upstream import connection_keys, metadata_validity
+from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider
 from tests.upstream_provider import serving as serving_answers
 from tests.world.openid_connection import CONNECTIONS
 from tests.world.saml_connection import SamlAcme, saml_acme
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World, assert_refused
 
 DAY = timedelta(days=1)
 

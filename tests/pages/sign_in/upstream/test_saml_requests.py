@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -13,16 +13,12 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from lxml import etree
 
+from tests.clock import SettableClock
 from tests.identity_provider import SSO_URL, Asked, IdentityProvider
-from tests.service_provider import NAMESPACES, POST, RSA_SHA256, posted_form
+from tests.service_provider import NAMESPACES, POST, RSA_SHA256, PostedForm, posted_form
 from tests.world.saml_connection import SamlAcme, saml_acme
-from tests.world.world import assert_refused
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.service_provider import PostedForm
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World, assert_refused
 
 ADA = "ada@acme.example"
 WANTED = 'WantAuthnRequestsSigned="true"'

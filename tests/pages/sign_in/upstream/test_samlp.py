@@ -5,25 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Generator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider
 from tests.peers import peer
-from tests.service_provider import key_pair, posted_form
+from tests.service_provider import PostedForm, key_pair, posted_form
 from tests.world.saml_connection import HEADERS, saml_acme
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
-
-    from tests.clock import SettableClock
-    from tests.service_provider import PostedForm
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 pytestmark = pytest.mark.long
 

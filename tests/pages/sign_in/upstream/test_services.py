@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
+import pytest
+
 from tests.upstream_provider import CLIENT_ID, Account
+from tests.world.acme_shop import AcmeShop
 from tests.world.authorization import ISSUER, led_back
 from tests.world.builder import EMAIL
 from tests.world.second_factors import Person
 from tests.world.signing_in import claims_of
-from tests.world.upstream import parameters_of
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.world.acme_shop import AcmeShop
-    from tests.world.upstream import Upstream
-    from tests.world.world import World
+from tests.world.upstream import Upstream, parameters_of
+from tests.world.world import World
 
 # The example of RFC 7636, appendix B.
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"

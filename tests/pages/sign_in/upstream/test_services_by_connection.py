@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
 
+from tests.application import Answer
+from tests.world.openid_acme import Acme
 from tests.world.relying_party import CHALLENGE
 from tests.world.upstream import parameters_of
-
-if TYPE_CHECKING:
-    from tests.application import Answer
-    from tests.world.openid_acme import Acme
 
 ADA = "ada@acme.example"
 REDIRECT_URI = "https://portal.example/callback"

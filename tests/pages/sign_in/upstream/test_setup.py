@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from adapters.resolver import DnsResolver
+from entrypoints.installation import Installation
+from tests.application import Answer
+from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.identity_provider import IdentityProvider
-from tests.name_server import LOOPBACK
+from tests.name_server import LOOPBACK, NameServer
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, running_openid_provider
+from tests.world.setups import Setups
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from entrypoints.installation import Installation
-    from tests.application import Answer
-    from tests.clock import SettableClock
-    from tests.name_server import NameServer
-    from tests.world.setups import Setups
-    from tests.world.world import World
+from tests.world.world import World
 
 UPSTREAM = "/app/setup/parts/upstream"
 

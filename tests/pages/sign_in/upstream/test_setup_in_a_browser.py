@@ -6,28 +6,23 @@ The provider is one that others have written.
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
+from adapters.postgres.database import PostgresDatabase
 from core.secrets import hash_token
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
 from tests.axe import violations
-from tests.browser import Site
+from tests.browser import Site, Watched
 from tests.clock import SettableClock
 from tests.oidc_provider import CLIENT_ID, CLIENT_SECRET, running_oidc_provider
+from tests.postgres import Databases
 from tests.world.builder import Builder, new_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Page
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
-    from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -12,11 +11,8 @@ from tests.concurrency import at_once
 from tests.upstream_provider import Account
 from tests.waiting import waiting_for_a_lock
 from tests.world.builder import EMAIL, new_id
-from tests.world.upstream import parameters_of
-
-if TYPE_CHECKING:
-    from tests.world.upstream import Upstream
-    from tests.world.world import World
+from tests.world.upstream import Upstream, parameters_of
+from tests.world.world import World
 
 PROVIDERS = ("codehost", "websuite", "officesuite")
 

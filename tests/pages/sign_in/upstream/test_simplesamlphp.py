@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
+from entrypoints.settings import Settings
+from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider
 from tests.service_provider import key_pair, posted_form
 from tests.simplesamlphp import SimpleSamlPhp, simplesamlphp
 from tests.world.saml_connection import HEADERS, SamlAcme, saml_acme
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
-
-    from entrypoints.settings import Settings
-    from tests.clock import SettableClock
-    from tests.world.visitor import Visitor
-    from tests.world.world import World
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 pytestmark = pytest.mark.long
 

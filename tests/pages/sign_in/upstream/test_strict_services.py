@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.upstream_provider import Account
 from tests.world.authorization import led_back
 from tests.world.builder import EMAIL
 from tests.world.strict_party import StrictParty, insert_strict_party
-from tests.world.upstream import parameters_of
-
-if TYPE_CHECKING:
-    from tests.world.upstream import Upstream
-    from tests.world.world import World
+from tests.world.upstream import Upstream, parameters_of
+from tests.world.world import World
 
 
 @pytest.fixture

@@ -6,22 +6,19 @@ import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider, asked
-from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
+from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
+from tests.world.openid_acme import Acme
 from tests.world.openid_connection import CONNECTIONS
 from tests.world.saml_connection import saml_acme
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.clock import SettableClock
-    from tests.openid_provider import OpenIdProvider
-    from tests.world.openid_acme import Acme
-    from tests.world.world import World
+from tests.world.world import World
 
 SIGN_IN = "/app/organizations/acme/sign-in"
 HOSTILE = "<b onclick=alert(1)>Bolt</b>\u202e\x00"

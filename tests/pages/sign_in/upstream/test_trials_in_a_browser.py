@@ -5,25 +5,20 @@ The provider is one that others have written. The browser runs no scripts.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from adapters.postgres.database import PostgresDatabase
+from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
 from tests.account_site import sign_in
-from tests.browser import Site
+from tests.browser import Site, Watched
 from tests.clock import SettableClock
 from tests.oidc_provider import CLIENT_ID, CLIENT_SECRET, running_oidc_provider
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from adapters.postgres.database import PostgresDatabase
-    from core.sessions.signing_keys import KeyPair
-    from tests.browser import Watched
-    from tests.world.builder import Builder
+from tests.world.builder import Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
 
 from core.sign_in.upstream import failures
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from tests.world.openid_acme import Acme
 from tests.world.visitor import Visitor
-
-if TYPE_CHECKING:
-    from tests.world.openid_acme import Acme
 
 ADA = "ada@acme.example"
 
