@@ -53,11 +53,6 @@ class WaitingEvents:
     busy: int = 0
     seen_until: UUID | None = None
 
-    @classmethod
-    def none(cls) -> WaitingEvents:
-        """Return no events."""
-        return cls(events=[], has_more=False)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOn:

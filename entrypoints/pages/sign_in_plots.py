@@ -6,10 +6,9 @@ A bar of a day, a week or a month leads to the list of exactly what it counts, i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts.providers import Provider
-from core.audit.analytics import Period
 from core.audit.sign_in_counts import (
     BAR_DAYS,
     MONTH_DAYS,
@@ -28,6 +27,10 @@ from entrypoints.pages.console_pages import page_of, with_query
 from entrypoints.pages.languages import Language, marked
 from entrypoints.pages.plots import Plot, Point, bars, ranked
 from entrypoints.web.input.decoding import number_of
+
+if TYPE_CHECKING:
+    # Its refusals are for programs, and no page imports them.
+    from core.audit.analytics import Period
 
 SUCCEEDED: Final = "succeeded"
 REFUSED: Final = "refused"
