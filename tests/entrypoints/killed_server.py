@@ -17,6 +17,7 @@ HOST = "localhost:8000"
 BASE_URL = f"http://{HOST}"
 # A client waits as long as the server takes to start on a busy machine.
 START_SECONDS_MAX = 60.0
+TRY_AGAIN = 503
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class KilledServer:
     async def request(
         self, method: str, path: str, *, token: str | None = None, headers: dict[str, str] | None = None, **body: Any
     ) -> Acknowledged:
-        """Send a request, and again to each next server until one answers."""
+        """Send a request, and again to each next server until one answers, and while it asks to try again."""
         sent = {"Host": HOST, **({"Authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
         is_repeated = False
         while True:
@@ -81,6 +82,10 @@ class KilledServer:
                 self.lost += 1
                 is_repeated = True
                 await eventually(partial(self._is_replaced, asked), seconds_max=START_SECONDS_MAX)
+                continue
+            if answer.status_code == TRY_AGAIN:
+                # On a busy machine a request may find no connection to the database in time, so it has waited.
+                is_repeated = True
                 continue
             return Acknowledged(answer, is_repeated)
 
