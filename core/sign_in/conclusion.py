@@ -8,7 +8,8 @@ makes its proof in its own module; refusals are recorded in `refusals.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -92,24 +93,29 @@ def conclude_locked(
     The lock ensures that a concurrent deactivation or new password ends the session that begins here. `circumstances`
     were read behind it, where the caller could do so in the same round trip.
     """
-    try:
+    with _noting(proof, destination):
         sign_in = _assessed(uow, user, proof, destination, circumstances)
         if not isinstance(sign_in, AssessedSignIn):
             return sign_in
         return _with_tokens(uow, sign_in, _begin_session(uow, sign_in, destination, trust_device=False))
-    except Refusal as refusal:
-        raise noted(refusal, proof.user_id, proof.provider, destination, proof.confinement) from None
 
 
 def conclude_child(
     uow: UnitOfWork, user: User | None, proof: IdentityProof, destination: Destination, circumstances: Circumstances
 ) -> BegunSession | SecondFactorPending | Refusal:
     """Do what `conclude_locked` does, for a session whose tokens are for another party; nothing is read behind it."""
-    try:
+    with _noting(proof, destination):
         sign_in = _assessed(uow, user, proof, destination, circumstances)
         if not isinstance(sign_in, AssessedSignIn):
             return sign_in
         return _begin_session(uow, sign_in, destination, trust_device=False)
+
+
+@contextmanager
+def _noting(proof: IdentityProof, destination: Destination) -> Generator[None]:
+    """Let a refusal that rolls everything back be noted."""
+    try:
+        yield
     except Refusal as refusal:
         raise noted(refusal, proof.user_id, proof.provider, destination, proof.confinement) from None
 
@@ -151,7 +157,7 @@ def conclude_with_second_factor(
     The caller has locked the account.
     """
     proof = challenge.proof.with_methods(factor, "mfa")
-    try:
+    with _noting(proof, destination):
         # The first factor was right minutes ago, so the refusal of an unknown account would mislead.
         sign_in = _admit(
             Candidate(
@@ -167,8 +173,6 @@ def conclude_with_second_factor(
             return sign_in
         begun = _begin_session(uow, sign_in, destination, trust_device=trust_device, event_id=challenge.id)
         return _with_tokens(uow, sign_in, begun)
-    except Refusal as refusal:
-        raise noted(refusal, user.id, proof.provider, destination, proof.confinement) from None
 
 
 def _ask_second_factor(uow: UnitOfWork, sign_in: AssessedSignIn, destination: Destination) -> SecondFactorPending:
