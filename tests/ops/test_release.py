@@ -34,7 +34,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     clone = tmp_path_factory.mktemp("release") / "clone"
     git("clone", "--quiet", "--shared", "--no-hardlinks", str(ROOT), str(clone), folder=ROOT)
     for name, old, new in (
-        ("pyproject.toml", 'version = "0.1.0"', f'version = "{VERSION}"'),
+        ("pyproject.toml", 'version = "0.2.0"', f'version = "{VERSION}"'),
         ("CHANGELOG.md", "## Unreleased\n", f"## Unreleased\n\n## {VERSION} (2030-01-02)\n"),
     ):
         text = (clone / name).read_text()
