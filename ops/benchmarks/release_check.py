@@ -1,4 +1,4 @@
-"""The check against the last release: what the hot operations cost today, and what they cost then.
+"""The check against a release: what the hot operations cost today, and what they cost then.
 
 Both versions run on the same machine at the same time and are loaded one after the other in short turns: release,
 today, today, release. What disturbs the machine for longer than a turn disturbs both, and the median drops what
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from ops.benchmarks import meters, releases, report, servers
-from ops.benchmarks.hot_operations import HOT_OPERATIONS, RATIOS_SINCE, HotOperation, Send
+from ops.benchmarks.hot_operations import COMPARED_WITH, HOT_OPERATIONS, HotOperation, Send
 from ops.benchmarks.meters import Meter
 from ops.benchmarks.progress import Say
 from ops.benchmarks.targets import Target, target
@@ -80,8 +80,8 @@ class ReleaseCheck:
 
 
 def check_release(say: Say) -> ReleaseCheck:
-    """Compare the working tree with the last release."""
-    release = releases.last_release(releases.RELEASES.read_text())
+    """Compare the working tree with the release that the ratios belong to."""
+    release = releases.release(releases.RELEASES.read_text(), COMPARED_WITH)
     meter = meters.best_meter()
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as name:
         folder = Path(name)
@@ -91,20 +91,19 @@ def check_release(say: Say) -> ReleaseCheck:
             target(gatehouse, folder / "release-data") as released,
             target(servers.GATEHOUSE, folder / "today-data") as today,
         ):
-            limits = limits_beside(release.version)
-            verdicts = judge(HOT_OPERATIONS, partial(measure, released, today, meter), limits, say)
+            verdicts = judge(HOT_OPERATIONS, partial(measure, released, today, meter), limits(), say)
     return ReleaseCheck(version=release.version, unit=meter.unit, verdicts=verdicts)
 
 
-def limits_beside(version: str) -> dict[str, float]:
-    """Return the most that each operation may cost as a multiple of this release."""
-    return {each.name: (each.ratio if version == RATIOS_SINCE else 1.0) * MARGIN for each in HOT_OPERATIONS}
+def limits() -> dict[str, float]:
+    """Return the most that each operation may cost as a multiple of what it cost in the release."""
+    return {each.name: each.ratio * MARGIN for each in HOT_OPERATIONS}
 
 
 def judge(
     operations: Sequence[HotOperation],
     measured: Callable[[HotOperation], Measurement],
-    limits: Mapping[str, float],
+    ratios_max: Mapping[str, float],
     say: Say,
 ) -> list[Verdict]:
     """Measure all operations, and again those that are above the limit."""
@@ -115,8 +114,8 @@ def judge(
             done = measured(operation)
             measurements[operation.name].append(done)
             say(f"measurement {number}, {place} of {len(above)}: {operation.name}, ratio {done.ratio:.3f}")
-        above = [operation for operation in above if measurements[operation.name][-1].ratio > limits[operation.name]]
-    return [Verdict(name=name, measurements=each, ratio_max=limits[name]) for name, each in measurements.items()]
+        above = [operation for operation in above if measurements[operation.name][-1].ratio > ratios_max[operation.name]]
+    return [Verdict(name=name, measurements=each, ratio_max=ratios_max[name]) for name, each in measurements.items()]
 
 
 def measure(released: Target, today: Target, meter: Meter, operation: HotOperation) -> Measurement:

@@ -1,4 +1,4 @@
-"""The last release, and a working copy of its commit with an environment of its own."""
+"""The releases, and a working copy of the commit of one with an environment of its own."""
 
 from __future__ import annotations
 
@@ -26,12 +26,19 @@ class Release:
 
 
 def last_release(text: str) -> Release:
-    """Parse the last line of `ops/releases` that is no comment."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if not lines:
+    """Return the last release that `ops/releases` names."""
+    found = _all(text)
+    if not found:
         raise CannotMeasure("ops/releases names no release.")
-    version, date, commit = lines[-1].split()
-    return Release(version=version, date=date, commit=commit)
+    return found[-1]
+
+
+def release(text: str, version: str) -> Release:
+    """Return the release of a version that `ops/releases` names."""
+    for each in _all(text):
+        if each.version == version:
+            return each
+    raise CannotMeasure(f"ops/releases does not name {version}, which is to be compared with.")
 
 
 def check_out(release: Release, folder: Path, say: Say, *, repository: Path = ROOT) -> Path:
@@ -60,6 +67,11 @@ def extract(release: Release, folder: Path, *, repository: Path) -> None:
     folder.mkdir()
     subprocess.run(["tar", "--extract", f"--file={archive}", f"--directory={folder}"], check=True)
     archive.unlink()
+
+
+def _all(text: str) -> list[Release]:
+    lines = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [Release(version=version, date=date, commit=commit) for version, date, commit in lines]
 
 
 def _git(repository: Path, *arguments: str) -> str | None:

@@ -1,4 +1,4 @@
-"""A version that runs with the data of the check against the last release.
+"""A version that runs with the data of the check against a release.
 
 Every version gets the same data by what it publishes and a later one still has: settings, `gatehouse users import` and
 HTTP. So nothing here depends on a schema.

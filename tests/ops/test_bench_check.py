@@ -1,4 +1,4 @@
-"""The check against the last release: its order, its ratio, its verdict, the release, and what its meters count."""
+"""The check against a release: its order, its ratio, its verdict, the release, and what its meters count."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from ops.benchmarks import meters, releases, report
-from ops.benchmarks.hot_operations import HOT_OPERATIONS, RATIOS_SINCE, HotOperation
-from ops.benchmarks.release_check import MARGIN, Measurement, ReleaseCheck, Verdict, in_turns, judge, limits_beside
-from ops.benchmarks.releases import Release, extract, last_release
+from ops.benchmarks.hot_operations import COMPARED_WITH, HOT_OPERATIONS, HotOperation
+from ops.benchmarks.release_check import MARGIN, Measurement, ReleaseCheck, Verdict, in_turns, judge, limits
+from ops.benchmarks.releases import Release, extract, last_release, release
 from ops.benchmarks.servers import CannotMeasure
 
 # The first thread works little, the second one all the time.
@@ -110,14 +110,18 @@ def test_what_is_above_the_limit_is_measured_again_after_all_others_and_over_whe
     assert [each.is_over for each in verdicts] == [False, False, False, True]
 
 
-def test_what_was_won_since_the_release_is_kept_and_beside_a_later_release_nothing_was_won() -> None:
-    won, gone_on = limits_beside(RATIOS_SINCE), limits_beside("99.0.0")
-
-    assert {name: round(limit / MARGIN, 6) for name, limit in won.items()} == {
+def test_what_was_won_since_the_release_is_kept() -> None:
+    assert {name: round(limit / MARGIN, 6) for name, limit in limits().items()} == {
         operation.name: operation.ratio for operation in HOT_OPERATIONS
     }
-    assert all(operation.ratio <= 1 for operation in HOT_OPERATIONS)
-    assert set(gone_on.values()) == {MARGIN}
+    assert all(operation.ratio < 1 for operation in HOT_OPERATIONS)
+
+
+def test_a_later_release_does_not_reset_what_was_won() -> None:
+    text = releases.RELEASES.read_text()
+
+    assert release(text, COMPARED_WITH).version == COMPARED_WITH
+    assert last_release(text) != release(text, COMPARED_WITH)
 
 
 def test_an_operation_is_judged_by_its_own_limit() -> None:
@@ -156,6 +160,14 @@ def test_the_last_line_that_is_no_comment_is_the_last_release() -> None:
     text = "# version, date, commit\n0.1.0 2026-11-21 aaa\n0.2.0 2027-01-31 bbb\n# the end\n\n"
 
     assert last_release(text) == Release(version="0.2.0", date="2027-01-31", commit="bbb")
+
+
+def test_a_release_is_found_by_its_version() -> None:
+    text = "# version, date, commit\n0.1.0 2026-11-21 aaa\n0.2.0 2027-01-31 bbb\n"
+
+    assert release(text, "0.1.0") == Release(version="0.1.0", date="2026-11-21", commit="aaa")
+    with pytest.raises(CannotMeasure, match=r"does not name 0\.3\.0"):
+        release(text, "0.3.0")
 
 
 def test_without_a_release_nothing_can_be_compared() -> None:
