@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import Conflict, Unauthorized
-from core.invitations import invitations
+from core.invitations import bulk_invitations
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, members
 from core.organizations.access import authorize_platform
@@ -127,7 +127,7 @@ def _remove_member(uow: UnitOfWork, job: LeasedJob, row: WaitingRow) -> None:
 
 
 def _invite(uow: UnitOfWork, job: LeasedJob, row: WaitingRow) -> None:
-    invitations.invite(uow, job.slug, row.label, job.details["role"])
+    bulk_invitations.invite(uow, job.slug, row.label, job.details["role"], left_out=row.seen)
 
 
 def _approve(uow: UnitOfWork, _job: LeasedJob, row: WaitingRow) -> None:

@@ -101,6 +101,8 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "query": SimpleNamespace(search=EMAIL, status="pending"),
         "form": SimpleNamespace(emails=f"{EMAIL}\n{NAME}", role="member"),
         "results": [(EMAIL, ""), (NAME, PROBLEM)],
+        "repeated": [EMAIL, "+ 3"],
+        "names": [NAME, "+ 12"],
         "found": FoundRows(found=[_invitation(status) for status in InvitationStatus], total=5, next=None),
         "statuses": STATUSES,
         "choices": [("", "Every status"), ("pending", "Waiting")],

@@ -1,19 +1,22 @@
 """The page of the invitations of an organization: finding them, inviting many at once, sending again, withdrawing."""
 
+from collections.abc import Sequence
 from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
+import trio
 
 from core.errors import BadRequest, Forbidden, NotFound, RateLimitExceeded, Refusal
-from core.invitations import answers, invitations, invited
+from core.invitations import address_lists, answers, bulk_invitations, invitations, invited
 from core.invitations.acceptance import CANNOT_JOIN
+from core.invitations.address_lists import TypedList
 from core.invitations.invitations import InvitationStatus
 from core.invitations.invited import InvitationNotWaiting
-from core.limits import EMAIL_CHARACTERS_MAX, LARGE_BODY_BYTES_MAX
+from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations import bulk_jobs, roles
 from core.organizations.access import Capability, Operation, authorize
-from core.organizations.bulk_jobs import ROWS_MAX, JobKind, TooManyJobs, WantedRow, too_many_rows
+from core.organizations.bulk_jobs import ROWS_MAX, JobKind, TooManyJobs, too_many_rows
 from core.organizations.memberships import MEMBER, OWNER
 from entrypoints.pages.console_pages import (
     ROWS_SHOWN,
@@ -42,7 +45,10 @@ routes: Routes = console_pages()
 INVITED: Final = "/app/organizations/:org_slug/people/invited"
 # How many addresses are invited while the page waits, each with a result of its own; more become a job.
 LINES_MAX: Final = 100
-_BETWEEN_CELLS: Final = ",;\t"
+# How many repeated addresses, and texts without an address, a page names; the others are counted.
+NAMED_MAX: Final = 50
+# Reading a long list takes some milliseconds.
+_THREADS: Final = trio.CapacityLimiter(1)
 STATUSES: Final = {
     InvitationStatus.PENDING: ("info", marked("Waiting")),
     InvitationStatus.ACCEPTED: ("good", marked("Accepted")),
@@ -72,6 +78,7 @@ async def _page(
     query: InvitedQuery | None = None,
     form: InvitationsForm | None = None,
     results: list[tuple[str, str]] | None = None,
+    typed: TypedList | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
     query = query or InvitedQuery()
@@ -99,6 +106,8 @@ async def _page(
         query=query,
         form=form or InvitationsForm(),
         results=results or [],
+        repeated=_shown(typed.repeated) if typed else [],
+        names=_shown(typed.names) if typed else [],
         found=found,
         statuses=STATUSES,
         choices=[("", marked("Every status")), *((status.value, text) for status, (_, text) in STATUSES.items())],
@@ -122,23 +131,27 @@ async def show_invited(call: Call, org_slug: str, query: InvitedQuery) -> Page:
 @in_console(Operation.INVITATIONS_CHANGE)
 @shows_again(_page, BadRequest, TooManyJobs)
 async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageOrRedirect:
-    """Invite people, one address a line; programs use `POST /api/organizations/:org_slug/invitations` for each."""
-    # Each line is a transaction of its own, which says no more than its own refusal.
+    """Invite people, in any form of list; programs use `POST /api/organizations/:org_slug/invitations` for each."""
+    # Each address is a transaction of its own, which says no more than its own refusal.
     await call.read(authorize, org_slug, Operation.INVITATIONS_CHANGE)
-    lines = _lines(form.emails)
-    if not lines:
+    # Repeated lines count here, so that the list that is read is bounded.
+    if form.emails.count("\n") > ROWS_MAX:
+        raise too_many_rows()
+    typed = await trio.to_thread.run_sync(address_lists.read, form.emails, limiter=_THREADS)
+    wanted = [*typed.addresses, *typed.lines]
+    if not wanted:
         raise BadRequest.of_field("emails", "Enter at least one address.")
-    if len(lines) > LINES_MAX:
-        rows = [WantedRow(label=line[: EMAIL_CHARACTERS_MAX + 1]) for line in lines]
+    if len(wanted) > LINES_MAX:
+        rows = bulk_invitations.rows_of(typed)
         job_id = await call.transact(bulk_jobs.begin, org_slug, JobKind.INVITATIONS_SEND, rows, {"role": form.role})
         return after(f"{page_of_jobs(org_slug)}/{job_id}", "job-begun")
-    results = [(line, await _invite(call, org_slug, line, form.role)) for line in lines]
-    refused = [line for line, problem in results if problem]
-    page = f"{page_of(org_slug)}/people/invited"
-    if not refused:
-        return after(page, "invited")
+    results = [(one, await _invite(call, org_slug, one, form.role)) for one in wanted]
+    refused = [one for one, problem in results if problem]
+    if not refused and not typed.repeated and not typed.names:
+        return after(f"{page_of(org_slug)}/people/invited", "invited")
     # What was refused is kept, to be corrected and sent again.
-    return await _page(call, org_slug, form=InvitationsForm(emails="\n".join(refused), role=form.role), results=results)
+    kept = InvitationsForm(emails="\n".join(refused), role=form.role)
+    return await _page(call, org_slug, form=kept, results=results, typed=typed)
 
 
 @routes.post(f"{INVITED}/:invitation_id/send-again", refuses=(InvitationNotWaiting, BadRequest, RateLimitExceeded))
@@ -192,23 +205,9 @@ async def add_invited_person(call: Call, org_slug: str, invitation_id: UUID) -> 
     return after(f"{page_of(org_slug)}/people/invited", "accepted-on-behalf")
 
 
-def _lines(text: str) -> list[str]:
-    """Return what is in the lines, each once; raise `BadRequest` for more of them than a job has rows."""
-    lines = [*filter(None, map(str.strip, text.splitlines()))]
-    # Repeated ones count here, because looking into all lines of a large form would delay other requests.
-    if len(lines) > ROWS_MAX:
-        raise too_many_rows()
-    return list(dict.fromkeys(map(_address_in, lines)))
-
-
-def _address_in(line: str) -> str:
-    """Return the address in a line, which may be one of a spreadsheet; a line without any is returned as it is."""
-    at = line.find("@")
-    if at < 0:
-        return line
-    begin = max(line.rfind(mark, 0, at) for mark in _BETWEEN_CELLS) + 1
-    ends = (line.find(mark, at) for mark in _BETWEEN_CELLS)
-    return line[begin : min((end for end in ends if end >= 0), default=None)].strip().strip('"')
+def _shown(texts: Sequence[str]) -> list[str]:
+    """Return the first of the texts, and a text that counts the others."""
+    return [*texts[:NAMED_MAX], *([f"+ {len(texts) - NAMED_MAX}"] if len(texts) > NAMED_MAX else [])]
 
 
 async def _invite(call: Call, slug: str, email: str, role: str) -> str:

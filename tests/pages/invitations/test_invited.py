@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from core.organizations.bulk_jobs import ROWS_MAX
+from entrypoints.pages.invitations.invited import NAMED_MAX
 from tests.application import Answer
 from tests.world.inviter import GUEST, INVITER, Inviter
 from tests.world.visitor import Visitor, forms_of
@@ -75,21 +76,39 @@ async def test_repeated_lines_count_as_lines_before_any_is_looked_into(inviter: 
     assert "A job has at most 10000 rows." in refused.text
 
 
-async def test_the_address_of_a_line_is_its_first_cell_with_an_at_sign(inviter: Inviter, olga: Visitor) -> None:
+async def test_several_addresses_on_a_line_are_all_invited(inviter: Inviter, olga: Visitor) -> None:
     lines = (
-        "  a@example.com  ",
-        'Ada, "b@example.com" ;x@example.com',
-        "Ada\tc@example.com",
-        "d@example.com,",
-        ";e@example.com\tf@example.com",
-        "nothing, here",
+        "carl@example.com, dora@example.com",
+        "Emma Stone <emma@example.com>",
+        '"Fox, Finn" <finn@example.com>;gil@example.com',
     )
 
     page = await olga.submit(await olga.open(PAGE), PAGE, emails="\n".join(lines), role="member")
 
-    invited = inviter.world.rows("SELECT email FROM invitations ORDER BY email")
-    assert invited == [(f"{letter}@example.com",) for letter in "abcde"]
+    assert "The invitations are sent." in page.text
+    assert inviter.world.rows("SELECT email FROM invitations ORDER BY email") == [
+        (f"{name}@example.com",) for name in ("carl", "dora", "emma", "finn", "gil")
+    ]
+
+
+async def test_what_is_merged_or_taken_as_a_name_is_named(inviter: Inviter, olga: Visitor) -> None:
+    lines = ("Ada,Lovelace,ada@example.com", "Ada@Example.com", "nothing, here")
+
+    page = await olga.submit(await olga.open(PAGE), PAGE, emails="\n".join(lines), role="member")
+
+    assert "In the list more than once, so invited once: Ada@Example.com" in page.text
+    assert "taken as names and not invited: Ada, Lovelace" in page.text
     assert page.text.partition("<textarea")[2].partition("</textarea>")[0].endswith("nothing, here")
+    assert inviter.world.rows("SELECT email FROM invitations") == [("ada@example.com",)]
+
+
+async def test_a_page_names_some_of_what_is_left_out_and_counts_the_others(inviter: Inviter, olga: Visitor) -> None:
+    names = ",".join(f"name-{number}" for number in range(NAMED_MAX + 2))
+
+    page = await olga.submit(await olga.open(PAGE), PAGE, emails=f"{names},ada@example.com", role="member")
+
+    assert f"name-{NAMED_MAX - 1}, + 2" in page.text
+    assert inviter.world.value("SELECT count(*) FROM invitations") == 1
 
 
 async def test_invitations_are_found_by_address_and_status(inviter: Inviter, olga: Visitor) -> None:
