@@ -42,3 +42,12 @@ async def test_a_code_is_exchanged_for_its_own_resource_only(shop: RelyingParty)
     answer = await shop.redeem(code, resource="https://other.shop.example/")
 
     assert (answer.status, answer.json["error"]) == (400, "invalid_target")
+
+
+async def test_a_code_without_a_resource_is_exchanged_for_none(shop: RelyingParty) -> None:
+    shop.set(audiences=[API])
+    code = await shop.code()
+
+    answer = await shop.redeem(code, resource=API)
+
+    assert (answer.status, answer.json["error"]) == (400, "invalid_target")

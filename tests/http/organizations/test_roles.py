@@ -272,6 +272,25 @@ class TestChange:
                     answer = await team.request("owner", "PATCH", f"/roles/{slug}", body={field: value})
                     assert_refused(answer, 400, "BAD_REQUEST")
 
+    async def test_a_weakened_role_withdraws_invitations_of_its_own_organization_only(self, team: Team) -> None:
+        bolt = team.world.team("bolt")
+        bolt.add("bolt-owner", "owner")
+        for of, inviter in ((team, "ivy"), (bolt, "ian")):
+            of.custom_role("inviters", "org.members.manage")
+            of.add(inviter, "inviters")
+            sent = await of.request(
+                inviter, "POST", "/invitations", body={"email": f"{inviter}@guest.example", "role": "member"}
+            )
+            assert sent.status == 200, sent.text
+
+        changed = await team.request("owner", "PATCH", "/roles/inviters", body={"permissions": ["org.members.view"]})
+
+        assert changed.status == 200, changed.text
+        assert team.world.rows("SELECT email, status FROM invitations ORDER BY email") == [
+            ("ian@guest.example", "pending"),
+            ("ivy@guest.example", "cancelled"),
+        ]
+
     async def test_built_in_roles_cannot_be_changed_or_deleted(self, team: Team, subtests: pytest.Subtests) -> None:
         for slug in ("owner", "admin", "member"):
             with subtests.test(slug=slug):

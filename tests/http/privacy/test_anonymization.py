@@ -57,6 +57,20 @@ class TestWhoMay:
         assert_refused(await anonymize(platform, ada, by=await world.sign_in(BOB)), 403, "FORBIDDEN")
         assert not is_anonymized(world, ada)
 
+    async def test_a_membership_that_the_user_has_not_confirmed_blocks_nothing(
+        self, platform: Platform, world: World
+    ) -> None:
+        ada, bob = world.user(), world.user(BOB)
+        acme, bolt = world.organization("acme"), world.organization("bolt")
+        world.member(acme, ada)
+        world.member(acme, bob, "owner")
+        world.member(bolt, ada, is_confirmed=False)
+
+        answer = await anonymize(platform, ada, by=await world.sign_in(BOB))
+
+        assert answer.status == 200, answer.text
+        assert is_anonymized(world, ada)
+
     async def test_an_owner_is_refused_while_one_of_the_organizations_is_not_active(
         self, platform: Platform, world: World, subtests: pytest.Subtests
     ) -> None:

@@ -170,6 +170,22 @@ async def test_a_long_log_goes_on_and_stays_small(world: World, people: Team, an
     assert max(sizes) < 40 * 1024
 
 
+async def test_the_next_page_of_a_filtered_list_has_the_same_filter(world: World, people: Team, ann: Visitor) -> None:
+    for minute in range(60):
+        action = "user.joined" if minute % 2 else "user.updated"
+        write(world, people.organization_id, minute, ip_address="192.0.2.7", action=action)
+
+    first = await ann.open(f"{PAGE}?action=user.joined&address=192.0.2.7")
+    [link] = [link for link in re.findall(r'href="([^"]*)"', first.text) if "before=" in link]
+    second = await ann.open(unescape(link))
+
+    shown = [re.findall(r"12:(\d\d) UTC", " ".join(rows(page))) for page in (first, second)]
+    assert [*shown[0], *shown[1]] == [f"{minute:02}" for minute in reversed(range(1, 60, 2))]
+    assert shown[0]
+    assert shown[1]
+    assert "user.updated" not in "".join(rows(second))
+
+
 async def test_a_search_that_finds_little_says_how_far_it_has_looked(
     world: World, people: Team, ann: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

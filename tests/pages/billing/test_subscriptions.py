@@ -13,6 +13,7 @@ from tests.pages.billing.shopper import Shopper
 from tests.world.backend import Backend, insert_key
 from tests.world.billing import Seller
 from tests.world.builder import EMAIL
+from tests.world.signing_in import claims_of
 from tests.world.visitor import Visitor, forms_of
 
 PAGE = "/app/account/subscriptions"
@@ -133,3 +134,50 @@ async def test_very_many_are_counted(seller: Seller, ada: Visitor) -> None:
         world.subscription(world.plan(seller.organization_id, service.id), user_id)
 
     assert f"there are {SUBSCRIPTIONS_MAX + 1}." in (await ada.open(PAGE)).text
+
+
+async def test_a_plan_whose_payment_is_overdue_is_shown_before_a_newer_one_that_ended(
+    seller: Seller, ada: Visitor
+) -> None:
+    user_id, service = seller.world.user_id(EMAIL), seller.service
+    gold = seller.world.plan(seller.organization_id, service.id, "Gold plan")
+    old = seller.world.plan(seller.organization_id, service.id, "Old plan")
+    seller.world.subscription(gold, user_id, "past_due")
+    seller.world.clock.advance(timedelta(days=1))
+    seller.world.subscription(old, user_id, "cancelled")
+    # The session has ended meanwhile.
+    await ada.sign_in()
+
+    page = await ada.open(PAGE)
+
+    assert "Gold plan" in page.text
+    assert "Payment overdue" in page.text
+    assert "Old plan" not in page.text
+
+
+async def test_a_plan_whose_payment_is_overdue_is_that_of_the_profile_and_of_the_end_user(
+    seller: Seller, ada: Visitor
+) -> None:
+    user_id, service = seller.world.user_id(EMAIL), seller.service
+    gold = seller.world.plan(seller.organization_id, service.id, "Gold plan")
+    old = seller.world.plan(seller.organization_id, service.id, "Old plan")
+    seller.world.subscription(gold, user_id, "past_due")
+    seller.world.clock.advance(timedelta(days=1))
+    seller.world.subscription(old, user_id, "cancelled")
+    owner = seller.world.user("owner-of-acme@example.com")
+    seller.world.member(seller.organization_id, owner, "owner")
+
+    tokens = await seller.world.sign_in(org_slug="acme", service_slug="shop")
+    profile = await seller.world.client.get("/api/user", token=tokens.access_token)
+    console = Visitor(seller.world.client)
+    await console.sign_in("owner-of-acme@example.com")
+    listed = await console.open("/app/organizations/acme/people/end-users")
+    insert_key(seller.world, seller.organization_id, service.id, KEY)
+    backend = Backend(seller.world, seller.organization_id, service.id, KEY)
+    current = await backend.request("GET", f"/subscriptions/{user_id}")
+
+    assert profile.json["plan"] == "Gold plan"
+    assert claims_of(tokens.access_token)["subscription_status"] == "past_due"
+    assert (current.json["plan_name"], current.json["status"]) == ("Gold plan", "past_due")
+    assert "Gold plan" in listed.text
+    assert "Old plan" not in listed.text

@@ -11,7 +11,7 @@ from core.sign_in.browser_returns import BrowserReturn
 from tests.clock import SettableClock
 from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL, PASSWORD
-from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor, forms_of
 from tests.world.world import World
 
 
@@ -66,6 +66,27 @@ async def test_what_is_no_path_of_gatehouse_is_ignored(world: World, subtests: p
 
             assert (answer.status, answer.headers.get("Location")) in {(303, "/app"), (400, None)}
             assert "a=b" not in str(answer.headers)
+
+
+@pytest.mark.parametrize(
+    "wanted", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"]
+)
+@pytest.mark.parametrize(
+    ("page", "purpose"), [("/app/sign-in/link", "magic_link"), ("/app/forgot-password", "reset_password")]
+)
+async def test_what_is_no_path_of_gatehouse_is_not_stored_with_a_mailed_link(
+    world: World, visitor: Visitor, wanted: str, page: str, purpose: str
+) -> None:
+    world.user()
+    methods = await visitor.submit(await visitor.open("/app/sign-in"), email=EMAIL)
+    token = forms_of(methods)[0].fields["form_token"]
+
+    sent = await visitor.post(page, {"form_token": token, "email": EMAIL, "return_to": wanted})
+
+    assert sent.status in {200, 303}, sent.text
+    [data] = [row[0] for row in world.rows("SELECT data FROM one_time_tokens WHERE purpose = %s", purpose)]
+    assert data["return_to"] == ""
+    assert "evil" not in str(data)
 
 
 @pytest.mark.parametrize("wanted", ["/app", "/app/account", "/app/organizations/acme", "/docs", "/"])

@@ -15,6 +15,7 @@ from core.webhooks.delivery_log import AskedDeliveries, DeliveryState, search_of
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.receiver import Receiver
+from tests.statements import recorded_statements
 from tests.world.hooks import Hooks
 from tests.world.visitor import FORM, Visitor, forms_of
 from tests.world.world import World
@@ -208,6 +209,29 @@ async def test_the_chosen_deliveries_are_sent_again_each_with_its_result(
     assert foreign.status == 404
     states = dict(world.rows("SELECT id::text, next_retry_at IS NOT NULL FROM webhook_deliveries"))
     assert states == {rows[0].partition(" ")[0]: True, rows[1].partition(" ")[0]: True, elsewhere: False}
+
+
+async def test_a_member_who_may_not_change_webhooks_sends_nothing_again(
+    hooks: Hooks, owner: Visitor, receiver: Receiver, world: World
+) -> None:
+    webhook_id = await hooks.create(receiver.url)
+    receiver.answers(FAILURE)
+    await fail(hooks, webhook_id)
+    page = await owner.open(f"{PAGE}/{webhook_id}/deliveries?state=failed")
+    rows = rows_of(page)
+    world.connection.execute("UPDATE memberships SET role = 'member' WHERE user_id = %s", (hooks.team.ids["owner"],))
+
+    refused: list[Answer] = []
+    statements: list[int] = []
+    for chosen in (rows, [], ["nonsense 2026"], [f"{uuid4()} " for _ in range(100)]):
+        with recorded_statements() as recorded:
+            refused.append(await send(owner, page, chosen))
+        statements.append(len(recorded))
+
+    # The right is asked for before the deliveries, so that a hundred cost no more than one.
+    assert statuses_of(refused) == [403] * 4
+    assert len({*statements}) == 1, statements
+    assert world.value("SELECT count(*) FROM webhook_deliveries WHERE next_retry_at IS NOT NULL") == 0
 
 
 async def test_all_that_failed_since_a_moment_is_sent_again_after_its_number_was_shown(
