@@ -9,7 +9,7 @@ have to be fetched; here its claims are judged and its id is used up.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -83,6 +83,8 @@ class PresentedClient:
     client_id: UUID
     secret: Secret | None = None
     assertion: ClientAssertion | None = None
+    # It says that it has no secret, by an empty one in the Authorization header.
+    is_public: bool = False
 
     @property
     def authenticates(self) -> bool:
@@ -123,16 +125,18 @@ def key_source(uow: UnitOfWork, client_id: UUID) -> KeySource:
 
 
 def judged_assertion(
-    claims: Mapping[str, Any], client_id: UUID, *, issuer: str, token_endpoint: str, at: datetime
+    claims: Mapping[str, Any], client_id: UUID, *, issuer: str, endpoints: Collection[str], at: datetime
 ) -> ClientAssertion:
     """Return an assertion for the client itself, for this server and of this time; raise `ClientInvalid`.
 
-    Its audience is the issuer, alone. The token endpoint is taken too, which RFC 7523 recommended.
+    Its audience is the issuer, alone. One of the endpoints is taken too, as a single string: that for tokens, which
+    RFC 7523 recommended, and where requests are pushed that address, which clients name by RFC 9126, 2.
     """
     identifier, expires = claims.get("jti"), claims.get("exp")
     if claims.get("iss") != str(client_id) or claims.get("sub") != str(client_id):
         raise ClientInvalid("The assertion names another client as iss or sub.")
-    if claims.get("aud") not in (issuer, [issuer], token_endpoint):
+    audience = claims.get("aud")
+    if audience != [issuer] and (not isinstance(audience, str) or audience not in {issuer, *endpoints}):
         raise ClientInvalid("The assertion is for another server: its aud must be the issuer alone.")
     if not isinstance(identifier, str) or not 0 < len(identifier) <= _ID_CHARACTERS_MAX:
         raise ClientInvalid("The assertion needs a jti.")
@@ -165,6 +169,8 @@ def identify(uow: UnitOfWork, presented: PresentedClient) -> Client:
     """Return the client that a request names; raise `ClientInvalid` when it authenticates and fails."""
     client = find(uow, presented.client_id)
     if client is None or not client.is_organization_active:
+        raise ClientInvalid
+    if presented.is_public and client.is_confidential:
         raise ClientInvalid
     security_profile.require_no_secret(client.security_profile, presented.secret)
     if presented.secret is not None:

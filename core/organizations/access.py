@@ -189,6 +189,11 @@ class Operation(Enum):
         taken = frozenset({self.takes}) if isinstance(self.takes, Capability) else frozenset[Capability]()
         return taken | _ALSO_TAKES.get(self, frozenset())
 
+    @property
+    def requirement(self) -> str:
+        """All that it requires, in words, as the routes and the reference name it."""
+        return " and ".join([self.takes, *sorted(self.capabilities - {self.takes})])
+
     def missing(self, role: str, capabilities: frozenset[Capability]) -> Capability | RequiredStanding | None:
         """Return what a member with this role and these capabilities lacks for it; None when they lack nothing."""
         missing = sorted(self.capabilities - capabilities)

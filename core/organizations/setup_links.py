@@ -1,6 +1,6 @@
 """Setup links: a customer's IT staff fill in chosen settings of an organization without an account (decisions 13.7).
 
-A link carries a secret, is valid for up to seven days, and can be revoked. Its pages exchange the secret for a cookie
+A link carries a secret, is valid for up to 30 days, and can be revoked. Its pages exchange the secret for a cookie
 of that setup alone. A link is dead as soon as the member who made it lacks a capability of one of its parts. What its
 holder does is recorded without an actor, with the id of the link. What a part sets is with the capability that it
 belongs to: `settings/domain.py`, `core/saml/setup.py`, `core/scim/setup.py`, `core/audit/setup.py`.
@@ -31,7 +31,8 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-DAYS_MAX: Final = 7
+DAYS_MAX: Final = 30
+DAYS_BY_DEFAULT: Final = 7
 LINKS_MAX: Final = 20
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import ssl
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +28,12 @@ CLIENTS = {"caddy": "127.0.0.7", "nginx": "127.0.0.8", "haproxy": "127.0.0.9"}
 STRANGER = "203.0.113.9"
 WARM_ANSWERS = 60
 SOME_REQUESTS = 10
+# Two would do where each takes one of the two servers.
+BROKEN_REQUESTS = 4
+# Far below the seconds for which a proxy leaves out a server that failed.
+AT_ONCE_SECONDS_MAX = 1.0
+# As nginx and HAProxy log it.
+TAKEN_OUT = re.compile("upstream server temporarily disabled|Server gatehouse/(?:one|two) is DOWN|no live upstreams")
 # How the paths of the operator could be written so that a proxy and Gatehouse read them differently.
 INTERNAL = [
     "/metrics",
@@ -57,6 +65,9 @@ AMBIGUOUS = {
     "a chunk of no number": b"Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n",
     "two hosts": b"Host: evil.example\r\n\r\n",
 }
+
+CHUNKED = ("Content-Type: application/json", "Transfer-Encoding: chunked")
+LARGE_CHUNK = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
 
 
 @dataclass
@@ -136,6 +147,13 @@ def status(answer: bytes) -> int:
     return int(answer.split(b" ", 2)[1]) if answer else 0
 
 
+def send_broken(proxy: Proxy, request: bytes) -> None:
+    """Send a request, say that nothing follows, and wait until the proxy is done with it."""
+    with proxy.connect() as connection, suppress(OSError):
+        connection.sendall(request)
+        connection.unwrap()
+
+
 def test_the_client_is_known_and_what_it_claims_of_itself_is_not_believed(proxy: Proxy, pair: Pair) -> None:
     mark, client = f"token-{proxy.port}", CLIENTS[proxy.kind]
     claims = (f"X-Forwarded-For: {STRANGER}", "X-Forwarded-Proto: http", "X-Request-Id: mine")
@@ -172,6 +190,39 @@ def test_a_body_that_is_too_large_is_refused(proxy: Proxy, pair: Pair) -> None:
     # Caddy passes the head on, which Gatehouse refuses by itself.
     reached = [line for line in pair.complete_log() if line["ip_address"] == CLIENTS[proxy.kind]]
     assert proxy.kind == "caddy" or [line["route"] for line in reached].count("/api/auth/register") == 0
+
+
+def broken_requests() -> dict[str, bytes]:
+    """Return what a client without an account can send that fails at the proxy, at Gatehouse, or between them."""
+    length = f"Content-Length: {LARGE_BODY_BYTES_MAX}"
+    return {
+        "a broken chunk": head("POST", "/api/auth/login", *CHUNKED) + b"5\r\nhello\r\nzz\r\n",
+        "a broken chunk of a GET": head("GET", "/health/live", *CHUNKED) + b"5\r\nhello\r\nzz\r\n",
+        "a body that ends early": head("POST", "/api/auth/login", *CHUNKED) + b"ff\r\nhello",
+        "a body shorter than its length": head("POST", "/api/auth/login", CHUNKED[0], length) + b"{",
+        "chunks of more than the proxy takes": head("POST", "/api/auth/login", *CHUNKED) + 64 * LARGE_CHUNK,
+        "a body of more than the route takes": head("POST", "/api/auth/login", CHUNKED[0], length)
+        + b"x" * LARGE_BODY_BYTES_MAX,
+        "large headers": head("GET", "/health/live", *(f"X-Filler-{number}: {'x' * 5000}" for number in range(3))),
+        "many headers": head("GET", "/health/live", *(f"X-Filler-{number}: x" for number in range(150))),
+    }
+
+
+def test_a_broken_request_takes_no_server_from_the_other_clients(proxy: Proxy, subtests: pytest.Subtests) -> None:
+    for name, request in broken_requests().items():
+        with subtests.test(request=name):
+            before = len(proxy.log)
+            for _ in range(BROKEN_REQUESTS):
+                started = time.monotonic()
+                send_broken(proxy, request)
+                # A proxy that sends it to the servers again and again would still be at it.
+                assert time.monotonic() - started < AT_ONCE_SECONDS_MAX
+            started = time.monotonic()
+            answer = proxy.exchange(head("GET", "/health/live"))
+
+            assert status(answer) == 200, answer
+            assert time.monotonic() - started < AT_ONCE_SECONDS_MAX
+            assert not TAKEN_OUT.search(proxy.log[before:])
 
 
 def test_a_request_that_could_be_read_in_two_ways_hides_no_other(proxy: Proxy, pair: Pair) -> None:

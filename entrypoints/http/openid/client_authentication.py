@@ -30,6 +30,7 @@ Result = TypeVar("Result")
 
 _BASIC: Final = "basic"
 TOKEN: Final = "/auth/token"  # noqa: S105 - a path, not a secret
+PAR: Final = "/auth/par"
 
 
 class ClientFields(SecretBody, kw_only=True):
@@ -59,6 +60,9 @@ async def presented_client(call: Call, fields: ClientFields) -> PresentedClient:
         client_id, secret = basic
         if fields.client_id not in {None, client_id}:
             raise RequestInvalid("The body names another client than the Authorization header.")
+        if not secret:
+            # As libraries send it that know a client without a secret only by an empty one.
+            return PresentedClient(client_id=_client_id(client_id), is_public=True)
         return PresentedClient(client_id=_client_id(client_id), secret=Secret(secret))
     secret = Secret(fields.client_secret) if fields.client_secret is not None else None
     return PresentedClient(client_id=_client_id(fields.client_id), secret=secret)
@@ -146,9 +150,8 @@ async def _asserted(call: Call, fields: ClientFields, assertion: str) -> Present
         raise ClientInvalid("The assertion is not signed with a registered key of the client.")
     server = issuer_of(call)
     security_profile.require_assertion(source.security_profile, claims, server)
-    verified = clients.judged_assertion(
-        claims, client_id, issuer=server, token_endpoint=server + TOKEN, at=installation.clock()
-    )
+    endpoints = {server + TOKEN, server + call.request.path} if call.request.path == PAR else {server + TOKEN}
+    verified = clients.judged_assertion(claims, client_id, issuer=server, endpoints=endpoints, at=installation.clock())
     return PresentedClient(client_id=client_id, assertion=verified)
 
 

@@ -8,7 +8,7 @@ from core.openid.refusals import (
     ResponseTypeUnsupported,
     TargetInvalid,
 )
-from entrypoints.http.openid.client_authentication import ClientFields, presented_client, transact_limited
+from entrypoints.http.openid.client_authentication import PAR, ClientFields, presented_client, transact_limited
 from entrypoints.http.openid.tokens import CLIENT_REFUSALS
 from entrypoints.shared.openid.authorization_fields import AuthorizationFields
 from entrypoints.web.input.hidden import SecretBody
@@ -39,7 +39,7 @@ class PushedRequestReference(SecretBody, kw_only=True):
 
 
 @routes.post(
-    "/auth/par",
+    PAR,
     status=201,
     takes_form=True,
     has_group_limit=False,

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from core.errors import OrganizationNotActive, TokenExpired, TokenInvalid
+from core.errors import OrganizationNotActive, RateLimitExceeded, TokenExpired, TokenInvalid
 from core.openid import codes, device, grants, introspection
 from core.openid.clients import PresentedClient
 from core.openid.codes import PresentedCode
@@ -56,7 +56,8 @@ AUTHORIZATION_CODE = "authorization_code"
 REFRESH_TOKEN = "refresh_token"  # noqa: S105 - the name of a grant, not a secret
 CLIENT_CREDENTIALS = "client_credentials"
 GRANT_TYPES = (AUTHORIZATION_CODE, REFRESH_TOKEN, CLIENT_CREDENTIALS, device.GRANT_TYPE)
-CLIENT_REFUSALS = (ClientInvalid, RequestInvalid)
+# Within the request, the limit is that of the client or of the address.
+CLIENT_REFUSALS = (ClientInvalid, RequestInvalid, RateLimitExceeded)
 TOKEN_REFUSALS = (
     *CLIENT_REFUSALS,
     GrantInvalid,

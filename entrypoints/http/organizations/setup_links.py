@@ -8,7 +8,7 @@ import msgspec
 from core.errors import Forbidden
 from core.organizations import setup_links
 from core.organizations.access import Operation
-from core.organizations.setup_links import DAYS_MAX, SetupLink, SetupLinkUnknown, TooManySetupLinks
+from core.organizations.setup_links import DAYS_BY_DEFAULT, DAYS_MAX, SetupLink, SetupLinkUnknown, TooManySetupLinks
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
@@ -26,7 +26,7 @@ class SetupLinkCreation(msgspec.Struct, kw_only=True):
 
     parts: list[str]
     service_slug: str | None = None
-    expires_in_days: Annotated[int, msgspec.Meta(ge=1, le=DAYS_MAX)] = DAYS_MAX
+    expires_in_days: Annotated[int, msgspec.Meta(ge=1, le=DAYS_MAX)] = DAYS_BY_DEFAULT
 
 
 class CreatedSetupLink(Record, SecretBody, of=SetupLink):

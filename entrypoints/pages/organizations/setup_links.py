@@ -12,7 +12,14 @@ import msgspec
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import setup_links
 from core.organizations.access import Capability, Operation, authorize
-from core.organizations.setup_links import AVAILABLE, DAYS_MAX, Part, SetupLinkUnknown, TooManySetupLinks
+from core.organizations.setup_links import (
+    AVAILABLE,
+    DAYS_BY_DEFAULT,
+    DAYS_MAX,
+    Part,
+    SetupLinkUnknown,
+    TooManySetupLinks,
+)
 from core.organizations.standing import Standing
 from core.services import suggestions
 from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
@@ -48,7 +55,7 @@ class SetupLinkForm(ProtectedForm, kw_only=True):
         default_factory=list[str]
     )
     service_slug: str = ""
-    expires_in_days: str = str(DAYS_MAX)
+    expires_in_days: str = str(DAYS_BY_DEFAULT)
 
     def days(self) -> int:
         """Return for how many days the link is valid; raise `BadRequest` for what the page does not offer."""
@@ -77,7 +84,7 @@ async def _page(
         program=Program(
             path=f"{api(org_slug)}/setup-links",
             method="POST",
-            body={"parts": form.parts or [Part.UPSTREAM.value], "expires_in_days": DAYS_MAX},
+            body={"parts": form.parts or [Part.UPSTREAM.value], "expires_in_days": DAYS_BY_DEFAULT},
         ),
         done=query.done if query is not None else "",
         refusal=refusal,

@@ -127,7 +127,7 @@ class AccessPolicy:
         if self.has_protected_forms and self.kind is CredentialKind.NONE:
             return "browser or not"
         if self.takes_browser:
-            return f"{self.operation.takes if self.operation is not None else self.kind.label} or browser"
+            return f"{self.operation.requirement if self.operation is not None else self.kind.label} or browser"
         if self.is_account_wide:
             return f"{self.kind.label} account-wide"
         if self.is_in_person:
@@ -137,4 +137,4 @@ class AccessPolicy:
         if self.operation is None:
             return self.kind.label
         others = [*(["a grant"] if self.is_on_service else []), *(["a key"] if self.takes_key else [])]
-        return " or ".join([self.operation.takes, *others]) + place
+        return " or ".join([self.operation.requirement, *others]) + place

@@ -213,6 +213,7 @@ class Application(QuartTrio):
             return empty(204, {"Allow": ", ".join(sorted(allowed_methods()))})
         request.call.has_form = route.who.has_protected_forms and route.form is not None
         request.call.allowed_methods = allowed_methods
+        request.call.takes_answer = route.takes_answer
         return await self._serve(route, request)
 
     async def _enter_host(self, request: GatehouseRequest) -> None:

@@ -231,7 +231,12 @@ async def _signed_in_within(call: Call, period: timedelta, page: str | None) -> 
 
 
 def present_target(call: Call) -> BrowserReturn | None:
-    """Return the page of this request, to come back to; None when its path has no page."""
+    """Return the page of this request, to come back to; None when its path has no page.
+
+    That of an answer of a provider, whose code is no page's to carry, is where its sign-in began.
+    """
+    if call.takes_answer:
+        return BrowserReturn(target=call.repeats_at or SIGN_IN)
     if not call.has_page:
         return None
     query = call.request.query_string.decode("ascii", "replace") if call.request.method == "GET" else ""

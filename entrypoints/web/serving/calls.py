@@ -79,6 +79,7 @@ class Call:
         "status",
         "subject",
         "switches_at",
+        "takes_answer",
     )
 
     def __init__(
@@ -120,6 +121,8 @@ class Call:
         self.has_acted = False
         # Returns the methods that have a route at the path of this request.
         self.allowed_methods: Callable[[], Iterable[str]] = _only_get
+        # Whether the address of the request carries the answer of another system, to which nothing leads again.
+        self.takes_answer = False
         # Whether the request is a form that a person fills in on a page.
         self.has_form = False
         # The form of a page, as it was sent; None for a request without one, or until it is read.

@@ -14,7 +14,7 @@ from core.secrets import Secret
 
 CLIENT = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
-SERVER = {"issuer": "https://id.example.com", "token_endpoint": "https://id.example.com/auth/token"}
+SERVER: dict[str, Any] = {"issuer": "https://id.example.com", "endpoints": {"https://id.example.com/auth/token"}}
 CLAIMS: dict[str, Any] = {
     "iss": str(CLIENT),
     "sub": str(CLIENT),
@@ -49,6 +49,7 @@ def test_an_assertion_for_this_server_and_time_is_taken(changes: dict[str, Any])
         {"sub": "other"},
         {"aud": "https://other.example.com"},
         {"aud": []},
+        {"aud": {}},
         {"aud": "https://id.example.com/auth/par"},
         {"aud": ["https://id.example.com/auth/token"]},
         {"aud": ["https://id.example.com", "https://id.example.com/auth/token"]},

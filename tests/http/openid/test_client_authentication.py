@@ -16,10 +16,20 @@ from psycopg.types.json import Jsonb
 from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.outbound import outbound_client
 from core.openid.clients import ASSERTION_TYPE
-from tests.application import Answer, serving
+from tests.application import Answer, serving, serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
 from tests.receiver import open_receiver
-from tests.world.relying_party import FORM, ProofKey, RelyingParty, insert_relying_party
+from tests.world.builder import EMAIL
+from tests.world.relying_party import (
+    BASE_URL,
+    FORM,
+    PKCE,
+    REDIRECT_URI,
+    VERIFIER,
+    ProofKey,
+    RelyingParty,
+    insert_relying_party,
+)
 from tests.world.signing_in import claims_of
 from tests.world.world import World
 
@@ -70,6 +80,92 @@ async def test_a_malformed_authorization_is_refused(shop: RelyingParty, subtests
 
             assert (answer.status, answer.json["error"]) == (401, "invalid_client")
             assert answer.headers["WWW-Authenticate"].startswith("Basic")
+
+
+def without_secret(party: RelyingParty) -> dict[str, str]:
+    """Return the header of a library that knows a client without a secret only by an empty one."""
+    return {"Authorization": "Basic " + base64.b64encode(f"{party.client_id}:".encode()).decode()}
+
+
+async def test_an_empty_secret_in_the_header_is_that_of_a_public_client(app: RelyingParty, world: World) -> None:
+    world.user(EMAIL)
+    header, client_id = without_secret(app), str(app.client_id)
+    code = await app.code()
+    fields = {"grant_type": "authorization_code", "code": code, "redirect_uri": REDIRECT_URI, "code_verifier": VERIFIER}
+
+    tokens = await app.send("/auth/token", fields, header)
+    refreshed = await app.send(
+        "/auth/token", {"grant_type": "refresh_token", "refresh_token": tokens.json["refresh_token"]}, header
+    )
+    pushed = await app.send(
+        "/auth/par", {"client_id": client_id, "response_type": "code", "redirect_uri": REDIRECT_URI, **PKCE}, header
+    )
+    device = await app.send("/auth/device/code", {}, header)
+    polled = await app.send("/auth/token", {"device_code": device.json["device_code"]}, header)
+    own = await app.send("/auth/token", {"grant_type": "client_credentials"}, header)
+    introspected = await app.send("/auth/introspect", {"token": tokens.json["access_token"]}, header)
+    revoked = await app.send("/auth/revoke", {"token": tokens.json["access_token"]}, header)
+
+    assert statuses_of([tokens, refreshed, pushed, device, revoked]) == [200, 200, 200, 200, 201]
+    assert polled.json["error"] == "authorization_pending"
+    assert (own.json["error"], introspected.json["error"]) == ("unauthorized_client", "unauthorized_client")
+    assert not app.is_live(tokens.json)
+    assert (await world.client.get("/api/user", token=refreshed.json["access_token"])).status == 401
+
+
+async def test_an_empty_secret_in_the_header_is_not_that_of_a_confidential_client(
+    shop: RelyingParty, subtests: pytest.Subtests
+) -> None:
+    code, tokens = await shop.code(), await shop.tokens()
+    fields = {"client_id": str(shop.client_id), "response_type": "code", "redirect_uri": REDIRECT_URI, **PKCE}
+    for path, sent in {
+        "/auth/token": {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": REDIRECT_URI,
+            "code_verifier": VERIFIER,
+        },
+        "/auth/par": fields,
+        "/auth/device/code": {},
+        "/auth/introspect": {"token": tokens["access_token"]},
+        "/auth/revoke": {"token": tokens["access_token"]},
+    }.items():
+        with subtests.test(path=path):
+            answer = await shop.send(path, sent, without_secret(shop))
+
+            assert (answer.status, answer.json["error"]) == (401, "invalid_client")
+            assert answer.headers["WWW-Authenticate"].startswith("Basic")
+    assert shop.is_live(tokens)
+
+
+async def test_guessing_with_empty_secrets_is_limited_by_address(world: World, shop: RelyingParty) -> None:
+    client = serving_with_rate_limits(world.installation)
+    header = {**FORM, **without_secret(shop)}
+
+    answers = [
+        await client.post("/auth/token", data=b"grant_type=client_credentials", headers=header) for _ in range(25)
+    ]
+
+    assert {answer.status for answer in answers} == {401, 429}
+
+
+async def test_an_assertion_may_name_the_address_that_it_is_sent_to(
+    shop: RelyingParty, world: World, key: ProofKey
+) -> None:
+    fields = {"client_id": str(shop.client_id), "response_type": "code", "redirect_uri": REDIRECT_URI, **PKCE}
+    par, token = f"{BASE_URL}/auth/par", f"{BASE_URL}/auth/token"
+
+    async def push(audience: object) -> Answer:
+        assertion = key.assertion(shop.client_id, now=world.clock, aud=audience)
+        return await shop.send(
+            "/auth/par", {**fields, "client_assertion_type": ASSERTION_TYPE, "client_assertion": assertion}
+        )
+
+    assert statuses_of([await push(audience) for audience in (par, token, BASE_URL, [BASE_URL])]) == [201] * 4
+    assert statuses_of([await push(audience) for audience in ([par], [BASE_URL, par], f"{par}/", None)]) == [401] * 4
+    # Elsewhere it is the address of another endpoint.
+    assert (await grant(shop, key.assertion(shop.client_id, now=world.clock, aud=token))).status == 200
+    assert (await grant(shop, key.assertion(shop.client_id, now=world.clock, aud=par))).status == 401
 
 
 async def test_two_ways_to_authenticate_at_once_are_refused(shop: RelyingParty) -> None:

@@ -58,11 +58,14 @@ def link_in(answer: Answer) -> str:
 async def test_a_link_is_shown_once_with_a_text_for_the_customer_and_opens(acme: Team, ann: Visitor) -> None:
     acme.world.connection.execute("UPDATE organizations SET name = %s", (HOSTILE,))
 
+    form = (await ann.open(PAGE)).text
     answer = await made(ann, "domain", "scim", expires_in_days="3")
     link = link_in(answer)
     listed = await ann.open(PAGE)
 
     assert answer.status == 200
+    assert '<option value="7" selected' in form
+    assert '<option value="30"' in form
     assert HOSTILE not in answer.text
     assert "Copy the link now. It is shown only once." in answer.text
     assert "- Provisioning by SCIM\n- Your own domain" in answer.text
@@ -82,7 +85,7 @@ async def test_a_link_is_shown_once_with_a_text_for_the_customer_and_opens(acme:
         (("king",), {}, "Name at least one of these parts"),
         (("saml",), {}, "Name a service with the part saml"),
         (("saml",), {"service_slug": "nothing"}, "has no service with that slug"),
-        (("scim",), {"expires_in_days": "8"}, "Choose one of the numbers of days."),
+        (("scim",), {"expires_in_days": "31"}, "Choose one of the numbers of days."),
         (("scim",), {"expires_in_days": "x"}, "Choose one of the numbers of days."),
     ],
 )

@@ -81,7 +81,9 @@ async def take_assertion(call: Call, connection_id: UUID, form: AcsForm) -> None
     call.headers["Location"] = f"/auth/upstream/{connection.id}/acs?{parameters}"
 
 
-@routes.get("/auth/upstream/:connection_id/acs", limits=LIMITS, refuses=(*RETURNING, ConnectionClosed))
+@routes.get(
+    "/auth/upstream/:connection_id/acs", limits=LIMITS, refuses=(*RETURNING, ConnectionClosed), takes_answer=True
+)
 @in_browser_or_not
 async def go_on_with_assertion(call: Call, connection_id: UUID, query: ContinueQuery) -> PageOrRedirect:
     """Complete a sign-in with the answer that was posted, in the browser that began it."""

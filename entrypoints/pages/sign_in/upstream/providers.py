@@ -139,28 +139,28 @@ async def begin_officesuite(call: Call, query: ProviderQuery) -> None:
     await _begin(call, Provider.OFFICESUITE, query)
 
 
-@routes.get("/auth/codehost/callback", refuses=RETURNING)
+@routes.get("/auth/codehost/callback", refuses=RETURNING, takes_answer=True)
 @in_browser_or_not
 async def return_from_codehost(call: Call, query: CallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that codehost has answered."""
     return await _return(call, Provider.CODEHOST, query)
 
 
-@routes.get("/auth/websuite/callback", refuses=RETURNING)
+@routes.get("/auth/websuite/callback", refuses=RETURNING, takes_answer=True)
 @in_browser_or_not
 async def return_from_websuite(call: Call, query: CallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that websuite has answered."""
     return await _return(call, Provider.WEBSUITE, query)
 
 
-@routes.get("/auth/officesuite/callback", refuses=RETURNING)
+@routes.get("/auth/officesuite/callback", refuses=RETURNING, takes_answer=True)
 @in_browser_or_not
 async def return_from_officesuite(call: Call, query: CallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that officesuite has answered."""
     return await _return(call, Provider.OFFICESUITE, query)
 
 
-@routes.get(CONTINUE, refuses=RETURNING)
+@routes.get(CONTINUE, refuses=RETURNING, takes_answer=True)
 @in_browser_or_not
 async def link_after_sign_in(call: Call, query: ContinueQuery) -> PageOrRedirect:
     """Link the account of a provider after its user has signed in, and complete the sign-in with it."""

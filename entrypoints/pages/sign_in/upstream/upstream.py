@@ -74,7 +74,7 @@ async def _begin(call: Call, query: ConnectionQuery, target: OpenConnection) -> 
     )
 
 
-@routes.get(CALLBACK, refuses=(*RETURNING, ConnectionClosed))
+@routes.get(CALLBACK, refuses=(*RETURNING, ConnectionClosed), takes_answer=True)
 @in_browser_or_not
 async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that the provider of a connection has answered."""

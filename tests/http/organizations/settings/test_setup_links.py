@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.organizations.setup_links import AVAILABLE, DAYS_MAX, LINKS_MAX
+from core.organizations.setup_links import AVAILABLE, DAYS_BY_DEFAULT, DAYS_MAX, LINKS_MAX
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
 from entrypoints.pages.organizations.setup import DOMAIN as DOMAIN_PAGE
@@ -51,6 +51,18 @@ class TestLinks:
         secret = url.rpartition("/")[2]
         [row] = setups.team.world.rows("SELECT setup_links::text FROM setup_links")
         assert secret not in row[0]
+
+    async def test_a_link_can_be_opened_for_as_many_days_as_its_maker_says(self, setups: DomainSetups) -> None:
+        link = await setups.create("domain", expires_in_days=30)
+        clock = setups.team.world.clock
+
+        clock.advance(timedelta(days=30) - timedelta(seconds=1))
+        opened = await setups.visitor.open(path_of(link))
+        clock.advance(timedelta(seconds=1))
+        over = await Visitor(setups.team.world.client).open(path_of(link))
+
+        assert link["expires_at"] == "2026-03-05T04:05:06Z"
+        assert (DAYS_MAX, opened.status, over.status) == (30, 200, 404)
 
     async def test_invalid_input_is_refused_with_the_field(
         self, setups: DomainSetups, subtests: pytest.Subtests
@@ -308,7 +320,7 @@ class TestDeadLinks:
         await setups.begin(link)
         day, database = timedelta(days=1), world.installation.database
 
-        world.clock.advance(DAYS_MAX * day)
+        world.clock.advance(DAYS_BY_DEFAULT * day)
         await self.assert_dead(setups, link)
         early = await database.transact(housekeeping.sweep, Leftover.SETUP_LINKS, day, 10)
         world.clock.advance(day)

@@ -59,6 +59,32 @@ async def test_who_was_linking_an_account_is_led_back_to_the_accounts(
     assert button_of(page) == "/app/account/identities"
 
 
+def language_form_of(page: Answer) -> str:
+    """Return the page that the language form of a page shows in another language."""
+    return unescape(re.findall(r'name="return_to" value="([^"]*)"', page.text)[0])
+
+
+async def test_no_page_of_a_refused_answer_carries_what_the_provider_sent(upstream: Upstream, acme: Acme) -> None:
+    ways = (
+        (upstream.visitor, "/auth/codehost", "/auth/codehost/callback"),
+        (acme.visitor, f"/auth/upstream?connection_id={acme.connection_id}", "/auth/upstream/callback"),
+    )
+    for visitor, path, callback in ways:
+        departed = await visitor.send("GET", f"{path}{'&' if '?' in path else '?'}return_to=%2Fapp%2Faccount")
+        state = parameters_of(departed.headers["Location"])["state"]
+        address = f"{callback}?error=server_error&code=code-of-provider&state={state}"
+
+        failed, over = await visitor.send("GET", address), await visitor.send("GET", address)
+
+        assert (failed.status, over.status) == (500, 400), path
+        for page in (failed, over):
+            assert state not in page.text
+            assert "code-of-provider" not in page.text
+            assert "/callback" not in page.text
+        assert language_form_of(failed) == button_of(failed) == "/app/sign-in?return_to=%2Fapp%2Faccount"
+        assert language_form_of(over) == "/app/sign-in"
+
+
 async def test_a_sign_in_that_is_over_leads_to_the_sign_in(upstream: Upstream) -> None:
     page = await upstream.visitor.send("GET", "/auth/codehost/callback?code=x&state=y")
 
