@@ -67,14 +67,15 @@ def inspect(uow: UnitOfWork, token: str) -> Reset:
 def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset:
     """Use up a link, set the new password of its account, and end all its sessions; raise `LinkUnusable`."""
     link = links.use(uow, TokenPurpose.RESET_PASSWORD, token, TEXTS)
-    single_sign_on.require_open(uow, link.user)
+    done = _reset(uow, link)
+    single_sign_on.require_open(uow, link.user, done.place.organization_id)
     user = addresses.mark_proved(uow, link.user)
     uow.credentials.set_password_hash(user.id, password_hash)
     passwords.lock_out(uow, user.id, user.email)
     # A device was trusted by a user whose password others may have known.
     uow.devices.revoke_trust(user.id)
     passwords.record_changed(uow, user.id, user.email, MailTemplate.PASSWORD_CHANGED)
-    return _reset(uow, link)
+    return done
 
 
 def _reset(uow: UnitOfWork, link: ValidLink) -> Reset:

@@ -1,7 +1,9 @@
 """Domains whose people sign in by their organization's own identity provider (decisions 13.6).
 
 Enforcement is checked after right credentials only, so it tells nothing about accounts. It exempts the organization's
-owner and platform owners, so that a provider that fails locks nobody out of its settings.
+owner and platform owners, so that a provider that fails locks nobody out of its settings. It holds where no
+organization is named and in the organization's own context. On the way to another organization it refuses nothing:
+what begins there opens that organization alone (`core/sign_in/rules.py`).
 """
 
 from __future__ import annotations
@@ -11,18 +13,32 @@ from uuid import UUID
 
 from core.accounts.users import User
 from core.errors import SsoRequired
+from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
 
-def defer_required_connection(uow: UnitOfWork, user_id: UUID) -> Deferred[UUID | None]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredConnection:
+    """The connection by which a user has to sign in, and the organization that enforces it."""
+
+    connection_id: UUID
+    organization_id: UUID
+
+    def holds_for(self, organization_id: UUID | None) -> bool:
+        """Return whether it is required on the way to an organization, or to none."""
+        return organization_id in {None, self.organization_id}
+
+
+def defer_required_connection(uow: UnitOfWork, user_id: UUID) -> Deferred[RequiredConnection | None]:
     """Defer reading the connection by which a user has to sign in; None when any way is open."""
     return uow.domain_routes.defer_enforced_on(user_id)
 
 
-def require_open(uow: UnitOfWork, user: User) -> None:
-    """Raise `SsoRequired` when the user has to sign in by a connection."""
-    if defer_required_connection(uow, user.id)() is not None:
+def require_open(uow: UnitOfWork, user: User, organization_id: UUID | None) -> None:
+    """Raise `SsoRequired` when the user has to sign in by a connection on the way to an organization, or to none."""
+    required = defer_required_connection(uow, user.id)()
+    if required is not None and required.holds_for(organization_id):
         raise SsoRequired

@@ -26,7 +26,7 @@ from core.invitations.invitations import Invitation, InvitationDetails
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import Organization
 from core.sessions.callers import Caller
-from core.sign_in import conclusion, login
+from core.sign_in import conclusion, login, lookup_email
 from core.sign_in.conclusion import Outcome
 from core.sign_in.login import LoginAttempt
 from core.sign_in.proofs import MAILED, Destination, IdentityProof
@@ -95,7 +95,7 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> Answerable:
     is_new = stored is None or acceptance.is_given_by_proof(stored.user)
     if not is_new and caller is not None and caller.email == email and _sees(caller, details.invitation):
         return Answerable(details=details, join_by=JoinBy.SESSION)
-    route = uow.domain_routes.open_route(domain_of(email))
+    route = lookup_email.route_for(uow, domain_of(email), details.organization_slug)
     connection = DomainConnection(id=route.connection_id, name=route.connection_name) if route is not None else None
     # A platform owner is exempt, so that a provider that fails does not lock them out.
     is_exempt = stored is not None and stored.user.is_platform_owner
@@ -134,7 +134,7 @@ def accept_as_new(
     assert user is not None, "an acceptance has left no account"
     if joined.next_step is not NextStep.CHOOSE_PASSWORD:
         raise AccountChanged
-    single_sign_on.require_open(uow, user)
+    single_sign_on.require_open(uow, user, joined.organization_id)
     uow.credentials.set_password_hash(user.id, password_hash)
     uow.users.set_name(user.id, name, at=uow.now)
     languages.keep(uow, user.id)

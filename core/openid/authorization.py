@@ -17,7 +17,7 @@ from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
-from core.errors import Refusal, on_the_way_to
+from core.errors import Refusal, SsoRequired, on_the_way_to
 from core.lazy_dataclasses import dataclass
 from core.openid import clients, codes, requests, scopes
 from core.openid.clients import Client
@@ -175,7 +175,7 @@ def _answer(
         # The service must not get another user than it names (OpenID Connect Core, 3.1.2.2).
         _note(uow, client, visitor, SignInReason.OTHER_SUBJECT)
         return _refusal(uow, client, request.refused("login_required", "Another user is signed in."), issuer)
-    if browser is None or _needs_sign_in(request, browser, uow.now):
+    if browser is None or _needs_sign_in(client, request, browser, uow.now):
         return _sign_in(uow, client, request, visitor)
     if not request.is_met_by(scopes.TWO_FACTORS if browser.has_proved_second_factor else scopes.ONE_FACTOR):
         _note(uow, client, visitor, SignInReason.NO_AUTHN_CONTEXT)
@@ -197,7 +197,7 @@ def _answer(
     except SecondFactorRequired:
         _note(uow, client, visitor, SignInReason.SECOND_FACTOR_REQUIRED)
         return _set_up(uow, client, request)
-    if isinstance(outcome, SecondFactorDue):
+    if isinstance(outcome, (SecondFactorDue, SsoRequired)):
         return _sign_in(uow, client, request, visitor)
     if isinstance(outcome, Refusal):
         return outcome.on_the_way_to(organization_id)
@@ -206,7 +206,11 @@ def _answer(
     return _lead_back(request.to, code=code.reveal(), state=request.state, iss=issuer)
 
 
-def _needs_sign_in(request: AuthorizationRequest, browser: BrowserSession, at: datetime) -> bool:
+def _needs_sign_in(client: Client, request: AuthorizationRequest, browser: BrowserSession, at: datetime) -> bool:
+    limits = browser.confinement
+    if limits is not None and not limits.allows(client.service.organization_id, client.service.id):
+        # It opens another organization or service alone: its user signs in for this one.
+        return True
     authenticated_at = browser.authenticated_at
     if not {"login", "create"}.isdisjoint(request.prompts) or (
         request.wants_second_factor and not browser.has_proved_second_factor

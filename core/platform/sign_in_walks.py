@@ -196,7 +196,8 @@ class Walker:
             destination=self._journey.destination,
             circumstances=Circumstances(
                 place=lambda: place,
-                required_connection=lambda: required.id if required is not None else None,
+                target=lambda: place.target,
+                required_connection=lambda: required.standing if required is not None else None,
                 device_match=DeviceMatch,
                 habits=lambda: _NO_HABITS,
                 receivers=tuple,

@@ -282,20 +282,20 @@ class _Asked:
         )
 
     def _required_here(self) -> NamedConnection | None:
-        """Return the required connection; that of another organization is not told of an account that is not.
+        """Return the required connection; at another organization than its own the rule passes without it.
 
         An account that a connection makes has to come by the one of its mail domain.
         """
-        required, organization, route = self._required, self._place.organization, self._route
-        if organization is not None and self._user is None and route is not None and route.enforced:
+        organization, route = self._place.organization, self._route
+        is_own = route is not None and organization is not None and route.organization_slug == organization.slug
+        if organization is not None and self._user is None and route is not None and is_own and route.enforced:
             return NamedConnection(
                 id=route.connection_id,
                 organization_id=organization.id,
                 name=route.connection_name,
                 organization_name=organization.name,
             )
-        is_other = required is not None and (organization is None or required.organization_id != organization.id)
-        return None if self._hidden and is_other else required
+        return self._required
 
     def _journey(self) -> Journey:
         uow, place = self._uow, self._place

@@ -16,6 +16,7 @@ from core.saml import contacts, judgement, providers
 from core.saml.messages import AuthnRequest, MessageRefused, StatusOf
 from core.saml.providers import SamlProvider
 from core.secrets import Secret, hash_token
+from core.sign_in.proofs import Target
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -176,12 +177,19 @@ class Ticket:
     value: Secret
 
 
-def require_open(uow: UnitOfWork, state: str) -> None:
-    """Raise `BadRequest` for the field of a sign-in unless a request waits under the state."""
-    if not uow.saml_requests.is_open(hash_token(state), at=uow.now):
+def require_open(uow: UnitOfWork, state: str) -> Target:
+    """Return where the request that waits under a state signs in; raise `BadRequest` for the field of a sign-in."""
+    target = open_target(uow, state)
+    if target is None:
         raise BadRequest.of_field(
             "saml_state", "This sign-in at the application has expired. Start again at the application."
         )
+    return target
+
+
+def open_target(uow: UnitOfWork, state: str) -> Target | None:
+    """Return where the request that waits under a state signs in; None when none waits."""
+    return uow.saml_requests.open_target(hash_token(state), at=uow.now)
 
 
 def make_ticket(uow: UnitOfWork, state: str, session_id: UUID) -> Ticket | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts.providers import Provider
-from core.errors import Refusal, on_the_way_to
+from core.errors import Refusal, SsoRequired, on_the_way_to
 from core.key_certificates import SamlSigningKey
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
@@ -111,6 +111,9 @@ def _answer(
         return task.interact(AuthenticationRequired(), caller)
     standing = found.standing
     caller.forbid_impersonation()
+    if caller.confinement is not None and not caller.confinement.allows(provider.organization_id, provider.service_id):
+        # The session opens another organization or service alone: its user signs in for this one.
+        return task.interact(AuthenticationRequired(), caller)
     if standing.is_suspended:
         return task.refuse(_DENIED, caller, SignInReason.SUSPENDED, problem=MembershipSuspended())
     if not standing.is_admitted(members_only=provider.configuration.members_only):
@@ -266,7 +269,7 @@ class _Task:
         except SecondFactorRequired as refusal:
             # A member of an organization that requires two factors, who has set none up.
             return self.refuse(_DENIED, caller, SignInReason.SECOND_FACTOR_REQUIRED, problem=refusal)
-        if isinstance(begun, SecondFactorDue):
+        if isinstance(begun, (SecondFactorDue, SsoRequired)):
             return self.interact(AuthenticationRequired(), caller)
         if isinstance(begun, Refusal):
             return begun

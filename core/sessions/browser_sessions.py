@@ -46,6 +46,8 @@ class BrowserSession:
     address back. `form_token` is what the forms of its pages carry. A session that began under a custom domain has
     `domain_id`, and signs in to the organization of that domain only. `language` is that of the account. That of an
     impersonation names the session of the platform owner in whose browser it is, and when it ends at the latest.
+    `lacks_required_connection` says that an organization requires its own sign-in of the user, and that the session
+    began otherwise.
     """
 
     session_id: UUID
@@ -71,6 +73,7 @@ class BrowserSession:
     language: str | None = None
     impersonator_session_id: UUID | None = None
     impersonated_until: datetime | None = None
+    lacks_required_connection: bool = False
     form_token: Secret = field(default=Secret(""))
 
     @property
@@ -94,6 +97,20 @@ class BrowserSession:
             connection_id=self.connection_id,
             role=self.confined_to_role,
         )
+
+    @property
+    def is_closed_to_account(self) -> bool:
+        """Whether it opens what it is limited to alone, and nothing of the account (decisions 13.6)."""
+        return self.confined_to is not None and self.lacks_required_connection
+
+    def goes_to(self, organization_id: UUID | None, service_id: UUID | None) -> bool:
+        """Return whether its user goes on there as they are, or signs in for it first."""
+        confinement = self.confinement
+        if confinement is None:
+            return not self.lacks_required_connection
+        if organization_id is None:
+            return not self.is_closed_to_account
+        return confinement.allows(organization_id, service_id)
 
     def is_recent(self, period: timedelta, *, at: datetime) -> bool:
         """Return whether its user has authenticated within that period."""

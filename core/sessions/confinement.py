@@ -1,4 +1,4 @@
-"""What a session is limited to that began with the word of another party."""
+"""What a session is limited to that began with the word of another party, or without a required sign-in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Confinement:
     all that it opens (decisions 10.6).
 
     Such a session began with the word of another party: an identity provider of the organization, or an account that a
-    service may have linked.
+    service may have linked. Or it lacks the sign-in that another organization requires of its user (decisions 13.6).
     """
 
     organization_id: UUID

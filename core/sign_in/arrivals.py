@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts import single_sign_on
+from core.accounts.single_sign_on import RequiredConnection
 from core.accounts.users import User
 from core.errors import Refusal
 from core.events import person_events
@@ -16,9 +17,9 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
 from core.organizations.session_strength import SecondFactorRequired
 from core.sessions.callers import have_second_factor
-from core.sign_in import recognition, risk
+from core.sign_in import places, recognition, risk
 from core.sign_in.places import Place
-from core.sign_in.proofs import Destination, IdentityProof
+from core.sign_in.proofs import Destination, IdentityProof, Target
 from core.sign_in.reasons import SignInReason
 from core.sign_in.recognition import DeviceMatch
 from core.sign_in.risk import Habits, Risk
@@ -72,7 +73,8 @@ class Circumstances:
     """
 
     place: Deferred[Place]
-    required_connection: Deferred[UUID | None]
+    target: Deferred[Target]
+    required_connection: Deferred[RequiredConnection | None]
     device_match: Deferred[DeviceMatch]
     habits: Deferred[Habits]
     receivers: Deferred[Sequence[UUID | None]]
@@ -80,8 +82,10 @@ class Circumstances:
 
 def defer_circumstances(uow: UnitOfWork, user_id: UUID, destination: Destination) -> Circumstances:
     """Defer reading the circumstances of a sign-in; the statement that locks the account goes out before."""
+    place = uow.sign_in_places.defer(user_id, destination.organization_slug, destination.service_slug)
     return Circumstances(
-        place=uow.sign_in_places.defer(user_id, destination.organization_slug, destination.service_slug),
+        place=place,
+        target=places.defer_target(uow, destination, place),
         required_connection=single_sign_on.defer_required_connection(uow, user_id),
         device_match=recognition.defer_recognition(uow, user_id, destination.device_token),
         habits=risk.defer_habits(uow, user_id),

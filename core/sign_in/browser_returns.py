@@ -36,6 +36,8 @@ _SEGMENTS: Final = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]
 # What a segment may not contain once it is decoded: another segment, its Windows form, or what is not printed.
 _UNSAFE: Final = re.compile(r"[/\\\x00-\x20\x7f]")
 _QUERY: Final = re.compile(r"[!-~]*")
+# The pages of an organization name it in their paths; PostgreSQL reads the expression too.
+PAGE_OF_ORGANIZATION: Final = "^/app/(?:organizations|invitations/joined)/([^/?]+)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,11 @@ class BrowserReturn:
         """The path on which a request goes on, if the sign-in belongs to one."""
         return self.request_target or self.target
 
+    @property
+    def leads_to_organization(self) -> str | None:
+        """The slug of the organization to which the sign-in leads: the one that is named, or that of the page."""
+        return self.organization_slug or organization_of_page(self.target)
+
 
 def safe_path(text: str) -> str | None:
     """Return a path of Gatehouse without parameters; None for everything else."""
@@ -82,6 +89,12 @@ def safe_target(text: str) -> str | None:
     path, _, query = text.partition("?")
     is_safe = safe_path(path) is not None and len(text) <= TARGET_CHARACTERS_MAX and _QUERY.fullmatch(query)
     return text if is_safe else None
+
+
+def organization_of_page(path: str) -> str | None:
+    """Return the slug of the organization to which a page belongs; None for every other path."""
+    found = re.match(PAGE_OF_ORGANIZATION, path)
+    return found[1] if found is not None else None
 
 
 def keep(uow: UnitOfWork, wanted: BrowserReturn) -> Secret:

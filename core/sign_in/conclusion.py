@@ -199,7 +199,7 @@ def _admit(candidate: Candidate) -> AssessedSignIn | Refusal:
     refusal = _refusal_by(rules.OF_DESTINATION, candidate)
     if refusal is not None:
         return refusal
-    return assess(uow, candidate.account, candidate.proof, candidate.place, candidate.known_circumstances)
+    return assess(uow, candidate.account, candidate.limited_proof, candidate.place, candidate.known_circumstances)
 
 
 def _refusal_by(of: Sequence[SignInRule], candidate: Candidate) -> Refusal | None:

@@ -51,7 +51,10 @@ def _keep(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InB
         return _continue(uow, session, present)
     if browser.is_again:
         raise SessionOver
-    if present is not None:
+    if present is not None and present.user_id == session.user_id and present.is_closed_to_account:
+        # What is signed in to by it goes on: its user signs in to each organization apart, and leaves none by that.
+        uow.browser_sessions.store_use(present.session_id, ends_at=uow.now, leave_organization=False)
+    elif present is not None:
         sessions.sign_out(uow, present.session_id, present.user_id, present.email)
     ends_at = browser_sessions.end_of(
         session.created_at,

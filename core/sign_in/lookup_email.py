@@ -8,6 +8,8 @@ from uuid import UUID
 
 from core.email_addresses import domain_of, normalize_email
 from core.lazy_dataclasses import dataclass
+from core.sign_in import places
+from core.sign_in.upstream.domain_routes import OpenRoute
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -33,10 +35,18 @@ class EmailLookupResult:
     login_url: str | None = None
 
 
-def by_domain(uow: UnitOfWork, email: str, *, base_url: str) -> EmailLookupResult:
-    """Return how the domain of an address signs in; by password unless an organization has routed it."""
+def by_domain(
+    uow: UnitOfWork, email: str, *, base_url: str, organization_slug: str | None = None, is_checked: bool = False
+) -> EmailLookupResult:
+    """Return how the domain of an address signs in; by password unless an organization has routed it.
+
+    On the way to another organization the connection of a route is not named, because its session may not go on there.
+    With `is_checked`, raise `NotFound` for an organization that does not exist.
+    """
     domain = domain_of(normalize_email(email, uow.domain_names.to_ascii))
-    route = uow.domain_routes.open_route(domain)
+    if is_checked:
+        places.require_known(uow, organization_slug)
+    route = route_for(uow, domain, organization_slug)
     if route is None:
         return EmailLookupResult(domain=domain, auth_method=AuthMethod.PASSWORD)
     return EmailLookupResult(
@@ -48,3 +58,9 @@ def by_domain(uow: UnitOfWork, email: str, *, base_url: str) -> EmailLookupResul
         sso_required=route.enforced,
         login_url=f"{base_url}/auth/upstream?connection_id={route.connection_id}",
     )
+
+
+def route_for(uow: UnitOfWork, domain: str, organization_slug: str | None) -> OpenRoute | None:
+    """Return the route of a domain whose connection may go on to an organization, or to none; None without one."""
+    route = uow.domain_routes.open_route(domain)
+    return route if route is not None and organization_slug in {None, route.organization_slug} else None

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from core.accounts import profile
 from core.accounts.profile import SignInMethods
+from core.accounts.single_sign_on import RequiredConnection
 from core.lazy_dataclasses import dataclass
 from core.sessions.callers import Caller
 from core.sign_in import identities
@@ -38,6 +39,11 @@ class NamedConnection:
     organization_id: UUID
     name: str
     organization_name: str
+
+    @property
+    def standing(self) -> RequiredConnection:
+        """The connection as one that is required."""
+        return RequiredConnection(connection_id=self.id, organization_id=self.organization_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,10 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import MembershipSuspended
 from core.organizations.organizations import Organization
+from core.secrets import hash_token
 from core.services.services import Service
 from core.sessions.security_profiles import OtherWayRefused
-from core.sign_in.proofs import Destination
+from core.sign_in.proofs import Destination, Target
 from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ class Place:
     def service_id(self) -> UUID | None:
         """The service of the session to begin."""
         return self.service.id if self.service is not None else None
+
+    @property
+    def target(self) -> Target:
+        """The organization and the service, by their ids."""
+        return Target(organization_id=self.organization_id, service_id=self.service_id)
 
     @property
     def has_access(self) -> bool:
@@ -88,6 +94,44 @@ def refusal_of_other_way(place: Place, destination: Destination) -> Refusal | No
     if place.service is None or place.service.security_profile is None or destination.is_pushed:
         return None
     return OtherWayRefused().because(SignInReason.OTHER_WAY)
+
+
+def defer_target(uow: UnitOfWork, destination: Destination, place: Deferred[Place]) -> Deferred[Target]:
+    """Defer reading where a sign-in leads at last: to its place, or to the request that waits for it.
+
+    Whoever authenticates again goes on in the session that there is, with its limits.
+    """
+    browser = destination.browser
+    if destination.organization_slug is not None:
+        return lambda: place().target
+    if browser is None or destination.target is not None:
+        return lambda: destination.target or Target()
+    if browser.is_again:
+        return lambda: Target.within(browser.present.confinement if browser.present is not None else None)
+    return defer_target_of_way(uow, browser.return_id, browser.organization_slug)
+
+
+def defer_target_of_way(uow: UnitOfWork, return_id: str, organization_slug: str | None) -> Deferred[Target]:
+    """Defer reading where a sign-in in a browser leads: to what a return names, else to the organization of a page.
+
+    At a custom domain it is always the organization of the domain.
+    """
+    at_host = uow.origin.custom_host
+    fallback = Target(organization_id=at_host.organization_id if at_host is not None else None)
+    if not return_id and organization_slug is None:
+        return lambda: fallback
+    found = uow.sign_in_places.defer_target(hash_token(return_id) if return_id else None, organization_slug)
+    return lambda: found() or fallback
+
+
+def target_of_way(uow: UnitOfWork, return_id: str, organization_slug: str | None) -> Target:
+    """Return what `defer_target_of_way` reads."""
+    return defer_target_of_way(uow, return_id, organization_slug)()
+
+
+def target_of(uow: UnitOfWork, user_id: UUID, organization_slug: str | None, service_slug: str | None) -> Target:
+    """Return where a sign-in leads that names an organization and a service; what does not exist is left out."""
+    return uow.sign_in_places.defer(user_id, organization_slug, service_slug)().target
 
 
 def require_known(uow: UnitOfWork, slug: str | None) -> Organization | None:

@@ -61,11 +61,27 @@ class IdentityProof:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The organization and the service to which a sign-in leads at last; None for one that it does not name."""
+
+    organization_id: UUID | None = None
+    service_id: UUID | None = None
+
+    @classmethod
+    def within(cls, limits: Confinement | None) -> Target:
+        """Return the target of sessions with these limits."""
+        if limits is None:
+            return cls()
+        return cls(organization_id=limits.organization_id, service_id=limits.service_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InBrowser:
     """A sign-in on a page: its session is kept in the browser, which may have one already.
 
     `is_again` means that the user of the present session proves again that they are there, by one factor. `return_id`
-    names where the sign-in leads, if its form carried an id of `browser_returns.py`.
+    names where the sign-in leads, if its form carried an id of `browser_returns.py`, and `organization_slug` the
+    organization whose page it leads to.
     """
 
     present: BrowserSession | None = None
@@ -74,6 +90,7 @@ class InBrowser:
     # The value of the cookie that binds the browser to its sign-ins with other providers.
     upstream_binding: str | None = field(default=None, repr=False)
     return_id: str = field(default="", repr=False)
+    organization_slug: str | None = None
 
     @property
     def is_signed_in_by_mail(self) -> bool:
@@ -91,7 +108,8 @@ class Destination:
     """The organization and service to sign in to, and the token of the device.
 
     `browser` is set where the session is to be kept in a browser, `parent_id` where it is the child of such a session.
-    `is_pushed` says that the service has pushed the request that the sign-in answers.
+    `is_pushed` says that the service has pushed the request that the sign-in answers. `target` is that of a request
+    which waits for the sign-in, where another than its own place is known.
     """
 
     organization_slug: str | None = None
@@ -100,6 +118,7 @@ class Destination:
     browser: InBrowser | None = None
     parent_id: UUID | None = None
     is_pushed: bool = False
+    target: Target | None = None
 
     @property
     def continued_session_id(self) -> UUID | None:

@@ -14,15 +14,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses
+from core.accounts.single_sign_on import RequiredConnection
 from core.accounts.users import User
 from core.errors import Forbidden, Refusal, SsoRequired
 from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
+from core.sessions.confinement import Confinement
 from core.sign_in import entitlement, places
 from core.sign_in.arrivals import Circumstances, defer_circumstances
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.places import Place
-from core.sign_in.proofs import Destination, IdentityProof
+from core.sign_in.proofs import Destination, IdentityProof, Target
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import ClosedToProviders, EmailNotVerified, SignInRefused
 
@@ -106,6 +108,44 @@ class Candidate:
         """Where the sign-in leads, and what the user is there."""
         return self.known_circumstances.place()
 
+    @cached_property
+    def target(self) -> Target:
+        """Where the sign-in leads at last; a limited proof that leads nowhere stays with what it is limited to."""
+        target = self.known_circumstances.target()
+        return target if target.organization_id is not None else Target.within(self.proof.confinement)
+
+    @cached_property
+    def lacking_connection(self) -> RequiredConnection | None:
+        """The connection by which the user has to sign in and does not; None when the way is open."""
+        required = self.known_circumstances.required_connection()
+        confinement = self.proof.confinement
+        if required is None or (confinement is not None and confinement.connection_id == required.connection_id):
+            return None
+        browser = self.destination.browser
+        if browser is None:
+            return required
+        present = browser.present if browser.is_again else None
+        if present is not None and present.connection_id == required.connection_id:
+            return None
+        # A browser that comes from the connection signs in to the account, so that the two are linked.
+        binding, coming = browser.upstream_binding, self.uow.upstream_sign_ins
+        is_linking = binding is not None and coming.is_linking(
+            hash_token(binding), self.account.id, required.connection_id
+        )
+        return None if is_linking else required
+
+    @property
+    def limited_proof(self) -> IdentityProof:
+        """The proof of a sign-in that every rule lets in, with what its session is limited to.
+
+        Without the connection that another organization requires, it opens nothing but its target (decisions 13.6).
+        """
+        if self.lacking_connection is None or self.proof.confinement is not None:
+            return self.proof
+        organization_id, service_id = self.target.organization_id, self.target.service_id
+        assert organization_id is not None, "a sign-in without the required connection leads to no organization"
+        return replace(self.proof, confinement=Confinement(organization_id=organization_id, service_id=service_id))
+
     @property
     def known_circumstances(self) -> Circumstances:
         """The circumstances of a candidate that needs them."""
@@ -174,20 +214,10 @@ def _address_confirmed(candidate: Candidate) -> Refusal | None:
 
 
 def _single_sign_on(candidate: Candidate) -> Refusal | None:
-    required = candidate.known_circumstances.required_connection()
-    confinement = candidate.proof.confinement
-    if required is None or (confinement is not None and confinement.connection_id == required):
+    lacking = candidate.lacking_connection
+    if lacking is None or not lacking.holds_for(candidate.target.organization_id):
         return None
-    refusal = SsoRequired().because(SignInReason.SSO_REQUIRED)
-    browser = candidate.destination.browser
-    if browser is None:
-        return refusal
-    if browser.is_again and browser.present is not None and browser.present.connection_id == required:
-        return None
-    # A browser that comes from the connection signs in to the account, so that the two are linked.
-    binding, coming = browser.upstream_binding, candidate.uow.upstream_sign_ins
-    is_linking = binding is not None and coming.is_linking(hash_token(binding), candidate.account.id, required)
-    return None if is_linking else refusal
+    return SsoRequired().because(SignInReason.SSO_REQUIRED)
 
 
 def _of_place(judge: Callable[[Place, Destination], Refusal | None]) -> Callable[[Candidate], Refusal | None]:

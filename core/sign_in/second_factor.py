@@ -117,7 +117,9 @@ def verify(
     if user is None or challenge is None:
         raise _over(user_id, challenge_id, client)
     factor = uow.totp_secrets.lock(user_id)
-    destination = replace(challenge.destination, device_token=client.device_token, browser=client.browser)
+    destination = replace(
+        challenge.destination, device_token=client.device_token, browser=client.browser, target=client.target
+    )
     if factor is None or not factor.is_enabled:
         raise _noted(PreAuthOver().because(SignInReason.MFA_TURNED_OFF), challenge, destination)
     code = _parse(typed)

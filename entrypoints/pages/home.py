@@ -5,6 +5,7 @@ from typing import Final
 from core.platform import console
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
+from entrypoints.web.serving import browsers
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser
 from entrypoints.web.serving.hosts import on_custom_hosts
@@ -21,6 +22,8 @@ HOME: Final = "/app"
 async def show_home(call: Call) -> Page:
     """Show what a user can do in the browser."""
     is_custom_host = call.custom_host is not None
+    if not is_custom_host:
+        await browsers.require_open_page(call)
     return form_page(
         call,
         "home.html",

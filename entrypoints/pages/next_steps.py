@@ -53,6 +53,8 @@ class NextStep:
 
 _START: Final = NextStep(text=marked("Go to the start page"), href="/app")
 _SIGN_IN: Final = NextStep(text=marked("Sign in"), href=SIGN_IN)
+# Another step than that one, whose way `next_steps` keeps.
+_SIGN_IN_ON_THE_WAY: Final = NextStep(text=marked("Sign in"), href=f"{SIGN_IN}?")
 _SIGN_IN_AGAIN: Final = NextStep(text=marked("Sign in again"), href=SIGN_IN_AGAIN)
 _OTHER_ACCOUNT: Final = NextStep(text=marked("Use another account"), href=SIGN_OUT)
 _ORGANIZATIONS: Final = "/app/account/organizations"
@@ -64,7 +66,7 @@ _BY_REFUSAL: Final[dict[type[Refusal], tuple[NextStep, ...]]] = {
     NoSuchPath: (_START,),
     SecondFactorDue: (_SIGN_IN_AGAIN,),
     SetupLinkDead: (_START,),
-    SsoRequired: (_SIGN_IN,),
+    SsoRequired: (_SIGN_IN_ON_THE_WAY,),
     StopFirst: (_START,),
 }
 # What the pages below a path are about; the first that fits counts.
@@ -145,13 +147,15 @@ def next_steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
     if call.acts_for is not None:
         # A platform owner who acts as another user stops first, by the button of every page.
         steps = tuple(step for step in steps if step not in {_OTHER_ACCOUNT, _SIGN_IN_AGAIN}) or (_START,)
-    return tuple(_other_account(call) if step is _OTHER_ACCOUNT else step for step in steps)
+    return tuple(_on_the_way(call, step) for step in steps)
 
 
-def _other_account(call: Call) -> NextStep:
-    """Return the step to sign out and use another account, on the same way."""
+def _on_the_way(call: Call, step: NextStep) -> NextStep:
+    """Return a step with the way that the request carries, where the step keeps it."""
     way = call.form.way if isinstance(call.form, WayForm) else ReturnQuery(return_id=call.return_id)
-    return replace(_OTHER_ACCOUNT, href=call.switches_at or way.on(SIGN_OUT))
+    if step is _OTHER_ACCOUNT:
+        return replace(step, href=call.switches_at or way.on(SIGN_OUT))
+    return replace(step, href=call.repeats_at or way.on(SIGN_IN)) if step is _SIGN_IN_ON_THE_WAY else step
 
 
 def _steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:

@@ -87,9 +87,14 @@ async def requesting_browser(call: Call, way: ReturnQuery) -> RequestingBrowser:
         browsers.bind_link(call),
         return_to=browser_returns.safe_path(way.return_to) or "",
         return_id=way.return_id if len(way.return_id) <= browser_returns.ID_CHARACTERS_MAX else "",
-        organization_slug=kept.organization_slug if kept is not None else None,
+        organization_slug=organization_of(way, kept),
         service_slug=kept.service_slug if kept is not None else None,
     )
+
+
+def organization_of(way: ReturnQuery, kept: BrowserReturn | None) -> str | None:
+    """Return the slug of the organization to which a way leads, by what its id stands for; None without one."""
+    return kept.leads_to_organization if kept is not None else browser_returns.organization_of_page(way.return_to)
 
 
 def way_of(call: Call, browser: RequestingBrowser | None) -> ReturnQuery | None:

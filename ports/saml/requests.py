@@ -7,6 +7,7 @@ from uuid import UUID
 from core.deferred import Deferred
 from core.saml.providers import SamlProvider
 from core.saml.requests import PendingRequest
+from core.sign_in.proofs import Target
 
 
 class SamlRequests(Protocol):
@@ -26,8 +27,8 @@ class SamlRequests(Protocol):
         """Defer marking a request as answered; False when it is already, as for the loser of concurrent calls."""
         ...
 
-    def is_open(self, state_hash: bytes, *, at: datetime) -> bool:
-        """Return whether a request is not answered and not expired."""
+    def open_target(self, state_hash: bytes, *, at: datetime) -> Target | None:
+        """Return where a request signs in; None when it is unknown, answered or expired."""
         ...
 
     def put_ticket(

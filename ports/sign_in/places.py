@@ -5,6 +5,7 @@ from uuid import UUID
 
 from core.deferred import Deferred
 from core.sign_in.places import Place
+from core.sign_in.proofs import Target
 
 
 class SignInPlaces(Protocol):
@@ -12,4 +13,11 @@ class SignInPlaces(Protocol):
 
     def defer(self, user_id: UUID, organization_slug: str | None, service_slug: str | None) -> Deferred[Place]:
         """Defer reading the place of a sign-in; of what is not named or does not exist, nothing is in it."""
+        ...
+
+    def defer_target(self, return_hash: bytes | None, organization_slug: str | None) -> Deferred[Target | None]:
+        """Defer reading the organization and service that the return with that hash of its id names, expired or not.
+
+        Without them it is the organization of that slug; None when there is none.
+        """
         ...

@@ -45,3 +45,22 @@ async def prove_domain(world: World, owner: SignedInUser, connection_id: str) ->
     world.connection.execute(
         "UPDATE domain_routes SET status = 'verified', verified_at = %s, proved_at = %s", (world.clock(), world.clock())
     )
+
+
+async def enforce(world: World, slug: str = "acme", domain: str = "acme.example") -> SignedInUser:
+    """Let an organization enforce its sign-in on a domain, as if its name servers had proved it; return the owner."""
+    rows = world.rows("SELECT id FROM organizations WHERE slug = %s", slug)
+    organization_id = rows[0][0] if rows else world.organization(slug)
+    owner = await world.signed_in_member(organization_id, email=f"owner@{domain}")
+    path = f"/api/organizations/{slug}"
+    body = {"type": "oidc", "name": slug.title(), "issuer": "https://idp.example", "client_id": "x"}
+    made = await owner.post(f"{path}/upstream-providers", {**body, "client_secret": "secret"})
+    route = await owner.post(f"{path}/domain-routes", {"domain": domain, "provider_id": made.json["id"]})
+    assert route.status == 200, route.text
+    world.connection.execute(
+        "UPDATE domain_routes SET status = 'verified', verified_at = %s, proved_at = %s WHERE organization_id = %s",
+        (world.clock(), world.clock(), organization_id),
+    )
+    enforced = await owner.patch(f"{path}/domain-routes/{route.json['id']}", {"enforced": True})
+    assert enforced.status == 200, enforced.text
+    return owner

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.domains_in_force import IN_FORCE
 from adapters.postgres.driver.columns import prefixed
-from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.sessions.callers import CALLER, LIVE, LIVE_SESSION, caller_row, live_at
 from adapters.postgres.transaction import Aggregate
@@ -54,7 +54,6 @@ class PostgresAccess(Aggregate):
                 "session_id": session_id,
                 "slug": slug,
                 **live_at(self._transaction.now),
-                **in_force_at(self._transaction.now),
             },
         )
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
+from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
 from core.organizations.departures import EndedLink, EndedSessions, LinkOrigin
 

@@ -11,14 +11,7 @@ from adapters.postgres.driver.rows import Row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.domain_proofs import FAILING_MAX, DomainProof, ProofStatus
 
-# What `DomainProof.is_in_force` says, for the only claim of a statement.
-IN_FORCE: Final = "verified_at IS NOT NULL AND (failing_since IS NULL OR failing_since > %(failing_after)s)"
 PROOF: Final = "domain, value, status, verified_at, proved_at, failing_since, checked_at, next_check_at"
-
-
-def in_force_at(now: datetime) -> dict[str, datetime]:
-    """Return the value of `IN_FORCE` at that time."""
-    return {"failing_after": now - FAILING_MAX}
 
 
 def proof_row(*, status: str, **columns: Any) -> DomainProof:

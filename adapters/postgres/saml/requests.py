@@ -12,6 +12,7 @@ from adapters.postgres.transaction import Aggregate
 from core.saml.messages import SamlStatus, StatusOf
 from core.saml.providers import SamlProvider
 from core.saml.requests import PendingRequest, Terms
+from core.sign_in.proofs import Target
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -69,11 +70,13 @@ class PostgresSamlRequests(Aggregate):
             (at, pending.id, pending.organization_id),
         )
 
-    def is_open(self, state_hash: bytes, *, at: datetime) -> bool:
-        return self._value(
+    def open_target(self, state_hash: bytes, *, at: datetime) -> Target | None:
+        return self._one(
+            Target,
             """
-            SELECT EXISTS (SELECT FROM saml_requests
-                           WHERE  state_hash = %s AND answered_at IS NULL AND expires_at > %s)
+            SELECT organization_id, service_id
+            FROM   saml_requests
+            WHERE  state_hash = %s AND answered_at IS NULL AND expires_at > %s
             """,
             (state_hash, at),
         )

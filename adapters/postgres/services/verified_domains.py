@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
+from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
 
 

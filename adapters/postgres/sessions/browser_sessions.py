@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from adapters.postgres.domains_in_force import ENFORCED_ROUTE
 from adapters.postgres.sessions.callers import IS_IMPERSONATOR_OWNER, IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.sessions.browser_sessions import BrowserSession
@@ -38,7 +39,14 @@ _LIVE: Final = f"""
            u.disowned_at IS NOT NULL AS is_disowned,
            u.language,
            s.impersonator_session_id,
-           CASE WHEN s.impersonator_id IS NOT NULL THEN s.expires_at END AS impersonated_until
+           CASE WHEN s.impersonator_id IS NOT NULL THEN s.expires_at END AS impersonated_until,
+           s.impersonator_id IS NULL AND NOT u.is_platform_owner AND u.disowned_at IS NULL
+           AND EXISTS (SELECT {ENFORCED_ROUTE}
+                         AND  s.connection_id IS DISTINCT FROM c.id
+                         AND  NOT EXISTS (SELECT FROM memberships
+                                          WHERE  organization_id = route.organization_id AND user_id = u.id
+                                            AND  role = 'owner' AND suspended_at IS NULL))
+                          AS lacks_required_connection
     FROM   browser_sessions b
     JOIN   sessions s         ON s.id = b.session_id
     JOIN   users u            ON u.id = s.user_id

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.domains_in_force import ENFORCED_ROUTE, in_force_at
 from adapters.postgres.transaction import Aggregate
 from core.deferred import Deferred
 from core.sessions.callers import Caller, ServicePlan
@@ -19,7 +20,7 @@ IS_LIVE: Final = "s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshe
 # Of the impersonator `i` of a session `s`, if it has one.
 IS_IMPERSONATOR_OWNER: Final = "(s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))"
 # Every table is read by a primary or another unique key, so that no table's size matters.
-CALLER: Final = """
+CALLER: Final = f"""
     u.id                  AS user_id,
     u.email,
     u.email_verified_at,
@@ -69,6 +70,11 @@ CALLER: Final = """
                                                         ELSE s.confined_to END
                            -- A link that an organization made, and its user never used, does not count.
                            AND  last_login_at IS NOT NULL)
+              -- An address under another organization's enforced route counts without membership (decisions 13.6).
+              OR EXISTS (SELECT {ENFORCED_ROUTE}
+                           AND  u.disowned_at IS NULL
+                           AND  route.organization_id <> CASE WHEN s.service_id IS NOT NULL THEN s.organization_id
+                                                              ELSE s.confined_to END)
          ELSE false END   AS belongs_elsewhere,
     s.confined_to,
     s.confined_to_service,
@@ -80,7 +86,7 @@ CALLER: Final = """
     -- Without a verified address or a second factor the appointment gives no power (decisions 5.12).
     u.is_platform_support AND u.mfa_enabled_at IS NOT NULL AND u.email_verified_at IS NOT NULL
         AND u.disowned_at IS NULL       AS is_platform_support
-"""
+"""  # noqa: S608 - made of constants alone
 LIVE: Final = """
     FROM   sessions s
     JOIN   users u                   ON u.id = s.user_id
@@ -141,8 +147,8 @@ class PostgresCallers(Aggregate):
 
 
 def live_at(now: datetime) -> dict[str, datetime]:
-    """Return the values of `IS_LIVE` at that time."""
-    return {"now": now, "used_since": now - IDLE_LIFETIME}
+    """Return the values of `IS_LIVE` and `CALLER` at that time."""
+    return {"now": now, "used_since": now - IDLE_LIFETIME, **in_force_at(now)}
 
 
 def caller_row(*, service_plan: dict[str, Any] | None, service_security_profile: str | None, **columns: Any) -> Caller:

@@ -205,7 +205,10 @@ class PostgresSessions(Aggregate):
             SET    revoked_at = %(now)s
             FROM   bound
             WHERE  s.user_id = bound.id AND s.connection_id IS DISTINCT FROM %(connection_id)s
-              AND  (s.organization_id = %(organization_id)s OR s.organization_id IS NULL)
+              AND  (s.organization_id = %(organization_id)s
+                    -- Not those that open another organization alone.
+                    OR (s.organization_id IS NULL
+                        AND coalesce(s.confined_to, %(organization_id)s) = %(organization_id)s))
               AND  s.impersonator_id IS NULL
               AND  {IS_LIVE}
             RETURNING bound.id AS user_id, bound.email

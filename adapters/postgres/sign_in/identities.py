@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.crypto.vault import Vault
-from adapters.postgres.organizations.domain_proofs import IN_FORCE, in_force_at
+from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret

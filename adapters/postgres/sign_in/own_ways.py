@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from adapters.postgres.organizations.domain_proofs import in_force_at
+from adapters.postgres.domains_in_force import in_force_at
 from adapters.postgres.sign_in.upstream.domain_routes import IS_ENFORCED, OF_USER
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER

@@ -11,7 +11,9 @@ from adapters.postgres.services.services import service_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import Organization
 from core.services.services import Service
+from core.sign_in.browser_returns import PAGE_OF_ORGANIZATION
 from core.sign_in.places import Place
+from core.sign_in.proofs import Target
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -28,6 +30,21 @@ _PLACE: Final = f"""
 """  # noqa: S608 - made of the names of fields
 
 
+# A return to a page of the console names its organization in the path.
+_TARGET: Final = """
+    WITH kept AS (
+        SELECT coalesce(organization_slug, substring(target FROM %(page)s)) AS slug, service_slug
+        FROM   browser_returns
+        WHERE  id_hash = %(return_hash)s
+    )
+    SELECT o.id AS organization_id, s.id AS service_id
+    FROM      organizations o
+    LEFT JOIN kept       ON true
+    LEFT JOIN services s ON s.organization_id = o.id AND s.slug = kept.service_slug
+    WHERE     o.slug = coalesce((SELECT slug FROM kept), %(organization_slug)s)
+"""
+
+
 class PostgresSignInPlaces(Aggregate):
     """The port `SignInPlaces`."""
 
@@ -38,6 +55,13 @@ class PostgresSignInPlaces(Aggregate):
             _place, _PLACE, {"organization_slug": organization_slug, "service_slug": service_slug, "user_id": user_id}
         )
         return lambda: found() or Place()
+
+    def defer_target(self, return_hash: bytes | None, organization_slug: str | None) -> Deferred[Target | None]:
+        return self._defer_one(
+            Target,
+            _TARGET,
+            {"return_hash": return_hash, "organization_slug": organization_slug, "page": PAGE_OF_ORGANIZATION},
+        )
 
 
 def _place(*, is_member: bool, is_suspended: bool, **columns: Any) -> Place:

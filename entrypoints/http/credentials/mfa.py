@@ -1,5 +1,6 @@
 """Turning multi-factor authentication on and off, its backup codes, and the code at sign-in."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import msgspec
@@ -8,6 +9,7 @@ from core.credentials import mfa
 from core.credentials.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, MfaStatus, SetupCodeWrong
 from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
+from core.saml import requests
 from core.sign_in import second_factor
 from core.sign_in.second_factor import CodeWrong, PreAuthExpired, PreAuthInvalid, PreAuthOver, TooManyWrongCodes
 from entrypoints.shared.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
@@ -143,6 +145,9 @@ async def verify(call: Call, body: MfaVerification) -> token_answers.SignInToken
     """
     if not call.claims:
         await admit_pre_auth_token(call, body.preauth_token)
+    client, saml_state = token_answers.destination(call), call.claims.get(token_answers.SAML_STATE_CLAIM)
+    if saml_state is not None:
+        client = replace(client, target=await call.read(requests.open_target, saml_state))
     verified = await token_answers.transact_counted(
         call,
         second_factor.verify,
@@ -150,11 +155,9 @@ async def verify(call: Call, body: MfaVerification) -> token_answers.SignInToken
         UUID(call.claims["challenge"]),
         body.code,
         network=call.throttled_network,
-        client=token_answers.destination(call),
+        client=client,
         trust_device=body.trust_device,
     )
     answer = token_answers.signed_in(call, verified.completed, method=verified.method)
-    answer.saml_redirect_url = await token_answers.back_to_service_provider(
-        call, verified.completed, call.claims.get(token_answers.SAML_STATE_CLAIM)
-    )
+    answer.saml_redirect_url = await token_answers.back_to_service_provider(call, verified.completed, saml_state)
     return answer

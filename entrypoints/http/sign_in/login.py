@@ -1,5 +1,7 @@
 """Signing in by password."""
 
+from dataclasses import replace
+
 from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.saml import requests
@@ -45,7 +47,7 @@ async def log_in(call: Call, body: Login) -> SignInTokens | PendingSecondFactor:
     """
     wanted = destination(call, body.org_slug, body.service_slug)
     if body.saml_state is not None:
-        await call.read(requests.require_open, body.saml_state)
+        wanted = replace(wanted, target=await call.read(requests.require_open, body.saml_state))
     outcome = await authenticate(call, body.email, body.password, wanted)
     answer = answer_outcome(call, outcome, saml_state=body.saml_state)
     if isinstance(answer, SignInTokens):

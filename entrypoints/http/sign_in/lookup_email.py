@@ -2,8 +2,10 @@
 
 import msgspec
 
+from core.errors import NotFound
 from core.sign_in import lookup_email
 from core.sign_in.lookup_email import EmailLookupResult
+from entrypoints.shared.sessions.token_answers import destination
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
@@ -12,13 +14,26 @@ routes = Routes("login", "Signing in with an email address and a password.")
 
 
 class EmailLookup(msgspec.Struct, kw_only=True):
-    """An email address."""
+    """An email address, and the organization and service to sign in to."""
 
     email: str
+    org_slug: str | None = None
+    service_slug: str | None = None
 
 
-@routes.post("/api/auth/lookup-email")
+@routes.post("/api/auth/lookup-email", refuses=(NotFound,))
 @public
 async def look_email_up(call: Call, body: EmailLookup) -> EmailLookupResult:
-    """Show how addresses of this domain sign in; the answer does not depend on whether an account has the address."""
-    return await call.read(lookup_email.by_domain, body.email, base_url=call.installation.settings.base_url)
+    """Show how addresses of this domain sign in; the answer does not depend on whether an account has the address.
+
+    With `org_slug` and `service_slug`, as at `POST /api/auth/login`, it is how they sign in there: the connection of
+    another organization does not sign in to it, and is not named.
+    """
+    wanted = destination(call, body.org_slug, body.service_slug)
+    return await call.read(
+        lookup_email.by_domain,
+        body.email,
+        base_url=call.installation.settings.base_url,
+        organization_slug=wanted.organization_slug,
+        is_checked=True,
+    )

@@ -92,8 +92,9 @@ async def submit_reset_form(call: Call, form: PasswordResetForm) -> Page:
             call, form.token, reset, password_problem=password_problem or "", repeated_problem=repeated_problem or ""
         )
     password_hash = await call.installation.passwords.hash(form.new_password)
+    way = returns.way_of(call, reset.browser)
+    call.repeats_at = (way or ReturnQuery()).on(SIGN_IN)
     done = await call.transact(password_reset.reset, form.token, password_hash)
-    way = returns.way_of(call, done.browser)
     text = translated(call, "Every session of your account has ended. Sign in again with the new password.")
     if way is None and done.browser is not None and done.place.name:
         text = f"{text} {where_it_goes_on(call, done.place)}"

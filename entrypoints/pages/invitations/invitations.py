@@ -16,7 +16,6 @@ from core.invitations.answers import InvitationUnknown
 from core.invitations.invitations import InvitationExpired
 from core.invitations.joining import AccountChanged, Answerable, DomainConnection, JoinBy
 from core.rate_limits import RateLimit
-from core.sign_in import lookup_email
 from core.sign_in.refusals import SignInRefused
 from entrypoints.pages import returns
 from entrypoints.pages.brands import brand_of
@@ -121,7 +120,7 @@ async def press_accept(call: Call, form: AcceptanceForm) -> PageOrRedirect:
         joined = await call.transact(joining.accept_before_connection, token, proof)
         return await _leading_page(call, found.connection, joined)
     if form.by == JoinBy.OTHER_WAY and found.join_by in {JoinBy.PASSWORD, JoinBy.OTHER_WAY}:
-        return await _join_and_choose(call, token, proof, found)
+        return await _join_and_choose(call, token, proof)
     if form.by != found.join_by or found.join_by is JoinBy.CONNECTION:
         return await _page(call, token, proof, found, form=form, refusal=AccountChanged(_CHANGED))
     if found.join_by is JoinBy.MAIL:
@@ -191,12 +190,11 @@ async def _join_with_password(call: Call, form: AcceptanceForm, found: Answerabl
     return await ways.conclude(call, outcome, way)
 
 
-async def _join_and_choose(call: Call, token: str, proof: str, found: Answerable) -> Response:
+async def _join_and_choose(call: Call, token: str, proof: str) -> Response:
     """Join with the account that there is, and show how it signs in."""
     joined = await call.transact(answers.accept, token, proof)
     await brand_of(call, joined.organization_id)
-    looked_up = await call.read(lookup_email.by_domain, found.email, base_url="")
-    return await methods_page(call, _way_on(joined), joined.email, found=looked_up)
+    return await methods_page(call, _way_on(joined), joined.email)
 
 
 async def _leading_page(call: Call, connection: DomainConnection, joined: Joined) -> Response:

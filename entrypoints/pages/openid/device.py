@@ -8,11 +8,12 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
-from core.errors import Forbidden, OrganizationNotActive
+from core.errors import Forbidden, OrganizationNotActive, SsoRequired
 from core.openid import device
 from core.openid.device import ACTIVATION_PATH, UserCodeExpired, UserCodeUnknown, WaitingDevice
 from core.organizations.session_strength import SecondFactorRequired
 from core.rate_limits import RateLimit
+from core.sessions.browser_sessions import BrowserSession
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SecondFactorDue, SignInRefused
@@ -74,9 +75,9 @@ async def type_code(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
 @in_browser_or_not
 async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
     """Sign the device in."""
-    if call.browser is None:
-        return await _to_sign_in(call, form.user_code)
     waiting = await call.read(device.find, form.user_code)
+    if call.browser is None or not _is_opened_by(call.browser, waiting):
+        return await _to_sign_in(call, form.user_code, waiting)
     brand = await brand_of(call, _organization_of(waiting))
     if waiting.client is None:
         # It can do whatever the user can, so they prove that they are there.
@@ -90,6 +91,8 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
         )
     except SecondFactorDue:
         return await _to_sign_in(call, form.user_code)
+    except SsoRequired:
+        return await _to_sign_in(call, form.user_code, waiting)
     except SecondFactorRequired:
         return await send_to_set_up(call, return_to=_address(form.user_code))
     return page(call, "device_answered.html", is_approved=True, brand=brand)
@@ -124,7 +127,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         waiting = await call.read(device.find, user_code)
     except (UserCodeUnknown, UserCodeExpired) as refusal:
         return form_page(call, "device.html", status=refusal.code.status, problem=refusal.message, user_code=user_code)
-    if call.browser is None:
+    if call.browser is None or not _is_opened_by(call.browser, waiting):
         return await _to_sign_in(call, user_code, waiting)
     if waiting.client is None:
         await recent(call, page=_address(user_code))
@@ -139,6 +142,14 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         brand=await brand_of(call, _organization_of(waiting)),
         here=_address(user_code),
     )
+
+
+def _is_opened_by(browser: BrowserSession, waiting: WaitingDevice) -> bool:
+    """Return whether the session of a browser may go on to where a device signs in; else its user signs in for it."""
+    if browser.confinement is None:
+        return True
+    service = waiting.client.service if waiting.client is not None else None
+    return browser.goes_to(service.organization_id if service else None, service.id if service else None)
 
 
 def _organization_of(waiting: WaitingDevice) -> UUID | None:

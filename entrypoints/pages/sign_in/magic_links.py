@@ -52,6 +52,7 @@ async def press_link(call: Call, form: LinkForm) -> PageOrRedirect:
         brand = await brand_of(call, exchanged.place.organization_id)
         # A program names where its link leads back to; a browser waits with the page for the code.
         return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.place, brand=brand)
+    call.repeats_at = way.on(browsers.SIGN_IN)
     # Another site cannot send this form: it does not know the token of a link that this browser has requested.
     await browsers.find_session(call)
     outcome = await transact_counted(call, magic_links.verify, form.token, ways.destination(call, way))

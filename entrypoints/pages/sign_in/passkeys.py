@@ -55,6 +55,10 @@ async def submit_passkey(call: Call, form: PasskeyForm) -> PageOrRedirect:
             assertion_of(decode_body(form.credential.encode(), AuthenticationCredential)),
             ways.destination(call, form.way),
         )
+    except SsoRequired as refusal:
+        if not form.email:
+            raise
+        return await methods_page(call, form.way, form.email, refusal=refusal)
     except (PasskeyRefused, BadRequest):
         refusal = PasskeyRefused()
         if form.email:

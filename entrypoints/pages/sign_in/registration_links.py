@@ -25,6 +25,7 @@ from entrypoints.pages.rendering import PageOrRedirect, page
 from entrypoints.pages.returns import ReturnQuery, read_in
 from entrypoints.pages.sign_in import ways
 from entrypoints.shared.sessions.token_answers import transact_counted
+from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call, shielded
 from entrypoints.web.serving.credentials import in_browser_or_not
 
@@ -53,6 +54,7 @@ async def confirm_registration(call: Call, form: RegistrationConfirmationForm) -
     # Elsewhere the registration says nothing about what waits in this browser.
     way = returns.way_of(call, found.registering_browser)
     wanted = ways.destination(call, way or ReturnQuery())
+    call.repeats_at = (way or ReturnQuery()).on(SIGN_IN)
     if way is not None:
         outcome = await transact_counted(call, registration_links.confirm, form.token, wanted)
         return await _lead_on(call, outcome, found, way)

@@ -7,6 +7,7 @@ from typing import Final
 
 from quart import Response
 
+from core.email_addresses import normalize_email
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import lookup_email
@@ -42,8 +43,8 @@ class PasswordForm(AddressForm, kw_only=True):
 @on_custom_hosts
 @in_browser_or_not
 async def show_sign_in(call: Call, query: ReturnQuery) -> PageOrRedirect:
-    """Show the sign-in page; a browser that is signed in is led on."""
-    if call.browser is not None:
+    """Show the sign-in page; a browser that is signed in is led on, unless its session does not go there."""
+    if call.browser is not None and await ways.goes_on(call, query):
         return await ways.go_on(call, query)
     return await address_page(call, query)
 
@@ -54,10 +55,10 @@ async def show_sign_in(call: Call, query: ReturnQuery) -> PageOrRedirect:
 async def submit_address(call: Call, form: AddressForm) -> PageOrRedirect:
     """Show how addresses of this domain sign in."""
     try:
-        found = await call.read(lookup_email.by_domain, form.email, base_url="")
+        normalize_email(form.email, call.installation.domain_names.to_ascii)
     except BadRequest:
         return await address_page(call, form.way, email=form.email, is_invalid=True)
-    return await methods_page(call, form.way, form.email.strip(), found=found)
+    return await methods_page(call, form.way, form.email.strip())
 
 
 @routes.get(PASSWORD, status=303)
@@ -77,7 +78,7 @@ async def submit_password(call: Call, form: PasswordForm) -> PageOrRedirect:
     wanted = ways.destination(call, form.way, stays_signed_in=stays_signed_in)
     try:
         outcome = await authenticate(call, form.email, form.password, wanted)
-    except (SignInRefused, BadRequest) as refusal:
+    except (SignInRefused, SsoRequired, BadRequest) as refusal:
         return await methods_page(call, form.way, form.email, refusal=refusal, stay=form.stay)
     return await ways.conclude(call, outcome, form.way, stays_signed_in=stays_signed_in)
 
@@ -118,18 +119,33 @@ async def methods_page(
     *,
     refusal: Refusal | None = None,
     stay: str = "",
-    found: EmailLookupResult | None = None,
 ) -> Response:
-    """Return the page of the second step, with what was refused, and the connection of the address's domain."""
+    """Return the page of the second step, with what was refused, and the connection of the address's domain.
+
+    The connection is there only where its session may go on.
+    """
     returns.remember_address(call, email)
+    kept = await returns.kept_return(call, way)
     return form_page(
         call,
         "sign_in_methods.html",
         status=refusal.code.status if refusal is not None else 200,
         connects=True,
-        **await returns.context(call, way),
+        **returns.shown(call, way, kept),
         email=email,
         problem=refusal.message if refusal is not None else "",
         stay=stay,
-        connection=found if found is not None and found.connection_id is not None else None,
+        connection=await _connection(call, way, kept, email),
     )
+
+
+async def _connection(call: Call, way: ReturnQuery, kept: BrowserReturn | None, email: str) -> EmailLookupResult | None:
+    """Return the connection of an address's domain; None where it has none, or where it does not sign in."""
+    organization = returns.organization_of(way, kept)
+    if organization is None and call.custom_host is not None:
+        organization = call.custom_host.organization_slug
+    try:
+        found = await call.read(lookup_email.by_domain, email, base_url="", organization_slug=organization)
+    except BadRequest:
+        return None
+    return found if found.connection_id is not None else None

@@ -7,8 +7,8 @@ from quart import Response
 from core.accounts import return_targets
 from core.accounts.return_targets import ReturnTarget
 from core.organizations.session_strength import SecondFactorRequired
-from core.sign_in import browser_returns
-from core.sign_in.browser_returns import BrowserReturn
+from core.sign_in import browser_returns, places
+from core.sign_in.browser_returns import BrowserReturn, organization_of_page
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
 from core.sign_in.proofs import Destination, InBrowser
@@ -76,8 +76,27 @@ def destination(call: Call, way: ReturnQuery, *, stays_signed_in: bool = False, 
             is_again=is_again,
             upstream_binding=upstream_binding(call),
             return_id=way.return_id,
+            organization_slug=organization_of_page(way.return_to),
         ),
     )
+
+
+async def goes_on(call: Call, way: ReturnQuery) -> bool:
+    """Return whether a browser that is signed in goes on as it is; else its user signs in for where the way leads."""
+    browser = call.in_browser
+    if browser.confinement is None:
+        return browser.goes_to(None, None)
+    target = await call.read(places.target_of_way, way.return_id, organization_of_page(way.return_to))
+    return browser.goes_to(target.organization_id, target.service_id)
+
+
+async def sign_in_page(call: Call, organization: str | None, service: str | None) -> str:
+    """Return the page that signs in for a place: again in the session of the browser, if that may go there."""
+    browser = call.browser
+    if browser is None:
+        return browsers.SIGN_IN
+    target = await call.read(places.target_of, browser.user_id, organization, service)
+    return browsers.SIGN_IN_AGAIN if browser.goes_to(target.organization_id, target.service_id) else browsers.SIGN_IN
 
 
 def upstream_binding(call: Call) -> str | None:
@@ -97,9 +116,10 @@ async def send_to_sign_in(
 ) -> Response:
     """Lead a browser to the sign-in and then to a path of Gatehouse, which may have a query.
 
-    A browser that is signed in is asked to sign in again. The pages show the name of the organization or service, given
-    by their slugs. The sign-in page proposes `email`. `request_key` names the request that the path answers, if any.
-    With `is_for_new_account` the page that creates an account comes first, where there is one.
+    A browser that is signed in is asked to sign in again, or anew where its session does not go. The pages show the
+    name of the organization or service, given by their slugs. The sign-in page proposes `email`. `request_key` names
+    the request that the path answers, if any. With `is_for_new_account` the page that creates an account comes first,
+    where there is one.
     """
     wanted = BrowserReturn(
         target=return_to,
@@ -109,7 +129,7 @@ async def send_to_sign_in(
         language=call.language,
         request_key=request_key,
     )
-    page = browsers.SIGN_IN if call.browser is None else browsers.SIGN_IN_AGAIN
+    page = await sign_in_page(call, organization, service)
     if is_for_new_account and call.custom_host is None:
         page = REGISTER
     return see_other(await browsers.sign_in_address(call, wanted, page=page))

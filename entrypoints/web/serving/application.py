@@ -39,6 +39,7 @@ from entrypoints.web.input.client_addresses import client_address, is_trusted_pe
 from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word
 from entrypoints.web.input.multipart import MULTIPART, decode_multipart
 from entrypoints.web.serving import hosts
+from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import (
     InternalFailure,
     answered,
@@ -49,7 +50,14 @@ from entrypoints.web.serving.answers import (
     see_other,
 )
 from entrypoints.web.serving.branding import brand_refusal
-from entrypoints.web.serving.browsers import ProtectedForm, SignInFirst, keep_way, require_form_token
+from entrypoints.web.serving.browsers import (
+    ProtectedForm,
+    SignInFirst,
+    keep_way,
+    require_form_token,
+    require_open_page,
+    sign_in_for_page,
+)
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import require_own_organization
 from entrypoints.web.serving.exchanges import Exchange
@@ -238,6 +246,8 @@ class Application(QuartTrio):
         if route.limits:
             call.limit(*route.limits)
         await route.who.admit(call)
+        if route.who.kind is CredentialKind.BROWSER_SESSION and not route.on_custom_hosts:
+            await require_open_page(call)
         if call.session_id is not None:
             call.limit_person()
         try:
@@ -248,6 +258,7 @@ class Application(QuartTrio):
             if route.refusal_page is not None:
                 await brand_refusal(call, refusal)
                 await keep_way(call, refusal)
+                await sign_in_for_page(call, refusal)
             raise
 
     async def _handle(self, route: Route, request: GatehouseRequest) -> Response:

@@ -20,6 +20,7 @@ from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sessions.browser_sessions import BrowserCookie
+from core.sessions.callers import ConfinedElsewhere
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.cookies import cookie_of
@@ -200,6 +201,23 @@ async def sign_in_address(call: Call, wanted: BrowserReturn | None, *, page: str
     call.limit(RateLimit.SIGN_IN_GROUP)
     return_id = await call.transact(browser_returns.keep, wanted)
     return f"{page}?{urlencode({'return_id': return_id.reveal()})}"
+
+
+async def require_open_page(call: Call) -> None:
+    """Lead a browser to sign in for a page of the account, which its session does not open (decisions 13.6).
+
+    The pages of an organization are judged by their use cases.
+    """
+    browser = call.in_browser
+    if browser.is_closed_to_account and browser_returns.organization_of_page(call.request.path) is None:
+        raise SignInFirst(await sign_in_address(call, present_target(call)))
+
+
+async def sign_in_for_page(call: Call, refusal: Refusal) -> None:
+    """Lead a browser to sign in for a page of another organization than the one that its session is limited to."""
+    is_elsewhere = isinstance(refusal, ConfinedElsewhere) and call.browser is not None
+    if is_elsewhere and browser_returns.organization_of_page(call.request.path) is not None:
+        raise SignInFirst(await sign_in_address(call, present_target(call)))
 
 
 async def recent(call: Call, *, page: str | None = None) -> None:

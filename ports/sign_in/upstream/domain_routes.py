@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.accounts.single_sign_on import RequiredConnection
 from core.deferred import Deferred
 from core.sign_in.upstream.domain_routes import OpenRoute, RouteClaim
 
@@ -59,7 +60,7 @@ class DomainRoutes(Protocol):
         """Return the route of a domain that is in force; None when it has none."""
         ...
 
-    def defer_enforced_on(self, user_id: UUID) -> Deferred[UUID | None]:
+    def defer_enforced_on(self, user_id: UUID) -> Deferred[RequiredConnection | None]:
         """Return the connection that a route in force enforces on a user; None for the owner of its organization.
 
         The route stays as it is until this transaction ends, so that what enforces it finds the session which this

@@ -25,6 +25,18 @@ INSERT INTO services (id, organization_id, slug, name, service_type, client_id, 
 SELECT pg_temp.numbered('03', n), pg_temp.numbered('02', n), 'shop', 'Shop', 'web', pg_temp.numbered('04', n), now(), now()
 FROM   generate_series(0, 999) AS n;
 
+INSERT INTO upstream_connections (id, organization_id, type, name, issuer, scopes, attribute_mapping, trust_mfa,
+                                  enabled, created_at, updated_at)
+SELECT pg_temp.numbered('07', n), pg_temp.numbered('02', n), 'saml', 'Connection', 'idp', '{}', '{}', false, true,
+       now(), now()
+FROM   generate_series(0, 999) AS n;
+
+-- One of them is the mail domain of all users.
+INSERT INTO domain_routes (id, organization_id, domain, connection_id, enforced, value, status, verified_at)
+SELECT pg_temp.numbered('08', n), pg_temp.numbered('02', n), CASE n WHEN 999 THEN 'example.com' ELSE n || '.example' END,
+       pg_temp.numbered('07', n), true, n::text, 'verified', now()
+FROM   generate_series(0, 999) AS n;
+
 INSERT INTO organization_roles (organization_id, slug, name, permissions, created_at, updated_at)
 SELECT pg_temp.numbered('02', n), role, role, '{services.view}', now(), now()
 FROM   generate_series(0, 999) AS n, unnest('{auditor,billing,support}'::text[]) AS role;

@@ -25,9 +25,10 @@ Transact = Callable[..., Any]
 
 SECOND = timedelta(seconds=1)
 A_MILLION_SESSIONS = Path(__file__).with_name("a_million_sessions.sql")
-# A few for each of the twelve tables, some of which are searched twice for a session of a service.
+# A few for each of the fourteen tables, some of which are searched twice for a session of a service.
 PAGES_MAX = 48
 FOUND_BY = {
+    "domain_routes": {"domain_routes_verified"},
     # Either of them has both columns of the condition.
     "memberships": {"memberships_organization_id_user_id_key", "memberships_of_user"},
     "organization_roles": {"organization_roles_pkey"},
@@ -37,6 +38,7 @@ FOUND_BY = {
     "services": {"services_pkey"},
     "sessions": {"sessions_pkey"},
     "subscriptions": {"subscriptions_of_user"},
+    "upstream_connections": {"upstream_connections_pkey", "upstream_connections_organization_id_id_key"},
     "users": {"users_pkey"},
 }
 # What a refresh and a profile read beyond that.
@@ -275,7 +277,13 @@ def test_among_a_million_sessions_a_caller_is_found_by_keys_in_a_few_pages(raw_c
 
 def numbered(query: str) -> str:
     """Return a query with numbered placeholders, as PREPARE requires."""
-    return query % {"session_id": "$1", "now": "$2", "used_since": "$3", "purpose": "'change_email'"}
+    return query % {
+        "session_id": "$1",
+        "now": "$2",
+        "used_since": "$3",
+        "failing_after": "$2 - interval '7 days'",
+        "purpose": "'change_email'",
+    }
 
 
 def explained(connection: RawConnection, statement: str) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.organizations.domain_proofs import IN_FORCE, PROOF, DomainClaims, in_force_at, proof_row
+from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
+from adapters.postgres.organizations.domain_proofs import PROOF, DomainClaims, proof_row
 from core.organizations.domain_proofs import DomainProof
 from core.organizations.settings.domain import DomainClaim
 from core.sessions.origins import CustomHost

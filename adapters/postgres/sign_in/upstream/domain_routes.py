@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from adapters.postgres.organizations.domain_proofs import IN_FORCE, PROOF, DomainClaims, in_force_at, proof_row
+from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
+from adapters.postgres.organizations.domain_proofs import PROOF, DomainClaims, proof_row
+from core.accounts.single_sign_on import RequiredConnection
 from core.organizations.memberships import OWNER
 from core.sign_in.upstream.domain_routes import OpenRoute, RouteClaim
 
@@ -39,7 +41,11 @@ OF_USER: Final = f"""
     JOIN   organizations o        ON o.id = r.organization_id
     WHERE  u.id = %(user_id)s AND {IN_FORCE}
 """
-_ENFORCED: Final = f"SELECT CASE WHEN {IS_ENFORCED} THEN c.id END {OF_USER} FOR SHARE OF r"
+_ENFORCED: Final = f"""
+    SELECT c.id AS connection_id, r.organization_id, {IS_ENFORCED} AS is_enforced
+    {OF_USER}
+    FOR SHARE OF r
+"""
 
 
 class PostgresDomainRoutes(DomainClaims):
@@ -126,10 +132,20 @@ class PostgresDomainRoutes(DomainClaims):
     def open_route(self, domain: str) -> OpenRoute | None:
         return self._one(OpenRoute, _OPEN, {"domain": domain, **in_force_at(self._transaction.now)})
 
-    def defer_enforced_on(self, user_id: UUID) -> Deferred[UUID | None]:
-        return self._defer_value_or_none(
-            _ENFORCED, {"user_id": user_id, "owner": OWNER, **in_force_at(self._transaction.now)}
+    def defer_enforced_on(self, user_id: UUID) -> Deferred[RequiredConnection | None]:
+        # A route that is not enforced is locked too: what enforces it waits for this transaction.
+        found = self._defer_one(
+            _required, _ENFORCED, {"user_id": user_id, "owner": OWNER, **in_force_at(self._transaction.now)}
         )
+        return lambda: _only_enforced(found())
+
+
+def _required(*, is_enforced: bool, **columns: UUID) -> tuple[RequiredConnection, bool]:
+    return RequiredConnection(**columns), is_enforced
+
+
+def _only_enforced(found: tuple[RequiredConnection, bool] | None) -> RequiredConnection | None:
+    return found[0] if found is not None and found[1] else None
 
 
 def _claim(**columns: Any) -> RouteClaim:

@@ -40,7 +40,7 @@ from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN
+from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
 from entrypoints.web.serving.routes import Routes
@@ -256,7 +256,7 @@ async def _go_on(
     if isinstance(outcome, MailedCodeDue):
         kept = await call.transact(browser_returns.keep, wanted)
         return await mailed_links.mail_link(call, ReturnQuery(return_id=kept.reveal()), outcome.email)
-    page = SIGN_IN if call.browser is None else SIGN_IN_AGAIN
+    page = await ways.sign_in_page(call, wanted.organization_slug, wanted.service_slug)
     return see_other(await browsers.sign_in_address(call, wanted, page=page))
 
 
