@@ -13,6 +13,7 @@ from uuid import UUID
 import structlog
 
 from actors.dispatching import Capacity, Dispatcher
+from core.connection_uses import ConnectionUse
 from core.errors import BadRequest, Refusal, TemporaryRefusal
 from core.mail.limits import AddressLimitReached
 from core.platform import bulk_work
@@ -20,6 +21,7 @@ from core.platform.bulk_work import LeasedJob, LeaseLost, WaitingRow
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
+    from ports.database import Database
     from ports.unit_of_work import UnitOfWork
 
 JOBS_AT_ONCE_MAX: Final = 2
@@ -56,7 +58,7 @@ class BulkWorker(Dispatcher[LeasedJob]):
 
     async def _goes_on_after(self, job: LeasedJob, row: WaitingRow) -> bool:
         """Do a row, or record why it was refused; return whether the next one comes, or the job is left as it is."""
-        database = self._database.on_behalf_of(job.origin, job.session_id)
+        database = self._database_of(job)
         try:
             await database.transact(bulk_work.perform, job, row)
         except LeaseLost:
@@ -71,9 +73,14 @@ class BulkWorker(Dispatcher[LeasedJob]):
             return await self._refuse(job, row, refusal)
         return True
 
+    def _database_of(self, job: LeasedJob) -> Database:
+        """Return the database for the maker of a job, in the share of the organization that the job changes."""
+        use = ConnectionUse.background_of(job.organization_id)
+        return self._database.on_behalf_of(job.origin, job.session_id, use=use)
+
     async def _refuse(self, job: LeasedJob, row: WaitingRow, refusal: Refusal) -> bool:
         """Record a refused row; end the job instead when its maker may not do this to any row."""
-        database = self._database.on_behalf_of(job.origin, job.session_id)
+        database = self._database_of(job)
         try:
             await database.read(bulk_work.require_right, job)
         except TemporaryRefusal:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
+from core.connection_uses import BACKGROUND_USE, ConnectionUse
 from core.errors import Refusal
 from core.prefixed_tokens import PrefixedToken
 from core.sessions.origins import Origin
@@ -67,11 +68,15 @@ class Database(Protocol):
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
         organization_key: PrefixedToken | None = None,
+        use: ConnectionUse = BACKGROUND_USE,
     ) -> "Database":
         """Return the same database for a request from that origin.
 
         The session identifies the caller; its service must be that client, or none. An API key identifies the backend
         of a service instead, a SCIM token the directory of an organization, and the key of an organization the member
         who made it.
+
+        The organizations and networks behind requests share the connections: one of them uses at most half, a quarter
+        is for sign-ins alone, and transactions that change the same organization take one connection together.
         """
         ...

@@ -10,7 +10,8 @@ import contextlib
 import random
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
@@ -29,9 +30,12 @@ from psycopg.errors import (
 
 from adapters.postgres.driver.connection import OUTDATED, Connection
 from adapters.postgres.driver.greenlets import run_in_greenlet
+from adapters.postgres.driver.places import Share
 from adapters.postgres.driver.pool import NoConnection, Pool
+from adapters.postgres.shares import KnownCredentials, background_share, request_share, session_credential
 from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
+from core.connection_uses import BACKGROUND_USE, ConnectionUse
 from core.errors import DatabaseFailed, Refusal, ServiceUnavailable
 from core.lazy_dataclasses import dataclass
 from core.prefixed_tokens import PrefixedToken
@@ -104,6 +108,8 @@ class PostgresDatabase:
     api_key: PrefixedToken | None = None
     scim_token: PrefixedToken | None = None
     organization_key: PrefixedToken | None = None
+    use: ConnectionUse = BACKGROUND_USE
+    known: KnownCredentials = field(default_factory=KnownCredentials)
 
     def on_behalf_of(
         self,
@@ -113,6 +119,7 @@ class PostgresDatabase:
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
         organization_key: PrefixedToken | None = None,
+        use: ConnectionUse = BACKGROUND_USE,
     ) -> PostgresDatabase:
         # Written out, because every request passes here and `dataclasses.replace` takes several times as long.
         return PostgresDatabase(
@@ -125,6 +132,8 @@ class PostgresDatabase:
             api_key=api_key,
             scim_token=scim_token,
             organization_key=organization_key,
+            use=use,
+            known=self.known,
         )
 
     def _unit_of_work(self, connection: Connection) -> PostgresUnitOfWork:
@@ -137,7 +146,25 @@ class PostgresDatabase:
             api_key=self.api_key,
             scim_token=self.scim_token,
             organization_key=self.organization_key,
+            identified=self._identified,
         )
+
+    def _share(self, *, may_lock: bool) -> Share:
+        if self.use.is_background:
+            return background_share(self.use, may_lock=may_lock)
+        return request_share(
+            self.use, self.origin.ip_address, self._credential(self.use.organization_slug), self.known, may_lock=may_lock
+        )
+
+    def _credential(self, organization_slug: str | None) -> Hashable | None:
+        token = self.scim_token or self.api_key or self.organization_key
+        if token is not None:
+            return token.token_hash
+        return session_credential(self.session_id, organization_slug) if self.session_id is not None else None
+
+    def _identified(self, organization_slug: str | None, key: Hashable | None) -> None:
+        """Remember to which share the credential belongs that was verified just now; None for that of its network."""
+        self.known.know(self._credential(organization_slug), key)
 
     async def transact(
         self,
@@ -163,7 +190,7 @@ class PostgresDatabase:
             return result, uow.bells
 
         try:
-            result, bells = await self._run_with_retries(run)
+            result, bells = await self._run_with_retries(run, self._share(may_lock=True))
         except Refusal as refusal:
             if refusal.trace is not None:
                 await self._leave(refusal.trace)
@@ -199,7 +226,7 @@ class PostgresDatabase:
             connection.flush()
             return result
 
-        return await self._run_with_retries(run)
+        return await self._run_with_retries(run, self._share(may_lock=False))
 
     async def _leave(self, trace: Callable[[UnitOfWork], None]) -> None:
         """Store what a refusal leaves behind; that it cannot be stored does not change the answer."""
@@ -215,7 +242,7 @@ class PostgresDatabase:
         except ServiceUnavailable as away:
             log.warning("refusal.not_noted", reason=away.message)
 
-    async def _run_with_retries(self, run: Callable[[Connection], Result]) -> Result:
+    async def _run_with_retries(self, run: Callable[[Connection], Result], share: Share) -> Result:
         """Run on a connection, and again after a failure that may pass; the connection is waited for in Trio."""
         deadline = time.monotonic() + WAIT_SECONDS_MAX
         has_repeated = has_renewed = False
@@ -223,7 +250,7 @@ class PostgresDatabase:
             try:
                 return await run_in_greenlet(
                     partial(self._run_on_connection, run, deadline),
-                    places=self.pool.places,
+                    places=self.pool.places.claim(share),
                     wait_seconds_max=deadline - time.monotonic(),
                 )
             except trio.TooSlowError:

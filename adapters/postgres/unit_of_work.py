@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from adapters.postgres.aggregates import Aggregates
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.shares import PLATFORM
 from adapters.postgres.transaction import Tools, Transaction
 from core.accounts.profile import NamedCaller
 from core.audit.audit_log import ORGANIZATION_KEY
@@ -43,7 +44,10 @@ class PostgresUnitOfWork(Aggregates):
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
         organization_key: PrefixedToken | None = None,
+        identified: Callable[[str | None, Hashable | None], None] | None = None,
     ) -> None:
+        # Told for which organization's path the credential is valid, or None for no path, and whose share it takes.
+        self._identified = identified
         self.now = tools.clock()
         self.origin = origin
         self.randomness = tools.randomness
@@ -86,16 +90,20 @@ class PostgresUnitOfWork(Aggregates):
     @property
     def caller(self) -> Caller:
         if self._caller is None:
-            self._caller = self._in_context(
-                self.callers.of_session(self._session_id) if self._session_id is not None else None
-            )
+            found = self.callers.of_session(self._session_id) if self._session_id is not None else None
+            # Until it is found to be valid.
+            self._verified(None, None)
+            self._caller = self._in_context(found)
+            self._verified(None, _share_key(self._caller))
         return self._caller
 
     @property
     def named_caller(self) -> NamedCaller:
         found = self.person_names.of_session(self._session_id) if self._session_id is not None else None
+        self._verified(None, None)
         self._caller = self._in_context(found.caller if found is not None else None)
         assert found is not None, "a caller was found without their names"
+        self._verified(None, _share_key(self._caller))
         return found
 
     @property
@@ -108,13 +116,25 @@ class PostgresUnitOfWork(Aggregates):
         if self._organization_key is not None:
             return self._context_of_key(self._organization_key, slug)
         context = self.access.context(self._session_id, slug) if self._session_id is not None else None
+        # Until the caller is found to belong there.
+        self._verified(slug, None)
         self._caller = self._admitted(context.caller if context is not None else None)
         assert context is not None, "a caller was found without an access context"
         return context
 
+    def caller_belongs_to(self, slug: str, organization_id: UUID) -> None:
+        self._verified(slug, organization_id)
+
+    def _verified(self, organization_slug: str | None, share_key: Hashable | None) -> None:
+        if self._identified is not None:
+            self._identified(organization_slug, share_key)
+
     def _context_of_key(self, key: PrefixedToken, slug: str) -> AccessContext:
-        self._key_caller = key_callers.identify(self.organization_keys.callers(key), key, at=self.now)
+        found = self.organization_keys.callers(key)
+        self._verified(None, None)
+        self._key_caller = key_callers.identify(found, key, at=self.now)
         self._caller = self._key_caller.maker
+        self._verified(None, self._key_caller.organization_id)
         return self._key_caller.context(slug)
 
     @property
@@ -122,7 +142,10 @@ class PostgresUnitOfWork(Aggregates):
         if self._service_caller is None:
             if self._api_key is None:
                 raise ApiKeyInvalid
-            self._service_caller = api_keys.identify(self.api_keys.callers(self._api_key), self._api_key, at=self.now)
+            found = self.api_keys.callers(self._api_key)
+            self._verified(None, None)
+            self._service_caller = api_keys.identify(found, self._api_key, at=self.now)
+            self._verified(None, self._service_caller.organization_id)
         return self._service_caller
 
     @property
@@ -131,7 +154,9 @@ class PostgresUnitOfWork(Aggregates):
             if self._scim_token is None:
                 raise ScimTokenInvalid
             found = self.scim_tokens.callers(self._scim_token)
+            self._verified(None, None)
             self._scim_caller = scim_tokens.identify(found, self._scim_token, at=self.now)
+            self._verified(None, self._scim_caller.organization_id)
         return self._scim_caller
 
     def _in_context(self, found: Caller | None) -> Caller:
@@ -276,3 +301,11 @@ class PostgresUnitOfWork(Aggregates):
         **data: Any,
     ) -> None:
         self.events.add(event, organization_ids, actor_user_id=actor_user_id, actor_email=actor_email, data=data)
+
+
+def _share_key(caller: Caller) -> Hashable | None:
+    """Return whose share a session takes outside of the paths of organizations; None for that of its network."""
+    if caller.acts_as_platform_owner or caller.acts_as_platform_support:
+        return PLATFORM
+    is_member = caller.role is not None and caller.confined_to in {None, caller.organization_id}
+    return caller.organization_id if is_member else None

@@ -299,6 +299,7 @@ def authorize(
     """
     context = uow.access_context(slug)
     organization, membership = _entered(context, operation)
+    uow.caller_belongs_to(slug, organization.id)
     authorized = OrganizationAccess(
         caller=context.caller,
         organization=organization,

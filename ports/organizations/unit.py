@@ -1,6 +1,7 @@
 """The part of the unit of work that belongs to the area `organizations`."""
 
 from typing import Protocol
+from uuid import UUID
 
 from core.organizations.access import AccessContext
 from ports.organizations.bulk_jobs import BulkJobs
@@ -78,4 +79,8 @@ class OrganizationsUnit(Protocol):
         With a key of an organization, the caller and the membership are those of its maker, and `caller` is the maker
         from then on; raise `OrganizationKeyInvalid`.
         """
+        ...
+
+    def caller_belongs_to(self, slug: str, organization_id: UUID) -> None:
+        """Note that the caller may enter this organization, so that it is their share which their requests take."""
         ...

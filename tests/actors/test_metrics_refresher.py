@@ -94,6 +94,7 @@ class FakePorts:
         api_key: object = None,
         scim_token: object = None,
         organization_key: object = None,
+        use: object = None,
     ) -> Database:
         return self
 

@@ -12,6 +12,7 @@ from adapters.postgres.driver.connection import Connection
 from core.events.events import EventType
 from tests.meeting import Meeting
 from tests.postgres import CONNECTIONS_MAX
+from tests.shares import of_client
 
 
 def add_counters(connection: Connection) -> None:
@@ -51,5 +52,5 @@ async def on_every_connection(database: PostgresDatabase, use_case: Callable[[An
         use_case(uow)
 
     async with trio.open_nursery() as nursery:
-        for _ in range(CONNECTIONS_MAX):
-            nursery.start_soon(database.read, run)
+        for number in range(CONNECTIONS_MAX):
+            nursery.start_soon(of_client(database, number).read, run)

@@ -40,6 +40,7 @@ from tests.adapters.outages import (
 )
 from tests.doorbells import RecordedDoorbells
 from tests.postgres import data_folder
+from tests.shares import of_client
 from tests.waiting import eventually
 
 # Each starts processes, which takes seconds; CI runs them.
@@ -189,11 +190,11 @@ async def test_a_call_that_hangs_is_ended_and_frees_its_place(
     load = Load(database)
 
     async def has_ended() -> bool:
-        return bool(load.calls) and database.pool.places.borrowed_tokens == 0
+        return bool(load.calls) and database.pool.places.statistics().taken == 0
 
     async with trio.open_nursery() as nursery:
-        for _ in range(CONNECTIONS_MAX):
-            nursery.start_soon(database.read, health_figures.probe)
+        for number in range(CONNECTIONS_MAX):
+            nursery.start_soon(of_client(database, number).read, health_figures.probe)
     await all_idle(database.pool)
     with structlog.testing.capture_logs() as lines:
         async with trio.open_nursery() as nursery:

@@ -21,6 +21,7 @@ from tests.adapters.counters import add_counters, count, publish, sql, value
 from tests.doorbells import RecordedDoorbells
 from tests.meeting import wait_for
 from tests.postgres import CONNECTIONS_MAX
+from tests.shares import of_client
 from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
 
 
@@ -44,8 +45,8 @@ async def every_place_taken(database: PostgresDatabase) -> AsyncGenerator[None]:
 
     async with trio.open_nursery() as nursery:
         try:
-            for _ in range(CONNECTIONS_MAX):
-                nursery.start_soon(database.read, use_case)
+            for number in range(CONNECTIONS_MAX):
+                nursery.start_soon(of_client(database, number).read, use_case)
             await eventually(is_full)
             yield
         finally:
@@ -68,7 +69,7 @@ async def test_waiting_for_a_place_can_be_cancelled(database: PostgresDatabase) 
             await database.read(health_figures.probe)
 
         assert deadline_scope.cancelled_caught
-        assert database.pool.places.statistics().tasks_waiting == 0
+        assert database.pool.places.statistics().waiting == 0
 
 
 async def test_the_transaction_of_a_cancelled_caller_is_completed(
@@ -111,8 +112,8 @@ async def test_no_more_use_cases_run_than_there_are_places(database: PostgresDat
         running.pop()
 
     async with trio.open_nursery() as nursery:
-        for _ in range(10 * CONNECTIONS_MAX):
-            nursery.start_soon(database.read, use_case)
+        for number in range(10 * CONNECTIONS_MAX):
+            nursery.start_soon(of_client(database, number).read, use_case)
 
     backends = connection.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'gatehouse'").fetchall()
     assert max(most) <= CONNECTIONS_MAX

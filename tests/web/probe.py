@@ -92,6 +92,7 @@ class NoDatabase:
         api_key: object = None,
         scim_token: object = None,
         organization_key: object = None,
+        use: object = None,
     ) -> NoDatabase:
         """Return the same database."""
         return self

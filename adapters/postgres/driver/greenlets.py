@@ -10,12 +10,28 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import trio
 from greenlet import getcurrent, greenlet
 
 Result = TypeVar("Result")
+
+
+class Limiter(Protocol):
+    """What gives a place and takes it back, such as a limiter of Trio."""
+
+    def acquire_nowait(self) -> None:
+        """Take a place; raise `trio.WouldBlock` when none is free."""
+        ...
+
+    async def acquire(self) -> None:
+        """Take a place, and wait for it first."""
+        ...
+
+    def release(self) -> None:
+        """Give the place back."""
+        ...
 
 
 class _Greenlet(greenlet):
@@ -40,9 +56,7 @@ class _IdleGreenlets(threading.local):
 _idle = _IdleGreenlets()
 
 
-async def run_in_greenlet(
-    work: Callable[[], Result], *, places: trio.CapacityLimiter, wait_seconds_max: float
-) -> Result:
+async def run_in_greenlet(work: Callable[[], Result], *, places: Limiter, wait_seconds_max: float) -> Result:
     """Run a function that waits by `wait_in_greenlet`, and return its result.
 
     Waiting for a place can be cancelled; raise `trio.TooSlowError` when none is free in time. A function that has begun

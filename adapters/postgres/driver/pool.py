@@ -22,6 +22,7 @@ from outcome import Outcome
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import wait_in_greenlet
+from adapters.postgres.driver.places import Places
 from adapters.postgres.driver.timed_connection import TimedConnection, log_failure
 from adapters.postgres.driver.write_failures import WriteFailures
 from core.lazy_dataclasses import dataclass
@@ -70,7 +71,7 @@ class Pool:
         connection: Callable[..., Connection] = Connection,
     ) -> None:
         # One for each connection, so that tasks queue in Trio, where waiting can be cancelled.
-        self.places = trio.CapacityLimiter(connections_max)
+        self.places = Places(connections_max)
         self._write_failures = WriteFailures()
         self._connection = connection
         self._connect = partial(TimedConnection.open, url)

@@ -211,6 +211,8 @@ class Application(QuartTrio):
             if self._refusal_page(request) is not None:
                 await hosts.load_brand(request.call)
             raise
+        # Before anything is read for the request.
+        request.call.use = route.use_of(cast("dict[str, str]", request.view_args))
         # Probes reach a process under any name.
         if not route.is_operational:
             await self._enter_host(request)

@@ -12,6 +12,7 @@ import trio
 from quart.wrappers import Request
 from werkzeug.http import dump_cookie
 
+from core.connection_uses import REQUEST_USE
 from core.errors import Refusal
 from core.limits import USER_AGENT_CHARACTERS_MAX
 from core.networks import limited_network, throttled_network
@@ -80,6 +81,7 @@ class Call:
         "subject",
         "switches_at",
         "takes_answer",
+        "use",
     )
 
     def __init__(
@@ -105,6 +107,8 @@ class Call:
         self.client_id: UUID | None = None
         # The algorithm of the DPoP proof that came with the access token, if it is bound to a key.
         self.proof_algorithm: str | None = None
+        # For what the route uses connections to the database.
+        self.use = REQUEST_USE
         # The custom domain under which the request came, None for the base URL.
         self.custom_host: CustomHost | None = None
         # The organization whose brand the pages of this request show: that of the custom domain, or their context.
@@ -286,5 +290,11 @@ class Call:
 
     def _database(self) -> Database:
         return self.installation.database.on_behalf_of(
-            self.origin, self.session_id, self.client_id, self.api_key, self.scim_token, self.organization_key
+            self.origin,
+            self.session_id,
+            self.client_id,
+            self.api_key,
+            self.scim_token,
+            self.organization_key,
+            self.use,
         )

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import Any, Final, TypeAlias, TypeVar, get_type_hints
 from uuid import UUID
 
 from quart import Response
 
+from core.connection_uses import REQUEST_USE, ConnectionUse
 from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.limits import BODY_BYTES_MAX
@@ -31,10 +32,10 @@ from core.rate_limits import SIGN_IN_PATHS, RateLimit
 from entrypoints.web.input.decoding import takes_files
 from entrypoints.web.input.multipart import MULTIPART
 from entrypoints.web.input.storable import unbounded_numbers
-from entrypoints.web.serving.access_policies import AccessPolicy
+from entrypoints.web.serving.access_policies import AccessPolicy, CredentialKind
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import declared_policy
+from entrypoints.web.serving.credentials import SLUG_PARAMETERS, declared_policy
 from entrypoints.web.serving.dialects import Dialect
 from entrypoints.web.serving.hosts import works_on_custom_hosts
 
@@ -48,6 +49,19 @@ FORM: Final = "application/x-www-form-urlencoded"
 
 # The modules whose routes are for people.
 PAGES: Final = "entrypoints.pages."
+
+# Below these paths, and wherever a SAML sign-in passes, are the sign-ins and the checks of tokens, for which some
+# connections to the database are reserved.
+SIGN_IN_ROUTES: Final = (
+    *SIGN_IN_PATHS,
+    "/saml/",
+    "/app/sign-in",
+    "/app/second-factor",
+    "/app/passkey",
+    "/app/choose-organization",
+)
+SIGN_IN_USE: Final = ConnectionUse(is_sign_in=True)
+CHANGING_USE: Final = ConnectionUse(changes_organization=True)
 
 _PATH_PARAMETER: Final = re.compile(r"(?<=/):([a-z_]+)(?![^/])")
 
@@ -84,6 +98,9 @@ class Route:
     # Whether its address carries the answer of another system, good once: nothing on its pages leads to it again.
     takes_answer: bool = False
     dialect: Dialect | None = None
+    use: ConnectionUse = REQUEST_USE
+    # The parameter of the path that names an organization.
+    organization_parameter: str | None = None
 
     @property
     def name(self) -> str:
@@ -94,6 +111,10 @@ class Route:
     def is_page(self) -> bool:
         """Whether people open it in a browser: it answers with a page or a part of one, or leads a browser on."""
         return self.handler.__module__.startswith(PAGES)
+
+    def use_of(self, path: Mapping[str, str]) -> ConnectionUse:
+        """Return for what a request uses connections, given the parameters of its path."""
+        return self.use if self.organization_parameter is None else self.use.at(path[self.organization_parameter])
 
     @property
     def path_template(self) -> str:
@@ -201,6 +222,8 @@ class Routes:
             takes = get_type_hints(handler, include_extras=True)
             answer, body, query = takes.pop("return", None), takes.pop("body", None), takes.pop("query", None)
             form = takes.pop("form", None)
+            path_parameters = _path_parameters(name, takes)
+            limits_of_all = limits + (_group_limits(path) if has_group_limit and not is_operational else ())
             if who.has_protected_forms and method != "GET":
                 form = _protected(name, form)
             if who.takes_browser and method != "GET":
@@ -217,21 +240,31 @@ class Routes:
                     body=_bounded(name, body),
                     form=form,
                     query=query,
-                    path_parameters=_path_parameters(name, takes),
+                    path_parameters=path_parameters,
                     answer=answer,
-                    limits=limits + (_group_limits(path) if has_group_limit and not is_operational else ()),
+                    limits=limits_of_all,
                     is_operational=is_operational,
                     refuses=refuses,
                     on_custom_hosts=is_operational or works_on_custom_hosts(handler),
                     refusal_page=self.refusal_page,
                     refusal_body=self.refusal_body,
                     dialect=self.dialect,
+                    use=_use_of(method, path, who, limits_of_all),
+                    organization_parameter=next((one for one in SLUG_PARAMETERS if one in path_parameters), None),
                     **others,
                 )
             )
             return handler
 
         return declare
+
+
+def _use_of(method: str, path: str, who: AccessPolicy, limits: tuple[RateLimit, ...]) -> ConnectionUse:
+    """Return for what a route uses connections; what changes an organization is all that its callers do but reading."""
+    if path.startswith(SIGN_IN_ROUTES) or RateLimit.SAML in limits:
+        return SIGN_IN_USE
+    is_of_organization = who.operation is not None or who.kind in {CredentialKind.API_KEY, CredentialKind.SCIM_TOKEN}
+    return CHANGING_USE if is_of_organization and method != "GET" else REQUEST_USE
 
 
 def _protected(name: str, form: Any) -> Any:

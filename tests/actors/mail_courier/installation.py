@@ -120,6 +120,7 @@ class TimelessDatabase:
         api_key: object = None,
         scim_token: object = None,
         organization_key: object = None,
+        use: object = None,
     ) -> Database:
         return self
 

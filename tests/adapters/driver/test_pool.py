@@ -14,6 +14,7 @@ import trio
 from outcome import Outcome
 
 from adapters.postgres.driver.greenlets import run_in_greenlet
+from adapters.postgres.driver.places import Share
 from adapters.postgres.driver.pool import IDLE_SECONDS_MAX, NoConnection, Pool, PostgresPoolStatistics
 from adapters.postgres.driver.timed_connection import TimedConnection
 from tests.meeting import Meeting
@@ -88,7 +89,7 @@ def run_statement(pool: Pool, seconds_max: float) -> tuple[Any, ...] | None:
             return connection.execute("SELECT 1").fetchone()
 
     async def run_in_event_loop() -> tuple[Any, ...] | None:
-        return await run_in_greenlet(run, places=pool.places, wait_seconds_max=LONG_SECONDS)
+        return await run_in_greenlet(run, places=pool.places.claim(Share("test")), wait_seconds_max=LONG_SECONDS)
 
     return trio.run(run_in_event_loop)
 
@@ -140,8 +141,9 @@ async def test_connections_that_were_idle_for_long_are_closed_and_those_in_use_s
             all_connected.wait()
 
     async with trio.open_nursery() as nursery:
-        for _ in range(CONNECTIONS_MAX):
-            nursery.start_soon(partial(run_in_greenlet, connect, places=pool.places, wait_seconds_max=LONG_SECONDS))
+        for number in range(CONNECTIONS_MAX):
+            place = pool.places.claim(Share(number, is_sign_in=True))
+            nursery.start_soon(partial(run_in_greenlet, connect, places=place, wait_seconds_max=LONG_SECONDS))
     pool.shrink()
     before = pool.statistics().total
     for pooled in pool._idle[:-1]:

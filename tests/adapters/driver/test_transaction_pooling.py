@@ -20,6 +20,7 @@ from psycopg.errors import FeatureNotSupported
 from adapters.postgres.driver import statements
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import run_in_greenlet
+from adapters.postgres.driver.places import Share
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.timed_connection import SESSION_SETTINGS, TimedConnection, problem_of
 from adapters.postgres.embedded.server import EmbeddedPostgres
@@ -199,7 +200,8 @@ async def test_statements_of_sessions_that_stay_are_planned_anew_after_a_table_h
             return connection.execute("SELECT size FROM changing").fetchone()
 
     async def read_one(pool: Pool) -> object:
-        return await run_in_greenlet(partial(read, pool), places=pool.places, wait_seconds_max=WAIT_SECONDS_MAX)
+        place = pool.places.claim(Share("test"))
+        return await run_in_greenlet(partial(read, pool), places=place, wait_seconds_max=WAIT_SECONDS_MAX)
 
     with pooled(postgres) as url, psycopg.connect(postgres, autocommit=True) as direct:
         direct.execute("DROP TABLE IF EXISTS changing")

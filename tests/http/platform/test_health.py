@@ -37,6 +37,7 @@ class BrokenDatabase:
         api_key: object = None,
         scim_token: object = None,
         organization_key: object = None,
+        use: object = None,
     ) -> BrokenDatabase:
         """Return this same database."""
         return self

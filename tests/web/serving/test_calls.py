@@ -28,6 +28,7 @@ class RecordingDatabase:
         api_key: object = None,
         scim_token: object = None,
         organization_key: object = None,
+        use: object = None,
     ) -> "RecordingDatabase":
         """Return a recorder for that origin."""
         return replace(self, origin=origin)
