@@ -184,8 +184,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--check",
         action="store_true",
-        help="compare what the hottest operations cost with what they cost in an earlier release (0004-measuring.md), end with"
-        " status 1 when one is above the limit, and measure nothing else; takes some three minutes",
+        help="compare what the hottest operations cost with what they cost in an earlier release (0004-measuring.md),"
+        " end with status 1 when one is above the limit, and measure nothing else; takes some three minutes",
     )
     add(
         "--migrations",

@@ -24,8 +24,8 @@ from ops.seeding.population import PASSWORD, address
 Send: TypeAlias = Callable[[], object]
 
 
-# The release that the ratios of the rows belong to. It stays when a new version is released: ratios that began at 1 again
-# would let each release be a little dearer than the one before.
+# The release that the ratios of the rows belong to. It stays when a new version is released: ratios that began at 1
+# again would let each release be a little dearer than the one before.
 COMPARED_WITH: Final = "0.1.0"
 
 

@@ -114,7 +114,7 @@ def judge(
             done = measured(operation)
             measurements[operation.name].append(done)
             say(f"measurement {number}, {place} of {len(above)}: {operation.name}, ratio {done.ratio:.3f}")
-        above = [operation for operation in above if measurements[operation.name][-1].ratio > ratios_max[operation.name]]
+        above = [each for each in above if measurements[each.name][-1].ratio > ratios_max[each.name]]
     return [Verdict(name=name, measurements=each, ratio_max=ratios_max[name]) for name, each in measurements.items()]
 
 
