@@ -9,6 +9,7 @@ from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
 from entrypoints.http.openid import device as openid_device_codes
 from entrypoints.http.openid import par as openid_pushed_requests
+from entrypoints.http.openid import protected_resources as openid_protected_resources
 from entrypoints.http.openid import tokens as openid_tokens
 from entrypoints.http.openid import userinfo as openid_user_info
 from entrypoints.http.openid import well_known
@@ -242,6 +243,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     authorize_pages.routes,
     logout_pages.routes,
     openid_pushed_requests.routes,
+    openid_protected_resources.routes,
     openid_user_info.routes,
     openid_device_codes.routes,
     device_activation_pages.routes,

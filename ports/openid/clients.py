@@ -1,6 +1,6 @@
 """Reading services as OAuth clients."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -12,6 +12,13 @@ class Clients(Protocol):
 
     def find(self, client_id: UUID) -> Client | None:
         """Return a client, in one statement; None when no service has the id."""
+        ...
+
+    def audience_among(self, candidates: Sequence[str], organization_id: UUID | None) -> str | None:
+        """Return the first of these that is the audience of a service of an active organization, None without one.
+
+        With an organization, only an audience of its services is one.
+        """
         ...
 
     def is_organization_known_to(self, organization_id: UUID, user_id: UUID) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -26,6 +26,20 @@ class PostgresClients(Aggregate):
 
     def find(self, client_id: UUID) -> Client | None:
         return self._one(client_row, FIND, (client_id,))
+
+    def audience_among(self, candidates: Sequence[str], organization_id: UUID | None) -> str | None:
+        found = self._values(
+            """
+            SELECT   a.audience
+            FROM     service_audiences a
+            JOIN     organizations o ON o.id = a.organization_id
+            WHERE    a.audience = ANY (%(candidates)s) AND o.status = 'active'
+              AND    (%(organization_id)s::uuid IS NULL OR a.organization_id = %(organization_id)s)
+            ORDER BY array_position(%(candidates)s, a.audience)
+            """,
+            {"candidates": list(candidates), "organization_id": organization_id},
+        )
+        return next(iter(found), None)
 
     def is_organization_known_to(self, organization_id: UUID, user_id: UUID) -> bool:
         return self._value(

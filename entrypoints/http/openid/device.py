@@ -9,6 +9,7 @@ from core.openid.refusals import ClientInvalid, RequestInvalid, TargetInvalid, W
 from core.rate_limits import RateLimit
 from core.sign_in.upstream import beginning
 from entrypoints.http.openid.client_authentication import ClientFields, presented_client
+from entrypoints.shared.openid.authorization_fields import is_own_resource
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving import oauth
 from entrypoints.web.serving.calls import Call
@@ -80,7 +81,7 @@ async def begin_device(call: Call, body: DeviceAuthorization) -> DeviceAuthoriza
         organization_slug=body.org,
         service_slug=body.service,
         scope=body.scope,
-        resource=body.resource,
+        resource=body.resource if not is_own_resource(call, body.resource) else None,
     )
     page = issued.activation_uri or issuer_of(call) + device.ACTIVATION_PATH
     return DeviceAuthorizationCodes(

@@ -32,6 +32,7 @@ from core.sessions import refresh as sessions_refresh
 from core.sessions.refresh import TokenReused
 from core.sessions.tokens import TokenKind
 from entrypoints.http.openid.client_authentication import ClientFields, presented_client, step_limited, transact_limited
+from entrypoints.shared.openid.authorization_fields import is_own_resource
 from entrypoints.shared.openid.id_tokens import signed_id_token
 from entrypoints.shared.sessions.token_answers import signed
 from entrypoints.web.input.hidden import SecretBody
@@ -123,6 +124,8 @@ async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
         grant_type = device.GRANT_TYPE
     if grant_type not in GRANT_TYPES:
         raise GrantTypeUnsupported if grant_type is not None else RequestInvalid("The grant_type is missing.")
+    if is_own_resource(call, body.resource):
+        body.resource = None
     proof = presented_proof(call)
     if grant_type == device.GRANT_TYPE:
         return _answer(call, await _poll(call, body, proof))

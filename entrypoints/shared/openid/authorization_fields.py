@@ -6,6 +6,15 @@ from core.openid import requests
 from entrypoints.shared.openid.id_token_hints import hinted_claims
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.hosts import issuer_of
+
+
+def is_own_resource(call: Call, resource: str | None) -> bool:
+    """Return whether a resource is our own interface, as its metadata name it: it means none (decisions 14.6)."""
+    return resource is not None and resource.removesuffix("/") in {
+        issuer_of(call),
+        call.installation.settings.base_url,
+    }
 
 
 class AuthorizationFields(SecretBody, kw_only=True):
@@ -40,6 +49,8 @@ class AuthorizationFields(SecretBody, kw_only=True):
     def judged(self, call: Call, client_id: UUID) -> dict[str, str]:
         """Return the same, with the user that an ID token of this client names in place of the token."""
         parameters = self.given()
+        if (resource := parameters.pop("resource", None)) is not None and not is_own_resource(call, resource):
+            parameters["resource"] = resource
         hint = hinted_claims(call, parameters.pop("id_token_hint", ""))
         if hint is not None and hint["aud"] == str(client_id):
             parameters[requests.HINTED_USER] = hint["sub"]

@@ -44,6 +44,8 @@ _CHALLENGES: Final = {
 }
 
 
+# Where an API is described (RFC 9728); ours is named in its challenges.
+PROTECTED_RESOURCE: Final = "/.well-known/oauth-protected-resource"
 # The base URL of examples.
 EXAMPLE_URL: Final = "https://id.example.com"
 

@@ -41,6 +41,7 @@ from entrypoints.web.input.multipart import MULTIPART, decode_multipart
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import (
+    PROTECTED_RESOURCE,
     InternalFailure,
     answered,
     as_refusal,
@@ -74,7 +75,8 @@ REQUEST_SECONDS_MAX: Final = 30.0
 RETRY_AFTER_SECONDS: Final = 5
 UNMATCHED: Final = "unmatched"
 # Where no browser opens a page, not even that of an error.
-FOR_PROGRAMS: Final = ("/api/", "/internal/", "/webhooks/", "/.well-known/")
+INTERFACE: Final = "/api/"
+FOR_PROGRAMS: Final = (INTERFACE, "/internal/", "/webhooks/", "/.well-known/")
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 log = structlog.get_logger(__name__)
@@ -179,7 +181,16 @@ class Application(QuartTrio):
         dialect = self.paths.dialect(request.path)
         if dialect is not None:
             return dialect.refused(refusal)
-        return self._refused(refusal, request.call.request_id)
+        response = self._refused(refusal, request.call.request_id)
+        if "WWW-Authenticate" in response.headers and request.path.startswith(INTERFACE):
+            response.headers["WWW-Authenticate"] = self._leading_to_metadata(response, request.call)
+        return response
+
+    def _leading_to_metadata(self, response: Response, call: Call) -> str:
+        """Return the challenge of a response with the address that says who issues tokens (RFC 9728, 5.1)."""
+        challenge = response.headers["WWW-Authenticate"]
+        parameter = f'resource_metadata="{hosts.issuer_of(call)}{PROTECTED_RESOURCE}"'
+        return f"{challenge}, {parameter}" if "=" in challenge else f"{challenge} {parameter}"
 
     def _refusal_page(self, request: GatehouseRequest) -> RefusalPage | None:
         """Return what shows a refusal as a page: that of the route, or of `/app` where browsers find no route.

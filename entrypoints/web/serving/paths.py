@@ -61,6 +61,7 @@ class Paths:
         place = self._root
         for word in route.path.split("/"):
             place = place.next(word)
+        place.takes_rest = place.takes_rest or route.takes_rest
         if route.method in place.routes:
             raise ValueError(f"{route.name} is declared twice")
         place.routes[route.method] = route
@@ -82,6 +83,8 @@ class Paths:
             word = path_words[depth]
             if word and place.parameter is not None:
                 found.append((place.parameter, depth + 1, (*words, word)))
+                if place.parameter.takes_rest and depth + 1 < len(path_words):
+                    found.append((place.parameter, len(path_words), (*words, "/".join(path_words[depth:]))))
             # The last one is the first to be followed.
             if (fixed := place.fixed.get(word)) is not None:
                 found.append((fixed, depth + 1, words))
@@ -90,12 +93,13 @@ class Paths:
 class _Place:
     """What follows the beginning of a path: places by the next word, or by any, and the routes that end here."""
 
-    __slots__ = ("fixed", "parameter", "routes")
+    __slots__ = ("fixed", "parameter", "routes", "takes_rest")
 
     def __init__(self) -> None:
         self.fixed: dict[str, _Place] = {}
         self.parameter: _Place | None = None
         self.routes: dict[str, Route] = {}
+        self.takes_rest = False
 
     def next(self, word: str) -> _Place:
         """Return the place that a word of a declared path leads to."""

@@ -95,6 +95,8 @@ class Route:
     takes_form: bool = False
     # Whether pages of every origin may read the response.
     allows_any_origin: bool = False
+    # Whether the last parameter of its path is all the rest of it, slashes included.
+    takes_rest: bool = False
     # Whether its address carries the answer of another system, good once: nothing on its pages leads to it again.
     takes_answer: bool = False
     dialect: Dialect | None = None

@@ -28,6 +28,8 @@ async def test_pages_of_any_origin_may_call_without_cookies(client: Client, subt
         "/.well-known/openid-configuration",
         "/.well-known/oauth-authorization-server",
         "/.well-known/jwks.json",
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-protected-resource/api.example.com/orders",
         "/auth/token",
         "/auth/userinfo",
         "/auth/revoke",
