@@ -51,7 +51,7 @@ async def enforce(world: World, slug: str = "acme", domain: str = "acme.example"
     """Let an organization enforce its sign-in on a domain, as if its name servers had proved it; return the owner."""
     rows = world.rows("SELECT id FROM organizations WHERE slug = %s", slug)
     organization_id = rows[0][0] if rows else world.organization(slug)
-    owner = await world.signed_in_member(organization_id, email=f"owner@{domain}")
+    owner = await world.signed_in_member(organization_id, email=f"keeper@{domain}")
     path = f"/api/organizations/{slug}"
     body = {"type": "oidc", "name": slug.title(), "issuer": "https://idp.example", "client_id": "x"}
     made = await owner.post(f"{path}/upstream-providers", {**body, "client_secret": "secret"})

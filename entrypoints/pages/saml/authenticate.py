@@ -12,7 +12,6 @@ from entrypoints.pages.saml import carriers, sso
 from entrypoints.pages.saml.sso import LIMITS, REFUSES, Redirect, address, agreement_page, answered, visit
 from entrypoints.pages.sign_in.ways import send_to_sign_in
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_in_person, in_browser_or_not
@@ -82,9 +81,14 @@ async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementFor
     )
     if isinstance(outcome, ResponseToPost):
         return await answered(call, outcome)
-    if pending is not None:
-        return see_other(address(provider, "authenticate", form.saml_state))
-    return await send_to_sign_in(call, return_to="/app", organization=org_slug, service=service_slug)
+    return await send_to_sign_in(
+        call,
+        # The sign-in that follows is the agreement.
+        return_to=address(provider, "authenticate", form.saml_state) if pending is not None else "/app",
+        organization=org_slug,
+        service=service_slug,
+        request_key=pending.key if pending is not None else None,
+    )
 
 
 @routes.post("/saml/:org_slug/:service_slug/authenticate/cancel", limits=LIMITS, refuses=REFUSES)

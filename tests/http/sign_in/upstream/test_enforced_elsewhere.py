@@ -17,11 +17,13 @@ from tests.world.signing_in import claims_of
 from tests.world.world import World, assert_refused
 
 ADA = "ada@acme.example"
-NONE: dict[str, str] = {}
-ACME, PORTAL = {"org_slug": "acme"}, {"org_slug": "acme", "service_slug": "portal"}
-GLOBEX, SHOP = {"org_slug": "globex"}, {"org_slug": "globex", "service_slug": "shop"}
+NONE: dict[str, Any] = {}
+ACME: dict[str, Any] = {"org_slug": "acme"}
+PORTAL: dict[str, Any] = {"org_slug": "acme", "service_slug": "portal"}
+GLOBEX: dict[str, Any] = {"org_slug": "globex"}
+SHOP: dict[str, Any] = {"org_slug": "globex", "service_slug": "shop"}
 REQUIRED_AT, OPEN_AT = (NONE, ACME, PORTAL), (GLOBEX, SHOP)
-SignIn = Callable[[dict[str, str]], Awaitable[Answer]]
+SignIn = Callable[[dict[str, Any]], Awaitable[Answer]]
 
 
 class Enforced:
@@ -45,11 +47,11 @@ class Enforced:
         )
         return row
 
-    async def by_password(self, target: dict[str, str]) -> Answer:
+    async def by_password(self, target: dict[str, Any]) -> Answer:
         """Sign in by password."""
         return await self.world.log_in(ADA, **target)
 
-    async def by_link(self, target: dict[str, str]) -> Answer:
+    async def by_link(self, target: dict[str, Any]) -> Answer:
         """Sign in by a mailed link, which is requested without a target."""
         await self.world.mails()
         await self.world.client.post("/api/auth/magic-link/request", body={"email": ADA})
@@ -57,7 +59,7 @@ class Enforced:
         self.world.connection.execute("DELETE FROM mails")
         return await self.world.client.post("/api/auth/magic-link/verify", body={"token": token, **target})
 
-    async def by_code(self, target: dict[str, str]) -> Answer:
+    async def by_code(self, target: dict[str, Any]) -> Answer:
         """Sign in by password and a code of the app."""
         answer = await self.ada.verify(await self.ada.preauth_token(**target), self.ada.code())
         self.ada.next_step()
@@ -126,7 +128,7 @@ async def test_the_rules_of_the_other_organization_hold(enforced: Enforced) -> N
 
 @pytest.mark.parametrize("target", OPEN_AT)
 async def test_what_begins_there_opens_that_organization_and_nothing_of_the_account(
-    enforced: Enforced, target: dict[str, str]
+    enforced: Enforced, target: dict[str, Any]
 ) -> None:
     await enforce(enforced.world)
     signed_in = (await enforced.by_password(target)).json

@@ -68,7 +68,7 @@ class Enforced:
 
     async def submit(self, browser: Visitor, page: Answer, action: str, **fields: str) -> Answer:
         """Submit a form of the sign-in, and go on as far as it leads."""
-        return await self._on(browser, await browser.submit(page, action, is_followed=False, **fields))
+        return await self._on(browser, await browser.submit(page, action, fields, is_followed=False))
 
     async def by_connection(self, browser: Visitor, page: Answer) -> Answer:
         """Follow the button of the connection on a page."""
