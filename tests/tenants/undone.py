@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Final
+from uuid import UUID
 
 import pytest
 
+from core.accounts import addresses
 from core.accounts.users import User
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict
 from core.platform.sign_in_questions import SignInQuestion
@@ -78,6 +80,20 @@ def _any_account(_original: Any) -> Any:
     return find
 
 
+def _together(_original: Any) -> Any:
+    """Return a function that gives the whole account another address, and ends what others gave."""
+
+    def split(
+        uow: UnitOfWork, _organization_id: UUID, user_id: UUID, email: str, address: str, *, keeps_person: bool
+    ) -> UUID | None:
+        if not uow.users.set_email(user_id, address, verified_at=uow.now if keeps_person else None, at=uow.now):
+            return None
+        addresses.leave(uow, user_id, email, address)
+        return user_id
+
+    return split
+
+
 UNDONE: Final = (
     Undone(
         "1: what is given hangs on the address",
@@ -86,6 +102,14 @@ UNDONE: Final = (
         _nothing,
         Story.GIVING,
         ("membership", "subscription"),
+    ),
+    Undone(
+        "1: no organization undoes what another one provisions",
+        "core.accounts.account_splits",
+        "split",
+        _together,
+        Story.GIVING,
+        ("taken away",),
     ),
     Undone(
         "2: a stranger's account is not deactivated",
