@@ -153,7 +153,11 @@ class PostgresDatabase:
         if self.use.is_background:
             return background_share(self.use, may_lock=may_lock)
         return request_share(
-            self.use, self.origin.ip_address, self._credential(self.use.organization_slug), self.known, may_lock=may_lock
+            self.use,
+            self.origin.ip_address,
+            self._credential(self.use.organization_slug),
+            self.known,
+            may_lock=may_lock,
         )
 
     def _credential(self, organization_slug: str | None) -> Hashable | None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iter
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 import pytest
@@ -20,6 +20,9 @@ from adapters.postgres.driver.places import Claim, Places, Share
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.statements import Statement, Statements
 from adapters.postgres.transaction import Tools
+from core.organizations import bulk_jobs
+from core.organizations.bulk_jobs import JobKind, WantedRow
+from core.sessions.origins import Origin
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.doorbells import RecordedDoorbells
@@ -28,6 +31,7 @@ from tests.world.backend import KEY as API_KEY
 from tests.world.backend import insert_key
 from tests.world.builder import PASSWORD
 from tests.world.directory import SCIM_JSON, TOKEN, USER, Directory, insert_directory, insert_scim_token
+from tests.world.jobs import work_off
 from tests.world.organization_keys import KEY, insert_organization_key
 from tests.world.team import Team
 from tests.world.visitor import Visitor
@@ -130,14 +134,16 @@ class Neighbours:
         return await self.world.log_in(STRANGERS[number], address=f"192.0.{number}.7")
 
     @asynccontextmanager
-    async def attack(self, *sends: Send, lock: str = "") -> AsyncGenerator[None]:
+    async def attack(self, *sends: Send, lock: LiteralString = "") -> AsyncGenerator[None]:
         """Send so many requests at once all the time; the block begins when they have all that they can have.
 
         With a lock, their statements wait for it until the block ends.
         """
 
-        async def send_for_ever(send: Send) -> None:
-            while True:
+        is_over = trio.Event()
+
+        async def send_until_it_is_over(send: Send) -> None:
+            while not is_over.is_set():
                 await send()
                 await trio.lowlevel.checkpoint()
 
@@ -151,12 +157,12 @@ class Neighbours:
             try:
                 self.world.connection.execute(lock or "SELECT")
                 for number in range(AT_ONCE):
-                    nursery.start_soon(send_for_ever, sends[number % len(sends)])
+                    nursery.start_soon(send_until_it_is_over, sends[number % len(sends)])
                 await eventually(is_stuck)
                 yield
             finally:
                 self.world.connection.execute("ROLLBACK")
-                nursery.cancel_scope.cancel()
+                is_over.set()
 
 
 @pytest.fixture
@@ -194,7 +200,7 @@ def statements_by_request() -> Generator[dict[str, list[str]]]:
         statements._send = send
 
 
-ATTACKS: dict[str, tuple[tuple[str, ...], str]] = {
+ATTACKS: dict[str, tuple[tuple[str, ...], LiteralString]] = {
     "SCIM writes": (("write",), "SELECT FROM organizations FOR UPDATE"),
     "SCIM reads": (("list_users",), "LOCK TABLE scim_tokens"),
     "audit filters": (("filter_log",), "LOCK TABLE audit_entries"),
@@ -250,6 +256,19 @@ async def test_one_transaction_that_changes_an_organization_has_a_place(
 ) -> None:
     async with neighbours.attack(neighbours.write, lock="SELECT FROM organizations FOR UPDATE"):
         assert places.statistics().taken == 1
+
+
+async def test_a_job_takes_of_the_share_of_its_organization(neighbours: Neighbours, places: CountedPlaces) -> None:
+    world, team = neighbours.world, neighbours.team
+    row = WantedRow(label="m@example.com", subject_id=team.add("m", "member"))
+    session_id = (await world.sign_in("owner@example.com")).session_id
+    database = world.installation.database.on_behalf_of(Origin(), session_id)
+    await database.transact(bulk_jobs.begin, team.slug, JobKind.MEMBERS_REMOVE, [row], {"note": ""})
+
+    places.granted.clear()
+    assert await work_off(world.installation) == 1
+
+    assert Share(team.organization_id, row=team.organization_id) in places.granted
 
 
 async def test_no_stranger_spends_the_share_of_an_organization(neighbours: Neighbours, places: CountedPlaces) -> None:
