@@ -243,9 +243,9 @@ class CountingPattern:
 def test_a_head_that_arrives_byte_by_byte_is_searched_once(beginning: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     head = beginning + HOST + b"".join(b"X-%d: %s\r\n" % (number, b"x" * 150) for number in range(90)) + b"\r\n"
     parser, data = StrictConnection(head_bytes_max=HEAD_BYTES_MAX), CountingBytes()
-    pattern = CountingPattern(strict_parsing._PLAIN_HEAD)  # pyright: ignore[reportPrivateUsage]
+    pattern = CountingPattern(strict_parsing._PLAIN_HEAD)
     monkeypatch.setattr(strict_parsing, "_PLAIN_HEAD", pattern)
-    parser._receive_buffer._data = data  # pyright: ignore[reportPrivateUsage]
+    parser._receive_buffer._data = data
 
     for number in range(len(head)):
         assert parser.take_plain() is None
