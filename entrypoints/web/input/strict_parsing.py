@@ -180,10 +180,19 @@ class StrictConnection(h11.Connection):
 
 
 class _StrictBuffer(ReceiveBuffer):
-    """The bytes that are not parsed yet."""
+    """The bytes that are not parsed yet.
+
+    A head may arrive byte by byte, so the searches in it go on where they stopped.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begin_again()
 
     def extract_plain(self, head_bytes_max: int) -> PlainRequest | None:
         """Extract a plain request, if the bytes begin with a whole one."""
+        if self._head_end() < 0:
+            return None
         found = _PLAIN_HEAD.match(self._data)
         if found is None or found.end() > head_bytes_max:
             return None
@@ -210,13 +219,41 @@ class _StrictBuffer(ReceiveBuffer):
     def maybe_extract_lines(self) -> list[bytearray] | None:
         """Extract the head of a request, or trailers; raise for lines that proxies may read differently."""
         if not self._data.startswith(b"\r\n"):
-            end = self._data.find(b"\r\n\r\n")
-            _require_strict_lines(self._data[: end + 2] if end >= 0 else self._data)
+            end = self._head_end()
+            self._require_strict_lines(end + 2 if end >= 0 else len(self._data))
         return super().maybe_extract_lines()
 
     def is_next_line_obviously_invalid_request_line(self) -> bool:
         """Return whether no request begins like this; the first half of an empty line may still become one."""
         return bytes(self._data[:2]) != b"\r" and super().is_next_line_obviously_invalid_request_line()
+
+    def _extract(self, count: int) -> bytearray:
+        self._begin_again()
+        return super()._extract(count)
+
+    def _begin_again(self) -> None:
+        # How far no head ends; how far the lines were checked, and how many have ended there.
+        self._searched = self._checked = self._line_ends = 0
+
+    def _head_end(self) -> int:
+        """Return where the empty line after a head begins, with the end of the line before it; -1 without one."""
+        end = self._data.find(b"\r\n\r\n", max(0, self._searched - 3))
+        if end < 0:
+            self._searched = len(self._data)
+        return end
+
+    def _require_strict_lines(self, end: int) -> None:
+        """Raise for lines up to here that proxies may read differently, and for too many of them."""
+        # With the last byte that was checked, which may be the first one of what is searched for.
+        added, begins_at = self._data[max(0, self._checked - 1) : end], 1 if self._checked else 0
+        ends = added.count(b"\r\n")
+        if added.count(b"\n", begins_at) != ends:
+            raise h11.LocalProtocolError("a line ends with LF alone")
+        if b"\n " in added or b"\n\t" in added:
+            raise h11.LocalProtocolError("a header is folded over several lines")
+        self._checked, self._line_ends = end, self._line_ends + ends
+        if self._line_ends > HEADERS_MAX + 1:
+            raise h11.LocalProtocolError("too many headers", error_status_hint=_TOO_LARGE_STATUS)
 
 
 def _plain_headers(lines: bytes) -> tuple[list[tuple[bytes, bytes]], int] | None:
@@ -241,13 +278,3 @@ def _plain_headers(lines: bytes) -> tuple[list[tuple[bytes, bytes]], int] | None
         if not is_plain:
             return None
     return (headers, length) if hosts == 1 and lengths <= 1 and len(headers) <= HEADERS_MAX else None
-
-
-def _require_strict_lines(lines: bytearray) -> None:
-    ends = lines.count(b"\r\n")
-    if lines.count(b"\n") != ends:
-        raise h11.LocalProtocolError("a line ends with LF alone")
-    if b"\n " in lines or b"\n\t" in lines:
-        raise h11.LocalProtocolError("a header is folded over several lines")
-    if ends > HEADERS_MAX + 1:
-        raise h11.LocalProtocolError("too many headers", error_status_hint=_TOO_LARGE_STATUS)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import h11
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from entrypoints.web.input import strict_parsing
 from entrypoints.web.input.strict_parsing import HEADERS_MAX, PlainRequest, StrictConnection
 
 HEAD_BYTES_MAX: Final = 2**14
@@ -210,3 +211,68 @@ def test_a_response_is_sent_at_once_if_nothing_in_it_is_unusual(
     parser, _ = plain_request(method + b" / HTTP/1.1\r\n" + HOST + b"\r\n")
 
     assert parser.plain_response(status, headers, body) == sent
+
+
+class CountingBytes(bytearray):
+    """Bytes that count how many of them were searched."""
+
+    searched = 0
+
+    def find(self, *arguments: Any) -> int:
+        self.searched += len(self) - (arguments[1] if len(arguments) > 1 else 0)
+        return super().find(*arguments)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        self.searched += len(found) if isinstance(found, bytearray) else 1
+        return found
+
+
+class CountingPattern:
+    """A pattern that counts how many bytes it was tried on."""
+
+    def __init__(self, pattern: Any) -> None:
+        self.pattern, self.searched = pattern, 0
+
+    def match(self, data: bytearray) -> Any:
+        self.searched += len(data)
+        return self.pattern.match(data)
+
+
+@pytest.mark.parametrize("beginning", [b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.0\r\n"], ids=["plain", "of h11"])
+def test_a_head_that_arrives_byte_by_byte_is_searched_once(beginning: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = beginning + HOST + b"".join(b"X-%d: %s\r\n" % (number, b"x" * 150) for number in range(90)) + b"\r\n"
+    parser, data = StrictConnection(head_bytes_max=HEAD_BYTES_MAX), CountingBytes()
+    pattern = CountingPattern(strict_parsing._PLAIN_HEAD)
+    monkeypatch.setattr(strict_parsing, "_PLAIN_HEAD", pattern)
+    parser._receive_buffer._data = data
+
+    for number in range(len(head)):
+        assert parser.take_plain() is None
+        assert parser.next_event() is h11.NEED_DATA
+        parser.receive_data(head[number : number + 1])
+    found = parser.take_plain() or parser.next_event()
+
+    assert isinstance(found, PlainRequest | h11.Request)
+    assert len(found.headers) == 91
+    assert data.searched + pattern.searched < 20 * len(head)
+
+
+@pytest.mark.parametrize(
+    "wrong", [b"X: y\nHost: x\r\n\r\n", b"X: y\r\n z\r\n\r\n", b"X: y\r\n\tz\r\n\r\n", b"X: y\r\n" * 101 + b"\r\n"]
+)
+def test_lines_that_are_refused_are_refused_however_they_arrive(wrong: bytes) -> None:
+    head = b"GET / HTTP/1.1\r\n" + HOST + wrong
+    for size in (1, 2, 3, 7, len(head)):
+        parser = StrictConnection(head_bytes_max=HEAD_BYTES_MAX)
+
+        with pytest.raises(h11.RemoteProtocolError):
+            deliver(parser, head, size)
+
+
+def deliver(parser: StrictConnection, head: bytes, size: int) -> None:
+    """Let bytes arrive that begin no plain request, so many at a time."""
+    for begin in range(0, len(head), size):
+        parser.receive_data(head[begin : begin + size])
+        assert parser.take_plain() is None
+        parser.next_event()
