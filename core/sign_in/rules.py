@@ -140,11 +140,8 @@ class Candidate:
 
         Without the connection that another organization requires, it opens nothing but its target (decisions 13.6).
         """
-        if self.lacking_connection is None or self.proof.confinement is not None:
-            return self.proof
-        organization_id, service_id = self.target.organization_id, self.target.service_id
-        assert organization_id is not None, "a sign-in without the required connection leads to no organization"
-        return replace(self.proof, confinement=Confinement(organization_id=organization_id, service_id=service_id))
+        is_as_it_is = self.lacking_connection is None or self.proof.confinement is not None
+        return self.proof if is_as_it_is else _limited_to(self.proof, self.target)
 
     @property
     def known_circumstances(self) -> Circumstances:
@@ -160,6 +157,13 @@ class Candidate:
         """Return the candidate with the circumstances deferred, unless they were before."""
         circumstances = self.circumstances or defer_circumstances(self.uow, self.account.id, self.destination)
         return replace(self, circumstances=circumstances)
+
+
+def _limited_to(proof: IdentityProof, target: Target) -> IdentityProof:
+    """Return a proof without limits as one whose session opens a target alone."""
+    assert target.organization_id is not None, "a sign-in without the required connection leads to no organization"
+    limits = Confinement(organization_id=target.organization_id, service_id=target.service_id)
+    return replace(proof, confinement=limits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,13 @@ from core.platform.sign_in_questions import SignInQuestion
 from tests.application import Answer
 from tests.openid_provider import CLIENT_SECRET
 from tests.tenants import explaining, judging
+from tests.tenants.acting import sign_in
 from tests.tenants.explaining import Prediction
-from tests.tenants.model import Ended, Held, Person, Way
-from tests.tenants.neighbourhood import DEPUTY, A, Neighbourhood
+from tests.tenants.model import Ended, Held, Person, Violation, Way
+from tests.tenants.neighbourhood import DEPUTY, A, B, Neighbourhood
 from tests.tenants.taking import Story, step
 from tests.world.relying_party import CHALLENGE, REDIRECT_URI
+from tests.world.signing_in import claims_of
 from tests.world.visitor import Visitor, forms_of
 
 CONNECTING, LEAVING, SUSPENDING = Story.CONNECTING, Story.LEAVING, Story.SUSPENDING
@@ -115,6 +117,33 @@ async def owner_sets_connection(hood: Neighbourhood, pick: int, whole: bool) -> 
         case _:
             repaired = {"issuer": hood.work.url, "client_secret": CLIENT_SECRET, "attribute_mapping": {}}
             await _change(hood, None, repaired)
+
+
+@step(CONNECTING)
+async def works_elsewhere_while_enforced(hood: Neighbourhood, address: str) -> None:
+    """A signs people in by its connection alone for a while, and one of them signs in to the service of B."""
+    person = hood.model.owner_of(address)
+    if person is None or not hood.is_at(A, address):
+        return
+    [route] = (await hood.by_owner(A, "GET", "/domain-routes")).json["domain_routes"]
+    path = f"/domain-routes/{route['id']}"
+    await hood.by_owner(A, "PATCH", path, {"enforced": True})
+    held = await sign_in(hood, person, address, B)
+    if held is not None and (await _shown(hood))["enabled"]:
+        await _judge_elsewhere(hood, held)
+    await hood.by_owner(A, "PATCH", path, {"enforced": False})
+
+
+async def _judge_elsewhere(hood: Neighbourhood, held: Held) -> None:
+    """Raise `Violation` when a session at B without the sign-in that A requires opens more than the service of B."""
+    of_b = hood.organizations[B].party.organization_id
+    session_id = claims_of(held.access_token)["sid"]
+    if hood.world.rows("SELECT confined_to FROM sessions WHERE id = %s", session_id) != [(of_b,)]:
+        raise Violation("opened elsewhere", f"{held}, which is not limited to the service")
+    for path in (f"{hood.organizations[A].path}/select", "/api/user/mfa/setup"):
+        answer = await hood.send("POST", path, {}, token=held.access_token, by=held.person)
+        if answer.status == 200:
+            raise Violation("opened elsewhere", f"{held}, which opened {path}")
 
 
 async def _change(hood: Neighbourhood, person: Person | None, fields: dict[str, Any]) -> Answer:

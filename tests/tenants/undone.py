@@ -66,6 +66,11 @@ def _newest_password(_original: Any) -> Any:
     return prove
 
 
+def _unlimited(_original: Any) -> Any:
+    """Return a function that leaves a proof without limits."""
+    return lambda proof, _target: proof
+
+
 def _passed(_original: Any) -> Any:
     """Return a function that takes every refusal for none."""
     return lambda rule, _refusal: RuleCheck(rule=rule, verdict=RuleVerdict.PASSES)
@@ -150,6 +155,14 @@ UNDONE: Final = (
         _no,
         Story.CONNECTING,
         ("outlived a connection", "taken over"),
+    ),
+    Undone(
+        "a sign-in without the required one opens its service alone",
+        "core.sign_in.rules",
+        "_limited_to",
+        _unlimited,
+        Story.CONNECTING,
+        ("opened elsewhere",),
     ),
     Undone(
         "what refuses a sign-in is explained",

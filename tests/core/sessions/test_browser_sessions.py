@@ -79,3 +79,20 @@ def test_the_token_of_a_form_before_the_sign_in_depends_on_the_cookie_and_does_n
     assert form_token_of("one") != form_token_of("other")
     assert "one" not in form_token_of("one").reveal()
     assert form_token_of("\udc80").reveal()
+
+
+def test_a_session_without_a_required_sign_in_goes_to_what_it_is_limited_to() -> None:
+    organization, service, other = (UUID(int=number) for number in (1, 2, 3))
+    limited = replace(SESSION, confined_to=organization, confined_to_service=service)
+    lacking = replace(limited, lacks_required_connection=True)
+
+    assert SESSION.goes_to(None, None)
+    assert SESSION.goes_to(organization, service)
+    assert not replace(SESSION, lacks_required_connection=True).goes_to(organization, service)
+    assert limited.goes_to(None, None)
+    assert not lacking.goes_to(None, None)
+    for session in (limited, lacking):
+        assert session.goes_to(organization, service)
+        assert not session.goes_to(organization, other)
+        assert not session.goes_to(other, None)
+    assert [one.is_closed_to_account for one in (SESSION, limited, lacking)] == [False, False, True]

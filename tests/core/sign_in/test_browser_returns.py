@@ -68,3 +68,11 @@ def test_a_step_before_the_request_says_which_request_it_answers() -> None:
 
     assert BrowserReturn(target=target).answering == target
     assert BrowserReturn(target="/app/second-factor/set-up", request_target=target).answering == target
+
+
+def test_a_page_of_an_organization_says_to_which_one_a_sign_in_leads() -> None:
+    for path in ("/app/organizations/acme", "/app/organizations/acme/people?page=2", "/app/invitations/joined/acme"):
+        assert BrowserReturn(target=path).leads_to_organization == "acme"
+    assert BrowserReturn(target="/app/organizations/acme", organization_slug="globex").leads_to_organization == "globex"
+    for path in ("/app/organizations", "/app/organizations/", "/app/account", "/x/app/organizations/acme"):
+        assert BrowserReturn(target=path).leads_to_organization is None
