@@ -2,8 +2,8 @@
 
 An organization learns what lies in its context: of its members and end users, to itself and its services, by its own
 connections. Any other address is answered as one without an account. What concerns an account alone (its password, its
-state, its second factor) it learns of people who have confirmed that they belong to it, or whose account it has made;
-else it could add an address to learn about its account. The platform learns everything, but without being an owner
+state, its second factor) it learns of people who have confirmed that they belong to it; else it could add an address to
+learn about its account, or whether there is one. The platform learns everything, but without being an owner
 nothing of its owners. The rules are walked in `sign_in_walks.py`.
 """
 
@@ -219,7 +219,7 @@ class _Asked:
         self._hidden = _OF_ACCOUNT_ALONE if affiliation is not None and affiliation.since is None else frozenset[Rule]()
         self._address = user.email if user is not None else canonical_email(question.email, uow.domain_names.to_ascii)
         self._destination = Destination(organization_slug=slug, service_slug=question.service_slug)
-        user_id = user.id if user is not None else uow.randomness.new_id()
+        user_id = user.id if user is not None else uow.randomness.new_account_id()
         required = uow.own_ways.defer_required(user_id)
         self._place = uow.sign_in_places.defer(user_id, slug, question.service_slug)()
         self._required = required()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.accounts import own_accounts
-from core.accounts.own_accounts import Belonging, FoundAccount
+from core.accounts.own_accounts import Belonging
 from core.accounts.users import User
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Forbidden, NotFound, Refusal
@@ -50,7 +50,7 @@ class AccountShared(Forbidden):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceUser:
-    """A user of the service (identity 2.2)."""
+    """A user of the service (identity 2.2); `created_at` is since when it is one, whenever the account was made."""
 
     id: UUID
     email: str
@@ -66,7 +66,7 @@ class ServiceUsersPage:
 
 
 def list_page(uow: UnitOfWork, *, limit: int, offset: int) -> ServiceUsersPage:
-    """List the users of the service, the newest accounts first."""
+    """List the users of the service, in the order of their ids, which is none of theirs: ids are random."""
     # Sent together with the statement that loads the caller, which decides whether the page is returned.
     page = uow.service_users.defer_page_of_key(limit=limit, offset=offset)
     api_keys.authorize(uow, Permission.READ_USERS)
@@ -80,7 +80,9 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
     """
     caller = api_keys.authorize(uow, Permission.WRITE_USERS)
     found = uow.own_accounts.find_or_create(
-        _new_user(uow, normalize_email(email, uow.domain_names.to_ascii)), caller.organization_id
+        _new_user(uow, normalize_email(email, uow.domain_names.to_ascii)),
+        caller.organization_id,
+        caller.service_id,
     )
     if found.is_anonymized:
         raise BadRequest.of_field("email", "This is not the address of a person.")
@@ -88,7 +90,8 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
     if found.is_deactivated and not uow.members.is_suspended(caller.organization_id, found.id):
         # A key may have removed the user before; a member is the directory's to activate.
         uow.own_accounts.activate(caller.organization_id, [found.id], at=uow.now)
-    if found.is_new:
+    # Whether the account is new to the platform is not told.
+    if not found.is_known:
         uow.publish(
             EventType.USER_SIGNUP_SUCCESS,
             organization_id=caller.organization_id,
@@ -96,7 +99,7 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
             service_id=str(caller.service_id),
             api_key_id=str(caller.key_id),
         )
-    return _service_user(found)
+    return ServiceUser(id=found.id, email=found.email, created_at=found.linked_at or uow.now)
 
 
 def show(uow: UnitOfWork, user_id: UUID) -> ServiceUser:
@@ -117,15 +120,15 @@ def change(uow: UnitOfWork, user_id: UUID, *, email: str | None) -> ServiceUser 
     address = normalize_email(email, uow.domain_names.to_ascii) if email is not None else None
     # Before the account, like every transaction that changes what an organization gave.
     organization = uow.organizations.lock(caller.organization_id)
-    belonging = _lock(uow, caller, user_id)
+    belonging, linked_at = _lock(uow, caller, user_id)
     if organization is None or address is None or address == belonging.email:
-        return _service_user(belonging)
+        return ServiceUser(id=user_id, email=belonging.email, created_at=linked_at)
     if belonging.role is not None or not belonging.is_own_of(caller.organization_id):
         raise AccountShared
     key_id = str(caller.key_id)
     if not own_accounts.change_address(uow, organization, belonging, address, is_by_directory=False, api_key_id=key_id):
         return AddressOfAnotherAccount()
-    return ServiceUser(id=user_id, email=address, created_at=belonging.created_at)
+    return ServiceUser(id=user_id, email=address, created_at=linked_at)
 
 
 def remove(uow: UnitOfWork, user_id: UUID) -> None:
@@ -136,7 +139,7 @@ def remove(uow: UnitOfWork, user_id: UUID) -> None:
     caller = api_keys.authorize(uow, Permission.DELETE_USERS)
     # Before the account, like every transaction that ends a membership.
     uow.organizations.lock(caller.organization_id)
-    belonging = _lock(uow, caller, user_id)
+    belonging, _ = _lock(uow, caller, user_id)
     is_deleted = belonging.may_be_deleted_by(caller.organization_id)
     uow.record(
         AuditAction.USER_REMOVED,
@@ -145,7 +148,6 @@ def remove(uow: UnitOfWork, user_id: UUID) -> None:
         user_id=str(user_id),
         service_id=str(caller.service_id),
         service_slug=caller.service_slug,
-        deleted=is_deleted,
     )
     subscription = uow.subscriptions.lock_current(caller.service_id, user_id)
     if subscription is not None and subscription.is_live:
@@ -174,22 +176,19 @@ def add_milestones(uow: UnitOfWork) -> int:
     return uow.service_users.add_milestones()
 
 
-def _lock(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> Belonging:
-    is_user = uow.service_users.lock(caller, user_id)
+def _lock(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> tuple[Belonging, datetime]:
+    """Return the locked account of a user of the service, and since when it is one."""
+    linked_at = uow.service_users.lock(caller, user_id)
     # After the lock: what the account belongs to may have changed while this waited.
-    belonging = uow.own_accounts.belonging(caller.organization_id, user_id) if is_user else None
-    if belonging is None:
+    belonging = uow.own_accounts.belonging(caller.organization_id, user_id) if linked_at is not None else None
+    if belonging is None or linked_at is None:
         raise ServiceUserUnknown
-    return belonging
-
-
-def _service_user(account: Belonging | FoundAccount) -> ServiceUser:
-    return ServiceUser(id=account.id, email=account.email, created_at=account.created_at)
+    return belonging, linked_at
 
 
 def _new_user(uow: UnitOfWork, email: str) -> User:
     return User(
-        id=uow.randomness.new_id(),
+        id=uow.randomness.new_account_id(),
         email=email,
         email_verified_at=None,
         is_platform_owner=False,

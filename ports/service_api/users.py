@@ -15,7 +15,8 @@ class ServiceUsers(Protocol):
     def defer_page_of_key(self, *, limit: int, offset: int) -> Deferred[ServiceUsersPage]:
         """Defer reading a page of the users of the service whose key the request presents, and their number.
 
-        The newest accounts come first. Its cost depends neither on the number of users nor on the offset.
+        They come in the order of their ids, the highest first. Its cost depends neither on the number of users nor on
+        the offset.
         """
         ...
 
@@ -31,10 +32,10 @@ class ServiceUsers(Protocol):
         """Return whether an account is a user of the service; it remains one until this transaction ends."""
         ...
 
-    def lock(self, caller: ServiceCaller, user_id: UUID) -> bool:
+    def lock(self, caller: ServiceCaller, user_id: UUID) -> datetime | None:
         """Lock the account of a user of the service against every row that would refer to it.
 
-        Return False when it is no user of the service.
+        Return since when it is a user of the service; None when it is none.
         """
         ...
 

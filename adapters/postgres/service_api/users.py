@@ -41,12 +41,15 @@ _TOTAL: Final = f"""
                FROM   pending)
 """  # noqa: S608 - made of constants of this module alone
 _SHOWN: Final = """
-    SELECT total.users, u.id, u.email, u.created_at
+    SELECT total.users, u.id, u.email,
+           (SELECT first_login_at
+            FROM   service_users
+            WHERE  service_id = (SELECT id FROM service) AND user_id = u.id) AS created_at
     FROM   total
     LEFT   JOIN users u ON u.id = ANY (ARRAY(SELECT user_id FROM page))
     ORDER  BY u.id DESC
 """
-# Near the beginning, the newer users are skipped.
+# Near the beginning, the users before are skipped.
 PAGE_OF_NEWEST: Final = f"""
     WITH   {_TOTAL},
            page (user_id) AS MATERIALIZED (
@@ -57,7 +60,7 @@ PAGE_OF_NEWEST: Final = f"""
                LIMIT    %(limit)s OFFSET %(offset)s)
     {_SHOWN}
 """  # noqa: S608 - likewise
-# Anywhere else, the older ones are, from the last milestone that no pending change can put behind the page.
+# Anywhere else, those behind are, from the last milestone that no pending change can put behind the page.
 PAGE: Final = f"""
     WITH   {_TOTAL},
            older (users) AS MATERIALIZED (
@@ -108,7 +111,7 @@ class PostgresServiceUsers(Aggregate):
         return self._one(
             ServiceUser,
             """
-            SELECT u.id, u.email, u.created_at
+            SELECT u.id, u.email, l.first_login_at AS created_at
             FROM   service_users l
             JOIN   users u ON u.id = l.user_id
             WHERE  l.service_id = %s AND l.user_id = %s
@@ -154,10 +157,11 @@ class PostgresServiceUsers(Aggregate):
             (caller.organization_id, caller.service_id, user_id),
         )
 
-    def lock(self, caller: ServiceCaller, user_id: UUID) -> bool:
-        return self._finds_any(
+    def lock(self, caller: ServiceCaller, user_id: UUID) -> datetime | None:
+        return self._value_or_none(
             """
-            SELECT FROM service_users l
+            SELECT l.first_login_at
+            FROM   service_users l
             JOIN   users u ON u.id = l.user_id
             WHERE  l.organization_id = %s AND l.service_id = %s AND l.user_id = %s
             FOR    UPDATE
