@@ -41,6 +41,7 @@ class TestList:
                         "id": str(team.world.value("SELECT id FROM memberships WHERE role = 'owner'")),
                         "role": "owner",
                         "created_at": clock.now.isoformat().replace("+00:00", "Z"),
+                        "status": "active",
                     },
                 }
             ],
