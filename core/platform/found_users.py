@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core import positions
+from core.accounts import helped_accounts
+from core.accounts.helped_accounts import NarrowedList
 from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations.access import authorize_support
-from core.platform.users import PlatformUserOrganization
+from core.platform.users import PlatformUserOrganization, UserSearch
 from core.positions import Position
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ def position_of(text: str) -> UserPosition:
 
 def search(uow: UnitOfWork, *, search: str, after: UserPosition, limit: int) -> FoundUsers:
     """Find users by a part of their address, or by their whole id; without either, list the newest of all."""
-    hides_owners = not authorize_support(uow).acts_as_platform_owner
+    caller = helped_accounts.open_list(uow, NarrowedList.USERS, UserSearch(text=search))
+    hides_owners = not caller.acts_as_platform_owner
     part = part_of_email(search, uow.domain_names.to_ascii)
     user_id = _id_of(part)
     if user_id is not None:

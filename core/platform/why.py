@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts import helped_accounts, sign_in_failures
-from core.accounts.helped_accounts import RecordPart
+from core.accounts.helped_accounts import NarrowedList, RecordPart
 from core.accounts.users import User
 from core.email_addresses import canonical_email, domain_of
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import Operation, authorize, authorize_support
+from core.organizations.access import Operation, authorize
 from core.organizations.organizations import Organization
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
@@ -112,8 +112,8 @@ def explain_to_platform(
     That support has asked about an account is recorded in the platform's audit log. Raise `BadRequest` for a question
     that names no account, or something else than a network.
     """
-    caller = authorize_support(uow)
     question = question.checked()
+    caller = helped_accounts.open_list(uow, NarrowedList.SIGN_IN_RULES, question)
     found = named(uow, question)
     is_hidden = found is not None and not helped_accounts.sees(caller, found)
     user = None if is_hidden else found

@@ -160,7 +160,7 @@ class TestChange:
             str(team.organization_id),
             new,
         )
-        assert set(membership) == {"id", "org_id", "user_id", "role", "created_at"}
+        assert set(membership) == {"id", "org_id", "user_id", "role", "created_at", "status"}
         assert team.role_of(old) == new
 
     async def test_the_audit_entry_and_the_event_have_the_old_and_the_new_role(self, team: Team) -> None:
