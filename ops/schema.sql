@@ -2870,6 +2870,7 @@ CREATE INDEX users_deactivated_by_organization ON users USING btree (deactivated
 CREATE INDEX users_disowned_by_organization ON users USING btree (disowned_by_organization_id) WHERE (disowned_by_organization_id IS NOT NULL);
 CREATE INDEX users_email_prefix ON users USING btree (email text_pattern_ops);
 CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
+CREATE INDEX users_newest ON users USING btree (created_at, id);
 CREATE INDEX users_other_password_hashes ON users USING btree (password_decoy(password_hash)) WHERE (password_hash !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text);
 CREATE INDEX users_platform_owners ON users USING btree (id) WHERE is_platform_owner;
 CREATE INDEX users_platform_support ON users USING btree (email) WHERE is_platform_support;

@@ -51,6 +51,10 @@ class Randomness(Protocol):
         """Return an id for a new row: a UUIDv7, so that rows of the same time are stored together."""
         ...
 
+    def new_account_id(self) -> UUID:
+        """Return an id for a new account: a UUIDv4, which does not tell an organization since when there is one."""
+        ...
+
     def mail_token(self) -> Secret:
         """Return a token to be sent by mail: a UUIDv4."""
         ...

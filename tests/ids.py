@@ -36,6 +36,10 @@ class FollowingRandomness:
         """Return an id of the clock's time."""
         return _ids_at(int(self._clock().timestamp() * 1_000)).new_id()
 
+    def new_account_id(self) -> UUID:
+        """Return an id of an account, which follows no clock."""
+        return self._others.new_account_id()
+
     def mail_token(self) -> Secret:
         """Return a token that a user receives by mail."""
         return self._others.mail_token()
@@ -64,6 +68,11 @@ def follow(clock: Clock) -> None:
 def new_id() -> UUID:
     """Return an id of the time of the test's clock; of that of the machine where the test has none."""
     return _OF_TEST[0].new_id()
+
+
+def new_account_id() -> UUID:
+    """Return an id of an account."""
+    return _OF_TEST[0].new_account_id()
 
 
 def id_at(moment: datetime) -> UUID:

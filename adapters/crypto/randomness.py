@@ -49,6 +49,10 @@ class SystemRandomness:
         high, low = tail >> _LOW_BITS, tail & ((1 << _LOW_BITS) - 1)
         return UUID(int=milliseconds << 80 | _VERSION_7 | high << 64 | _VARIANT_RFC | low)
 
+    def new_account_id(self) -> UUID:
+        """Return a UUIDv4, of which every bit that is not fixed is random."""
+        return uuid4()
+
     def mail_token(self) -> Secret:
         """Return a token that a user receives by mail."""
         return Secret(str(uuid4()))

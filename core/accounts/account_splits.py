@@ -27,7 +27,7 @@ def split(
     signs in and the sessions move as well, and what remains is as if it was never used. Otherwise they stay, the new
     account has none of it, and what its user had by this organization ends as it ends for members who leave.
     """
-    new_id = uow.randomness.new_id()
+    new_id = uow.randomness.new_account_id()
     if not uow.account_splits.make(organization_id, user_id, new_id, address, at=uow.now):
         return None
     if keeps_person:

@@ -1,18 +1,22 @@
 """Accounts that platform owners and the platform's support open, to help their users (decisions 5.12).
 
-Each opening of a person's record by support is an entry of the platform's audit log. To support the account of a
-platform owner does not exist: it reads nothing of it and changes nothing about it.
+Each opening of a person's record by support is an entry of the platform's audit log, and so is each list or search that
+is narrowed to a person, an address, an id or a network: what a list is filtered by says so itself (`Narrowed`), and
+`open_list` authorizes and records at once. To support the account of a platform owner does not exist: it reads nothing
+of it and changes nothing about it.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
+from core.accounts import sign_in_failures
 from core.accounts.users import User, UserUnknown
 from core.errors import Forbidden
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_support
 from core.sessions.callers import Caller
 
@@ -30,6 +34,35 @@ class RecordPart(StrEnum):
     SESSIONS = "sessions"
 
 
+class NarrowedList(StrEnum):
+    """A list or search that may be narrowed to a person, as the platform's log names it."""
+
+    USERS = "users"
+    MAILS = "mails"
+    SIGN_INS = "sign_ins"
+    SIGN_IN_RULES = "sign_in_rules"
+    ORGANIZATIONS = "organizations"
+    SEARCH = "search"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowing:
+    """To whom a list is narrowed: to an id, to a network, or by an address, a part of one or another text."""
+
+    text: str | None = None
+    id: UUID | None = None
+    network: str | None = None
+
+
+class Narrowed(Protocol):
+    """What a list is filtered by."""
+
+    @property
+    def narrowing(self) -> Narrowing | None:
+        """To whom the list is narrowed; None for a list of everybody."""
+        ...
+
+
 def sees(caller: Caller, user: User) -> bool:
     """Return whether the caller, who is an owner or of the support, may know of an account."""
     return caller.acts_as_platform_owner or not user.is_platform_owner
@@ -44,6 +77,33 @@ def open_record(uow: UnitOfWork, user_id: UUID, part: RecordPart) -> User:
     if not caller.acts_as_platform_owner:
         uow.audit_platform(PlatformAction.USER_OPENED, user.id, part=part.value)
     return user
+
+
+def open_list(uow: UnitOfWork, narrowed_list: NarrowedList, wanted: Narrowed) -> Caller:
+    """Return the caller, who is an owner or of the support and opens a list; what support narrows it to is recorded.
+
+    The log keeps a keyed hash in place of a text, which may be an address.
+    """
+    caller = authorize_support(uow)
+    narrowing = wanted.narrowing
+    if narrowing is None or caller.acts_as_platform_owner:
+        return caller
+    record_narrowed(uow, narrowed_list, narrowing)
+    return caller
+
+
+def record_narrowed(uow: UnitOfWork, narrowed_list: NarrowedList, narrowing: Narrowing) -> None:
+    """Record what support, who is the caller, has narrowed a list to."""
+    details: dict[str, Any] = {
+        "address_hash": sign_in_failures.hash_address(uow, narrowing.text).hex() if narrowing.text else None,
+        "user_id": str(narrowing.id) if narrowing.id is not None else None,
+        "network": narrowing.network,
+    }
+    uow.audit_platform(
+        PlatformAction.LIST_NARROWED,
+        narrowed_list.value,
+        **{name: value for name, value in details.items() if value is not None},
+    )
 
 
 def lock(uow: UnitOfWork, user_id: UUID) -> User:

@@ -35,16 +35,17 @@ CONFLICTS_WINDOW: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundAccount:
-    """The account of an address, which existed or was created just now.
+    """The account of an address, which existed or was created just now: which of both, the organization is never told.
 
-    `is_deactivated` means by the organization that looked for it. With `has_known_id` that organization knows another
-    user by the id of the account, or the account by another id.
+    `is_known` says whether it is a member or an end user of the organization that looked for it, `linked_at` since when
+    it is a user of the service that did, and `is_deactivated` means by that organization. With `has_known_id` that
+    organization knows another user by the id of the account, or the account by another id.
     """
 
     id: UUID
     email: str
-    created_at: datetime
-    is_new: bool
+    is_known: bool
+    linked_at: datetime | None
     is_anonymized: bool
     is_deactivated: bool
     has_known_id: bool
@@ -63,7 +64,6 @@ class Belonging:
     id: UUID
     known_id: UUID
     email: str
-    created_at: datetime
     created_by_organization_id: UUID | None
     is_address_proved: bool
     has_platform_role: bool

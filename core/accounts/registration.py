@@ -132,7 +132,7 @@ def _register(
     )
     if not is_mailed:
         # No account has this id, and nothing is kept.
-        registration = replace(registration, user_id=uow.randomness.new_id())
+        registration = replace(registration, user_id=uow.randomness.new_account_id())
     open_registrations.keep(uow, registration)
     _publish(uow, fresh, back, is_new=is_new)
     return _Registered(is_new=is_new, proved=active if active is not None and active.is_verified else None)
@@ -153,7 +153,7 @@ def _add_and_lock(uow: UnitOfWork, fresh: User) -> tuple[bool, User]:
 
 def _account(uow: UnitOfWork, email: str) -> User:
     return User(
-        id=uow.randomness.new_id(),
+        id=uow.randomness.new_account_id(),
         email=email,
         email_verified_at=None,
         is_platform_owner=False,

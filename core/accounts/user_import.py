@@ -106,7 +106,7 @@ def count_kinds(uow: UnitOfWork) -> Sequence[tuple[str, int]]:
 
 def _account(uow: UnitOfWork, person: ImportedPerson) -> ImportedAccount:
     user = User(
-        id=uow.randomness.new_id(),
+        id=uow.randomness.new_account_id(),
         email=person.email,
         # The file does not state when the address was proved.
         email_verified_at=uow.now if person.is_verified else None,

@@ -116,5 +116,5 @@ def lock_unless_anonymized(uow: UnitOfWork, user: User | None) -> User | None:
     It waits for a concurrent anonymization, and the account cannot be anonymized before this transaction ends, so that
     a later anonymization finds what this transaction writes. Without an account the same work is done.
     """
-    is_known = uow.anonymization.hold(user.id if user is not None else uow.randomness.new_id())
+    is_known = uow.anonymization.hold(user.id if user is not None else uow.randomness.new_account_id())
     return user if is_known else None

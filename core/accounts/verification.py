@@ -110,7 +110,7 @@ def resend(
     back = return_targets.find(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)
     user = lock_unless_anonymized(uow, uow.users.by_email(address))
-    user_id = user.id if user is not None else uow.randomness.new_id()
+    user_id = user.id if user is not None else uow.randomness.new_account_id()
     registration = uow.open_registrations.sole(user_id, address, at=uow.now)
     is_unverified = user is not None and user.is_active and not user.is_verified
     send(

@@ -13,6 +13,7 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.accounts.helped_accounts import Narrowing
 from core.audit.analytics import Period
 from core.ids import CLOCKS_DIFFER_MAX, SETTLES_AFTER, first_id_at, moment_of
 from core.lazy_dataclasses import dataclass
@@ -47,6 +48,13 @@ class SignInFilter:
     email: str | None = None
     since: date | None = None
     until: date | None = None
+
+    @property
+    def narrowing(self) -> Narrowing | None:
+        """Whom the sign-ins are narrowed to: a person, a network or both; None for those of everybody."""
+        if self.email is None and self.address is None:
+            return None
+        return Narrowing(text=self.email.strip().lower() if self.email else None, network=self.address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

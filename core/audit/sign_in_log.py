@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts import helped_accounts
-from core.accounts.helped_accounts import RecordPart
+from core.accounts.helped_accounts import NarrowedList, RecordPart
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import MONTH_DAYS, WEEK_DAYS, Counting, SignInFilter, SignInsOfDay, counting
 from core.credentials import user_agents
@@ -164,9 +164,9 @@ def listed(uow: UnitOfWork, slug: str, asked: SignInFilter, *, after: Position |
 def listed_for_platform(uow: UnitOfWork, asked: SignInFilter, *, after: Position | None, limit: int) -> FoundSignIns:
     """Return sign-ins of the whole platform, as a platform owner or support, who is told nothing of platform owners.
 
-    That support has asked for those of one person is recorded.
+    That support has asked for those of one person or one network is recorded.
     """
-    caller = authorize_support(uow)
+    caller = helped_accounts.open_list(uow, NarrowedList.SIGN_INS, asked)
     if asked.email is not None:
         user = uow.users.by_email(canonical_email(asked.email, uow.domain_names.to_ascii))
         if user is None or not helped_accounts.sees(caller, user):

@@ -24,6 +24,8 @@ class PlatformTargetType(StrEnum):
     # An address without an account, by its keyed hash.
     ADDRESS = "address"
     MAIL = "mail"
+    # A list or search of the platform, by its name.
+    LIST = "list"
     # A signing key by its `kid`, a master key by its id.
     KEY = "key"
 
@@ -48,6 +50,7 @@ class PlatformAction(Enum):
     SUPPORT_APPOINTED = ("platform_support.appointed", PlatformTargetType.USER)
     SUPPORT_DEMOTED = ("platform_support.demoted", PlatformTargetType.USER)
     USER_OPENED = ("user.opened", PlatformTargetType.USER)
+    LIST_NARROWED = ("list.narrowed", PlatformTargetType.LIST)
     USER_SESSIONS_ENDED = ("user.sessions_ended", PlatformTargetType.USER)
     USER_LIMITS_LIFTED = ("user.limits_lifted", PlatformTargetType.USER)
     ADDRESS_LIMITS_LIFTED = ("address.limits_lifted", PlatformTargetType.ADDRESS)

@@ -135,7 +135,9 @@ def join(
     membership = _add_member(uow, organization, invitation, user, is_confirmed=is_confirmed)
     # The organization may have deactivated the account when the user left before.
     uow.own_accounts.activate(organization.id, [user.id], at=uow.now)
-    _record(uow, invitation, user, is_new=is_new)
+    # Whether the account is new to the platform is told when its person has consented.
+    is_signup = is_new if is_confirmed else uow.end_users.email_of(organization.id, user.id) is None
+    _record(uow, invitation, user, is_signup=is_signup)
     if is_proved_later:
         # Another person may have prepared the account; the sign-in that proves its address takes that away.
         sessions.end_all(uow, user.id, user.email)
@@ -188,7 +190,7 @@ def prove(uow: UnitOfWork, organization: Organization, user: User, *, is_signing
 def _account(uow: UnitOfWork, email: str) -> tuple[User, bool]:
     """Return the account of an address, locked or new, and whether it is new."""
     fresh = User(
-        id=uow.randomness.new_id(),
+        id=uow.randomness.new_account_id(),
         email=email,
         email_verified_at=None,
         is_platform_owner=False,
@@ -219,11 +221,11 @@ def _add_member(
     return membership
 
 
-def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool) -> None:
+def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_signup: bool) -> None:
     """Record who joined; the actor is the signed-in caller, such as the manager who accepted, else the user."""
     organization_id, role = invitation.organization_id, invitation.role
     actor_id, actor_email = (None, None) if uow.caller_if_signed_in is not None else (user.id, user.email)
-    if is_new:
+    if is_signup:
         uow.publish(
             EventType.USER_SIGNUP_SUCCESS,
             organization_id=organization_id,

@@ -48,11 +48,17 @@ class OrganizationUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationMembership:
-    """An organization of the user, with their membership and its tier."""
+    """An organization of the user, with their membership and its tier; a suspended one gives no access."""
 
     organization: Organization
     membership: Membership
     tier: Tier
+    is_suspended: bool
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the user may work in the organization."""
+        return self.organization.is_active and not self.is_suspended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +102,7 @@ class OrganizationSettings:
 
 
 def list_mine(uow: UnitOfWork) -> Sequence[OrganizationMembership]:
-    """List the organizations of which the caller is a member, with any status.
+    """List the organizations of which the caller is a member, with any status, also where they are deactivated.
 
     A session that is confined to one of them, or a service's, shows that one alone (decisions 10.8).
     """

@@ -53,7 +53,7 @@ class AssignedRoleUnknown(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A membership with its user; `is_active` is false when the account is deactivated.
+    """A membership with its user; `is_active` is false when it, or the account of a confirmed member, is deactivated.
 
     `name` is the person's own once they have confirmed the membership and proved the address, else the directory's.
     """

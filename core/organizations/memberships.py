@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
@@ -12,6 +13,18 @@ OWNER: Final = "owner"
 ADMIN: Final = "admin"
 MEMBER: Final = "member"
 BUILT_IN_ROLES: Final = (OWNER, ADMIN, MEMBER)
+
+
+class MembershipStatus(StrEnum):
+    """Whether a membership gives access: an inactive one is deactivated, and can be activated again (decisions 5.7)."""
+
+    ACTIVE = "active"
+    INACTIVE = "inactive"
+
+    @classmethod
+    def of(cls, *, is_active: bool) -> MembershipStatus:
+        """Return the status of a membership."""
+        return cls.ACTIVE if is_active else cls.INACTIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core import positions
+from core.accounts import helped_accounts
+from core.accounts.helped_accounts import NarrowedList
 from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations.access import authorize_support
-from core.platform.users import PlatformUserOrganization
+from core.platform.users import PlatformUserOrganization, UserSearch
+from core.positions import Position
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -23,22 +26,23 @@ if TYPE_CHECKING:
 # Of more organizations, the list says that there are more.
 ORGANIZATIONS_LISTED_MAX: Final = 3
 _AFTER_ADDRESS: Final = "address"
-_AFTER_ID: Final = "id"
+_AFTER_ACCOUNT: Final = "account"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserPosition:
     """The place of a user in a list: first come those whose address begins with the part, by address, then the others.
 
-    `email` is the place among the first, None behind all of them; `id` is that among the others, None before all.
+    `email` is the place among the first, None behind all of them; `account` is that among the others, the newest first,
+    None before all.
     """
 
     email: str | None = None
-    id: UUID | None = None
+    account: Position | None = None
 
     def __str__(self) -> str:
         """Return the position as it stands in the address of a page."""
-        return f"{_AFTER_ADDRESS}_{self.email}" if self.email is not None else f"{_AFTER_ID}_{self.id}"
+        return f"{_AFTER_ADDRESS}_{self.email}" if self.email is not None else f"{_AFTER_ACCOUNT}_{self.account}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,11 @@ class ListedUser:
     organizations: list[PlatformUserOrganization]
     has_more_organizations: bool
 
+    @property
+    def position(self) -> Position:
+        """The place of the account among those that are listed with the newest first."""
+        return Position(at=self.created_at, id=self.id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundUsers:
@@ -78,15 +87,13 @@ def position_of(text: str) -> UserPosition:
     kind, _, value = text.partition("_")
     if kind == _AFTER_ADDRESS and value:
         return UserPosition(email=value)
-    try:
-        return UserPosition(id=UUID(value)) if kind == _AFTER_ID else UserPosition()
-    except ValueError:
-        return UserPosition()
+    return UserPosition(account=positions.position_of(value)) if kind == _AFTER_ACCOUNT else UserPosition()
 
 
 def search(uow: UnitOfWork, *, search: str, after: UserPosition, limit: int) -> FoundUsers:
     """Find users by a part of their address, or by their whole id; without either, list the newest of all."""
-    hides_owners = not authorize_support(uow).acts_as_platform_owner
+    caller = helped_accounts.open_list(uow, NarrowedList.USERS, UserSearch(text=search))
+    hides_owners = not caller.acts_as_platform_owner
     part = part_of_email(search, uow.domain_names.to_ascii)
     user_id = _id_of(part)
     if user_id is not None:
@@ -111,4 +118,4 @@ def _id_of(text: str) -> UUID | None:
 
 def _position_after(user: ListedUser, part: str) -> UserPosition:
     is_beginning = part != "" and user.email.startswith(part)
-    return UserPosition(email=user.email) if is_beginning else UserPosition(id=user.id)
+    return UserPosition(email=user.email) if is_beginning else UserPosition(account=user.position)

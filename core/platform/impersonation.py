@@ -178,7 +178,7 @@ def _begin(
         # The caller was demoted at this moment; raising rolls everything back.
         raise Forbidden("Only a platform owner can do this.")
     if not caller.belongs_to_context:
-        raise _does_not_belong(wanted)
+        raise _does_not_belong(uow, user.id, organization, wanted)
     entry_id = uow.audit_platform(
         PlatformAction.IMPERSONATION_STARTED,
         user.id,
@@ -228,7 +228,11 @@ def _require_organization(wanted: ImpersonationTarget) -> None:
         raise BadRequest.of_field("org_slug", "Name the organization of the service.")
 
 
-def _does_not_belong(wanted: ImpersonationTarget) -> BadRequest:
+def _does_not_belong(
+    uow: UnitOfWork, user_id: UUID, organization: Organization | None, wanted: ImpersonationTarget
+) -> BadRequest:
+    if organization is not None and uow.members.is_suspended(organization.id, user_id):
+        return BadRequest.of_field("org_slug", "The membership of this user in this organization is deactivated.")
     if wanted.service_slug is None:
         return BadRequest.of_field("org_slug", "This user is not a member of this organization.")
     return BadRequest.of_field("service_slug", "This user has never signed in to this service.")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts import helped_accounts, verification
+from core.accounts.helped_accounts import NarrowedList, Narrowing
 from core.accounts.one_time_tokens import TokenPurpose
 from core.email_addresses import canonical_email
 from core.errors import Conflict, NotFound
@@ -103,6 +104,11 @@ class OutboxFilter:
     state: ListedMailState | None = None
     email: str | None = None
 
+    @property
+    def narrowing(self) -> Narrowing | None:
+        """Whom the mails are narrowed to; None for those to everybody."""
+        return Narrowing(text=self.email.strip().lower()) if self.email else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxPage:
@@ -114,7 +120,7 @@ class OutboxPage:
 
 def list_page(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int) -> OutboxPage:
     """Return a page of mails, the newest first, as a platform owner or support."""
-    caller = authorize_support(uow)
+    caller = helped_accounts.open_list(uow, NarrowedList.MAILS, wanted)
     return find(uow, wanted, page=page, limit=limit, hides_owners=not caller.acts_as_platform_owner)
 
 

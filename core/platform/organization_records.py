@@ -13,6 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.accounts import helped_accounts
+from core.accounts.helped_accounts import NarrowedList, Narrowing
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import bulk_jobs
@@ -71,6 +73,12 @@ class OrganizationFilter:
     search: str = ""
     status: OrganizationStatus | None = None
     tier_id: UUID | None = None
+
+    @property
+    def narrowing(self) -> Narrowing | None:
+        """To whom the list is narrowed: a text may be the address of an owner; None without one."""
+        text = self.search.strip().lower()
+        return Narrowing(text=text) if text else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +199,7 @@ def shown_owner(owner: RecordOwner | None, *, sees_owners: bool) -> RecordOwner 
 
 def _matching(uow: UnitOfWork, wanted: OrganizationFilter) -> tuple[OrganizationFilter, Matches]:
     """Return the filter with its text as it is compared, and the organizations that are known to match it."""
-    sees_owners = authorize_support(uow).acts_as_platform_owner
+    sees_owners = helped_accounts.open_list(uow, NarrowedList.ORGANIZATIONS, wanted).acts_as_platform_owner
     text = wanted.search.strip().lower()
     matches = uow.organization_records.matches(text, hides_owners=not sees_owners) if text else Matches()
     return replace(wanted, search=text), matches

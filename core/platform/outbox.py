@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.accounts import helped_accounts
+from core.accounts.helped_accounts import NarrowedList
 from core.email_addresses import canonical_email
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.mail.mail import MailState
-from core.organizations.access import authorize_support
 from core.platform.mails import ListedMailState, OutboxFilter, OutboxMail
 from core.positions import Position
 
@@ -64,7 +65,7 @@ class FoundMails:
 
 def browse(uow: UnitOfWork, wanted: OutboxFilter, *, after: Position | None, limit: int) -> FoundMails:
     """Return a part of the outbox as a platform owner or support; of what waits the oldest first, else the newest."""
-    hides_owners = not authorize_support(uow).acts_as_platform_owner
+    hides_owners = not helped_accounts.open_list(uow, NarrowedList.MAILS, wanted).acts_as_platform_owner
     recipient = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email else None
     state = MailState(wanted.state) if wanted.state is not None else None
     found = uow.browsed_outbox.page(

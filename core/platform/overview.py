@@ -14,7 +14,6 @@ from uuid import UUID
 
 from core.audit import sign_in_counts
 from core.audit.sign_in_counts import SignInAnalytics
-from core.ids import first_id_at
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.mail.mail import MailState
@@ -131,9 +130,7 @@ def show(uow: UnitOfWork) -> PlatformOverview:
             figures=uow.figures.platform(),
             organizations=uow.platform_overviews.organizations_by_status(counted_max=counted_max),
             mails=uow.browsed_outbox.count_undelivered(counted_max=counted_max, hides_owners=not sees_owners),
-            new_users=uow.platform_overviews.new_users(
-                from_id=first_id_at(uow.now - DAYS * PERIOD), counted_max=counted_max
-            ),
+            new_users=uow.platform_overviews.new_users(since=uow.now - DAYS * PERIOD, counted_max=counted_max),
             sign_ins=sign_in_counts.of_organization(uow, None, DAYS),
         ),
     )

@@ -126,7 +126,7 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
     uow.users.lock_platform_owners()
     address = normalize_email(email, uow.domain_names.to_ascii)
     user = User(
-        id=uow.randomness.new_id(),
+        id=uow.randomness.new_account_id(),
         email=address,
         email_verified_at=uow.now,
         is_platform_owner=True,

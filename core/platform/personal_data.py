@@ -15,6 +15,8 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_platform
 from core.platform.users import ORGANIZATIONS_SHOWN_MAX, PlatformUserOrganization
 from core.privacy import anonymization
+from core.privacy import export as privacy_export
+from core.privacy.export import PersonalDataExport
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -51,6 +53,15 @@ def show(uow: UnitOfWork, user_id: UUID) -> PersonalDataOfUser:
         sessions=sessions,
         devices=devices,
     )
+
+
+def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
+    """Return the personal data of an account, as a platform owner; raise `UserUnknown`.
+
+    The people and organizations to whom the interface gives such data have pages of their own.
+    """
+    authorize_platform(uow)
+    return privacy_export.export(uow, user_id)
 
 
 def anonymize(uow: UnitOfWork, user_id: UUID, *, typed: str) -> None:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts import helped_accounts
+from core.accounts.helped_accounts import NarrowedList, Narrowing
 from core.email_addresses import canonical_email, part_of_email
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import authorize_support
 from core.platform import organization_records
 from core.platform.found_users import UserPosition
 from core.platform.organization_records import OrganizationFilter
@@ -58,6 +58,25 @@ class SearchHit:
     about: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedText:
+    """What is typed into a search; any text may name a person, or be a part of a name or an address."""
+
+    typed: str
+
+    @property
+    def narrowing(self) -> Narrowing | None:
+        """What the search is narrowed to; None without a text."""
+        text = self.typed.strip().lower()
+        if not text:
+            return None
+        with suppress(ValueError):
+            return Narrowing(id=UUID(text))
+        with suppress(ValueError):
+            return Narrowing(network=str(ip_network(text, strict=False)))
+        return Narrowing(text=text)
+
+
 def is_request_id(typed: str) -> bool:
     """Return whether a text is the id of a request."""
     return _REQUEST_ID.fullmatch(typed.strip().lower()) is not None
@@ -65,7 +84,7 @@ def is_request_id(typed: str) -> bool:
 
 def find(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
     """Return what is meant by a text: what it names as a whole, else what it is a part of; nothing for an empty one."""
-    authorize_support(uow)
+    helped_accounts.open_list(uow, NarrowedList.SEARCH, AskedText(typed=typed))
     text = typed.strip()
     if not text:
         return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
+from core.accounts.helped_accounts import Narrowing
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.networks import typed_network
@@ -32,6 +33,13 @@ class SignInQuestion:
     def names_user(self) -> bool:
         """Whether the question says whose sign-in it is about."""
         return bool(self.email) or self.user_id is not None
+
+    @property
+    def narrowing(self) -> Narrowing | None:
+        """Whom the question is about."""
+        if not self.names_user:
+            return None
+        return Narrowing(text=self.email.strip().lower() or None, id=self.user_id, network=self.network)
 
     def checked(self) -> SignInQuestion:
         """Return the question with the network that is counted for the one that was typed.

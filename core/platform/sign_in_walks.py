@@ -305,7 +305,7 @@ class Walker:
 
     def _proof(self, provider: Provider, *methods: str) -> IdentityProof:
         user = self._subject.user
-        user_id = user.id if user is not None else self._uow.randomness.new_id()
+        user_id = user.id if user is not None else self._uow.randomness.new_account_id()
         return IdentityProof(user_id=user_id, provider=provider, amr=methods)
 
 
@@ -327,7 +327,7 @@ def _refused(rule: Rule, refusal: Refusal | None) -> RuleCheck:
 def _fresh(uow: UnitOfWork) -> User:
     """Return the account that a sign-in by a connection makes, with an address that is proved by it."""
     return User(
-        id=uow.randomness.new_id(),
+        id=uow.randomness.new_account_id(),
         email="",
         email_verified_at=uow.now,
         is_platform_owner=False,

@@ -11,10 +11,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.accounts import helped_accounts
+from core.accounts.helped_accounts import NarrowedList, Narrowing
 from core.email_addresses import part_of_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import authorize_support
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -47,12 +48,27 @@ class PlatformUser:
     organizations: list[PlatformUserOrganization]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserSearch:
+    """Whom a search looks for: a part of an address, an id, or both."""
+
+    text: str = ""
+    user_id: UUID | None = None
+
+    @property
+    def narrowing(self) -> Narrowing | None:
+        """Whom the search is narrowed to; None without anything."""
+        text = self.text.strip().lower()
+        return Narrowing(text=text or None, id=self.user_id) if text or self.user_id is not None else None
+
+
 def search(uow: UnitOfWork, *, email: str | None, user_id: UUID | None, limit: int) -> Sequence[PlatformUser]:
     """Find users by a part of their address, by their id, or by both.
 
     Users whose address begins with the part come first, in alphabetical order, then the newest of the others.
     """
-    hides_owners = not authorize_support(uow).acts_as_platform_owner
+    wanted = UserSearch(text=email or "", user_id=user_id)
+    hides_owners = not helped_accounts.open_list(uow, NarrowedList.USERS, wanted).acts_as_platform_owner
     part = part_of_email(email or "", uow.domain_names.to_ascii)
     if user_id is not None:
         return uow.platform_users.with_id(

@@ -2,8 +2,8 @@
 
 An organization learns what lies in its context: of its members and end users, to itself and its services, by its own
 connections. Any other address is answered as one without an account. What concerns an account alone (its password, its
-state, its second factor) it learns of people who have confirmed that they belong to it, or whose account it has made;
-else it could add an address to learn about its account. The platform learns everything, but without being an owner
+state, its second factor) it learns of people who have confirmed that they belong to it; else it could add an address to
+learn about its account, or whether there is one. The platform learns everything, but without being an owner
 nothing of its owners. The rules are walked in `sign_in_walks.py`.
 """
 
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts import helped_accounts, sign_in_failures
-from core.accounts.helped_accounts import RecordPart
+from core.accounts.helped_accounts import NarrowedList, RecordPart
 from core.accounts.users import User
 from core.email_addresses import canonical_email, domain_of
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import Operation, authorize, authorize_support
+from core.organizations.access import Operation, authorize
 from core.organizations.organizations import Organization
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
@@ -112,8 +112,8 @@ def explain_to_platform(
     That support has asked about an account is recorded in the platform's audit log. Raise `BadRequest` for a question
     that names no account, or something else than a network.
     """
-    caller = authorize_support(uow)
     question = question.checked()
+    caller = helped_accounts.open_list(uow, NarrowedList.SIGN_IN_RULES, question)
     found = named(uow, question)
     is_hidden = found is not None and not helped_accounts.sees(caller, found)
     user = None if is_hidden else found
@@ -219,7 +219,7 @@ class _Asked:
         self._hidden = _OF_ACCOUNT_ALONE if affiliation is not None and affiliation.since is None else frozenset[Rule]()
         self._address = user.email if user is not None else canonical_email(question.email, uow.domain_names.to_ascii)
         self._destination = Destination(organization_slug=slug, service_slug=question.service_slug)
-        user_id = user.id if user is not None else uow.randomness.new_id()
+        user_id = user.id if user is not None else uow.randomness.new_account_id()
         required = uow.own_ways.defer_required(user_id)
         self._place = uow.sign_in_places.defer(user_id, slug, question.service_slug)()
         self._required = required()

@@ -82,7 +82,8 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
         raise UserExists
     require_room(uow, organization)
     uow.scim_users.save(organization.id, found.id, profile)
-    if found.is_new:
+    # Whether the account is new to the platform is not told.
+    if not found.is_known:
         uow.publish(
             EventType.USER_SIGNUP_SUCCESS,
             organization_id=organization.id,
@@ -130,7 +131,8 @@ def remove(uow: UnitOfWork, known_id: UUID, *, versions: Collection[str] | None 
     authority.require_may_change(uow, organization.id, user.role)
     belonging = uow.own_accounts.lock(organization.id, user_id)
     is_deleted = belonging is not None and belonging.may_be_deleted_by(organization.id)
-    record(uow, AuditAction.USER_REMOVED, organization.id, user_id, role=user.role, deleted=is_deleted)
+    # Whether the account is deleted is not told: it would say whether there was one before.
+    record(uow, AuditAction.USER_REMOVED, organization.id, user_id, role=user.role)
     inviters.withdraw(uow, organization.id, user_id)
     made_credentials.tell_owner(uow, organization.id, [user_id])
     keys.end_of_makers(uow, [user_id], organization.id)
@@ -322,7 +324,7 @@ def _protect(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> Non
 
 def _new_user(uow: UnitOfWork, email: str) -> User:
     return User(
-        id=uow.randomness.new_id(),
+        id=uow.randomness.new_account_id(),
         email=email,
         email_verified_at=None,
         is_platform_owner=False,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.accounts import own_accounts
-from core.accounts.own_accounts import Belonging, FoundAccount
+from core.accounts.own_accounts import Belonging
 from core.accounts.users import User
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Forbidden, NotFound, Refusal
@@ -50,7 +50,10 @@ class AccountShared(Forbidden):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceUser:
-    """A user of the service (identity 2.2), with the id by which the organization knows them."""
+    """A user of the service (identity 2.2), with the id by which the organization knows them.
+
+    `created_at` is since when it is a user of the service, whenever the account was made.
+    """
 
     id: UUID
     email: str
@@ -66,7 +69,7 @@ class ServiceUsersPage:
 
 
 def list_page(uow: UnitOfWork, *, limit: int, offset: int) -> ServiceUsersPage:
-    """List the users of the service, the newest accounts first."""
+    """List the users of the service, in the order of their ids, which is none of theirs: ids are random."""
     # Sent together with the statement that loads the caller, which decides whether the page is returned.
     page = uow.service_users.defer_page_of_key(limit=limit, offset=offset)
     api_keys.authorize(uow, Permission.READ_USERS)
@@ -80,7 +83,9 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
     """
     caller = api_keys.authorize(uow, Permission.WRITE_USERS)
     found = uow.own_accounts.find_or_create(
-        _new_user(uow, normalize_email(email, uow.domain_names.to_ascii)), caller.organization_id
+        _new_user(uow, normalize_email(email, uow.domain_names.to_ascii)),
+        caller.organization_id,
+        caller.service_id,
     )
     if found.is_anonymized:
         raise BadRequest.of_field("email", "This is not the address of a person.")
@@ -88,7 +93,8 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
     if found.is_deactivated and not uow.members.is_suspended(caller.organization_id, found.id):
         # A key may have removed the user before; a member is the directory's to activate.
         uow.own_accounts.activate(caller.organization_id, [found.id], at=uow.now)
-    if found.is_new:
+    # Whether the account is new to the platform is not told.
+    if not found.is_known:
         uow.publish(
             EventType.USER_SIGNUP_SUCCESS,
             organization_id=caller.organization_id,
@@ -97,7 +103,7 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
             api_key_id=str(caller.key_id),
         )
     known_id = uow.known_ids.defer_shown(caller.organization_id, found.id)() if found.has_known_id else found.id
-    return _service_user(known_id, found)
+    return ServiceUser(id=known_id, email=found.email, created_at=found.linked_at or uow.now)
 
 
 def show(uow: UnitOfWork, known_id: UUID) -> ServiceUser:
@@ -118,9 +124,9 @@ def change(uow: UnitOfWork, known_id: UUID, *, email: str | None) -> ServiceUser
     address = normalize_email(email, uow.domain_names.to_ascii) if email is not None else None
     # Before the account, like every transaction that changes what an organization gave.
     organization = uow.organizations.lock(caller.organization_id)
-    belonging = _lock(uow, caller, known_id)
+    belonging, linked_at = _lock(uow, caller, known_id)
     if organization is None or address is None or address == belonging.email:
-        return _service_user(belonging.known_id, belonging)
+        return ServiceUser(id=belonging.known_id, email=belonging.email, created_at=linked_at)
     if belonging.role is not None or not belonging.is_own_of(caller.organization_id):
         raise AccountShared
     key_id = str(caller.key_id)
@@ -131,7 +137,7 @@ def change(uow: UnitOfWork, known_id: UUID, *, email: str | None) -> ServiceUser
         return AddressOfAnotherAccount()
     if user_id != belonging.id:
         _record_moved(uow, caller, belonging.id, user_id)
-    return ServiceUser(id=belonging.known_id, email=address, created_at=belonging.created_at)
+    return ServiceUser(id=belonging.known_id, email=address, created_at=linked_at)
 
 
 def remove(uow: UnitOfWork, known_id: UUID) -> None:
@@ -142,7 +148,7 @@ def remove(uow: UnitOfWork, known_id: UUID) -> None:
     caller = api_keys.authorize(uow, Permission.DELETE_USERS)
     # Before the account, like every transaction that ends a membership.
     uow.organizations.lock(caller.organization_id)
-    belonging = _lock(uow, caller, known_id)
+    belonging, _ = _lock(uow, caller, known_id)
     user_id = belonging.id
     is_deleted = belonging.may_be_deleted_by(caller.organization_id)
     uow.record(
@@ -152,7 +158,6 @@ def remove(uow: UnitOfWork, known_id: UUID) -> None:
         user_id=str(user_id),
         service_id=str(caller.service_id),
         service_slug=caller.service_slug,
-        deleted=is_deleted,
     )
     subscription = uow.subscriptions.lock_current(caller.service_id, user_id)
     if subscription is not None and subscription.is_live:
@@ -181,13 +186,14 @@ def add_milestones(uow: UnitOfWork) -> int:
     return uow.service_users.add_milestones()
 
 
-def _lock(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID) -> Belonging:
-    user_id = uow.service_users.lock(caller, known_id)
+def _lock(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID) -> tuple[Belonging, datetime]:
+    """Return the locked account of a user of the service, and since when it is one."""
+    locked = uow.service_users.lock(caller, known_id)
     # After the lock: what the account belongs to may have changed while this waited.
-    belonging = uow.own_accounts.belonging(caller.organization_id, user_id) if user_id is not None else None
-    if belonging is None:
+    belonging = uow.own_accounts.belonging(caller.organization_id, locked[0]) if locked is not None else None
+    if belonging is None or locked is None:
         raise ServiceUserUnknown
-    return belonging
+    return belonging, locked[1]
 
 
 def _record_moved(uow: UnitOfWork, caller: ServiceCaller, previous_id: UUID, user_id: UUID) -> None:
@@ -204,13 +210,9 @@ def _record_moved(uow: UnitOfWork, caller: ServiceCaller, previous_id: UUID, use
     )
 
 
-def _service_user(known_id: UUID, account: Belonging | FoundAccount) -> ServiceUser:
-    return ServiceUser(id=known_id, email=account.email, created_at=account.created_at)
-
-
 def _new_user(uow: UnitOfWork, email: str) -> User:
     return User(
-        id=uow.randomness.new_id(),
+        id=uow.randomness.new_account_id(),
         email=email,
         email_verified_at=None,
         is_platform_owner=False,

@@ -18,6 +18,7 @@ from core.accounts.users import User
 from core.errors import Forbidden, Refusal
 from core.lazy_dataclasses import dataclass
 from core.organizations import departures
+from core.organizations.access import MembershipSuspended
 from core.organizations.memberships import MEMBER
 from core.sessions.callers import AddressNotConfirmed
 from core.sessions.confinement import Confinement
@@ -73,8 +74,12 @@ def refusal_of_closed(standing: ConnectionStanding | None) -> Refusal | None:
 
 
 def refusal_of_stranger(standing: ConnectionStanding) -> Refusal | None:
-    """Refuse a user who does not belong to the organization of the connection."""
-    return None if standing.may_sign_in else NotOfOrganization().because(SignInReason.NOT_OF_ORGANIZATION)
+    """Refuse a user who does not belong to the organization of the connection, or whose membership is deactivated."""
+    if standing.may_sign_in:
+        return None
+    if standing.is_suspended:
+        return MembershipSuspended().because(SignInReason.SUSPENDED)
+    return NotOfOrganization().because(SignInReason.NOT_OF_ORGANIZATION)
 
 
 def refusal_of_word_alone(standing: ConnectionStanding, confinement: Confinement) -> Refusal | None:

@@ -51,7 +51,7 @@ def start(uow: UnitOfWork, email: str | None, destination: Destination) -> Passk
     address = canonical_email(email, uow.domain_names.to_ascii)
     passkeys = uow.passkeys.of_address(address)
     # Without passkeys, a random id makes a challenge that no passkey can answer, by the same work.
-    user_id = passkeys[0].user_id if passkeys else uow.randomness.new_id()
+    user_id = passkeys[0].user_id if passkeys else uow.randomness.new_account_id()
     challenge = passkey_challenges.begin_sign_in(uow, passkey_challenges.subject_of(user_id))
     address_decoys = decoys.of_address(uow, address)
     allowed = [passkey.descriptor for passkey in passkeys] or address_decoys
@@ -64,7 +64,7 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: PasskeyAssertion, des
     """Sign in with an authenticator's assertion, or record the failed attempt and refuse."""
     passkey = uow.passkeys.by_credential_id(assertion.credential_id)
     # The account before its passkey, in the order of a removal. Without a passkey, a random id makes the same queries.
-    owner_id = passkey.user_id if passkey is not None else uow.randomness.new_id()
+    owner_id = passkey.user_id if passkey is not None else uow.randomness.new_account_id()
     user = uow.users.lock(owner_id)
     challenge = uow.passkey_challenges.use(
         challenge_id, Purpose.AUTHENTICATE, user_id=None, answered_by=owner_id, at=uow.now

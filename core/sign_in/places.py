@@ -62,9 +62,11 @@ def refusal_of_unknown(place: Place, destination: Destination) -> Refusal | None
 
 
 def refusal_of_stranger(place: Place, destination: Destination) -> Refusal | None:
-    """Refuse a user who is not a member, where no service is named."""
+    """Refuse a user who is not a member, or whose membership is deactivated, where no service is named."""
     if place.organization is None or destination.service_slug is not None or place.has_access:
         return None
+    if place.is_suspended:
+        return MembershipSuspended().because(SignInReason.SUSPENDED)
     return Forbidden("You are not a member of this organization.").because(SignInReason.NOT_A_MEMBER)
 
 

@@ -102,7 +102,7 @@ def record_failure(
     Without an account the same statements are executed, so that it takes as long: the rows of an account are not
     stored, and the event belongs to no organization.
     """
-    user_id = user.id if user is not None else uow.randomness.new_id()
+    user_id = user.id if user is not None else uow.randomness.new_account_id()
     add_event = _defer_event(uow, user_id, provider, destination, reason, confinement, event_id)
     receivers = person_events.defer_receivers(uow, user_id)
     if not add_event():
@@ -127,7 +127,8 @@ def note(
     event_id: UUID | None = None,
 ) -> None:
     """Record why a sign-in was refused, and nothing else; without an account, by the same statements."""
-    _defer_event(uow, user_id or uow.randomness.new_id(), provider, destination, reason, confinement, event_id)()
+    user_id = user_id or uow.randomness.new_account_id()
+    _defer_event(uow, user_id, provider, destination, reason, confinement, event_id)()
 
 
 def noted(
@@ -168,7 +169,7 @@ def _defer_event(
         device_match = recognized()
         attempt = Attempt(
             id=event_id or uow.randomness.new_id(),
-            user_id=user_id if is_there else uow.randomness.new_id(),
+            user_id=user_id if is_there else uow.randomness.new_account_id(),
             provider=provider,
             confinement=confinement,
             device_id=device_match.known_device_id,

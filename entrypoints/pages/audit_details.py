@@ -82,6 +82,8 @@ FIELDS: Final[Mapping[str, str]] = {
     "organization_id": marked("Organization"),
     "organization_key_id": marked("Management key"),
     "organization_key_name": marked("Name of the management key"),
+    "address_hash": marked("Address, by its keyed hash"),
+    "network": marked("Network"),
     "part": marked("Part of the record"),
     "permissions": marked("Permissions"),
     "plan_id": marked("Plan"),

@@ -83,6 +83,7 @@ PLATFORM_ACTIONS: Final[Mapping[PlatformAction, str]] = {
     PlatformAction.SUPPORT_APPOINTED: marked("Appointed a person to the support"),
     PlatformAction.SUPPORT_DEMOTED: marked("Ended the support role of a person"),
     PlatformAction.USER_OPENED: marked("Opened the record of a user"),
+    PlatformAction.LIST_NARROWED: marked("Narrowed a list to a person, an address, an id or a network"),
     PlatformAction.USER_SESSIONS_ENDED: marked("Ended the sessions of a user"),
     PlatformAction.USER_LIMITS_LIFTED: marked("Lifted the limits of a user"),
     PlatformAction.ADDRESS_LIMITS_LIFTED: marked("Lifted the limits of an address without an account"),
@@ -112,4 +113,5 @@ TARGET_TYPES: Final[Mapping[str, str]] = {
     "branding": marked("Branding"),
     "address": marked("Address without an account"),
     "mail": marked("Mail"),
+    "list": marked("List"),
 }

@@ -12,10 +12,11 @@ from core.accounts.users import User
 class OwnAccounts(Protocol):
     """Accounts that organizations made, by SCIM or with an API key."""
 
-    def find_or_create(self, user: User, organization_id: UUID) -> FoundAccount:
+    def find_or_create(self, user: User, organization_id: UUID, service_id: UUID | None = None) -> FoundAccount:
         """Return the account of an address, created by this organization if there was none, in one statement.
 
-        Of two concurrent calls for an address, one creates the account and the other returns it.
+        Of two concurrent calls for an address, one creates the account and the other returns it. `service_id` is the
+        service of which it is to become a user.
         """
         ...
 

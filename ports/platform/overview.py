@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
-from uuid import UUID
 
 from core.organizations.organizations import OrganizationStatus
 from core.platform.overview import FailingStream, FailingWebhook
@@ -30,6 +29,6 @@ class PlatformOverviews(Protocol):
         """Count the organizations of each status, each to a maximum."""
         ...
 
-    def new_users(self, *, from_id: UUID, counted_max: int) -> int:
-        """Count the accounts from an id on, to a maximum."""
+    def new_users(self, *, since: datetime, counted_max: int) -> int:
+        """Count the accounts that were made since then, to a maximum."""
         ...

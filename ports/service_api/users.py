@@ -15,7 +15,8 @@ class ServiceUsers(Protocol):
     def defer_page_of_key(self, *, limit: int, offset: int) -> Deferred[ServiceUsersPage]:
         """Defer reading a page of the users of the service whose key the request presents, and their number.
 
-        The newest accounts come first. Its cost depends neither on the number of users nor on the offset.
+        They come in the order of their ids, the highest first. Its cost depends neither on the number of users nor on
+        the offset.
         """
         ...
 
@@ -34,10 +35,10 @@ class ServiceUsers(Protocol):
         """
         ...
 
-    def lock(self, caller: ServiceCaller, known_id: UUID) -> UUID | None:
-        """Lock the account that an id means against every row that would refer to it, and return its id.
+    def lock(self, caller: ServiceCaller, known_id: UUID) -> tuple[UUID, datetime] | None:
+        """Lock the account that an id means against every row that would refer to it.
 
-        Return None when it is no user of the service.
+        Return its id, and since when it is a user of the service; None when it is none.
         """
         ...
 

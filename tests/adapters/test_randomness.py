@@ -121,6 +121,16 @@ def test_an_id_is_greater_than_all_earlier_ids_of_other_threads(monkeypatch: pyt
     assert len(set(made)) == 501
 
 
+def test_the_id_of_an_account_is_random_and_tells_no_time() -> None:
+    randomness = with_stopped_clock()
+
+    ids = [randomness.new_account_id() for _ in range(500)]
+
+    assert {account_id.version for account_id in ids} == {4}
+    assert len({milliseconds_of(account_id) for account_id in ids}) == 500
+    assert ids != sorted(ids)
+
+
 def test_a_mail_token_is_a_uuid_of_version_4() -> None:
     randomness = SystemRandomness()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -12,7 +13,7 @@ from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.postgres.driver.connection import RawConnection
 from ops.seeding import __main__ as command
 from ops.seeding.copying import BATCH_ROWS, seed
-from ops.seeding.population import PASSWORD, PERIOD, CannotSeed, Plan, identifier, password_hash
+from ops.seeding.population import PASSWORD, PERIOD, CannotSeed, Plan, account_identifier, identifier, password_hash
 from ops.seeding.rows import tables
 from ops.seeding.shares import Shares, shares
 from ops.seeding.unburdened import without_indexes
@@ -326,8 +327,16 @@ def test_sign_ins_resemble_those_of_many_users(connection: RawConnection) -> Non
     assert 300 < in_organizations < 1_000
 
 
+def test_ids_of_accounts_are_random_and_distinct() -> None:
+    ids = [account_identifier(number) for number in range(10_000)]
+
+    assert len(set(ids)) == 10_000
+    assert {UUID(each).version for each in ids} == {4}
+    assert ids != sorted(ids)
+
+
 def test_ids_have_the_time_of_their_moment_and_are_distinct() -> None:
-    ids = {identifier("users", number, 1_700_000_000_000) for number in range(10_000)}
+    ids = {identifier("organizations", number, 1_700_000_000_000) for number in range(10_000)}
 
     assert len(ids) == 10_000
     assert all(each.startswith("018bcfe568007") and each[16] in "89ab" and len(each) == 32 for each in ids)

@@ -65,7 +65,7 @@ class Builder(Records):
         has_mfa: bool = False,
     ) -> UUID:
         """Insert a user."""
-        user_id, now = self.new_id(), self.clock()
+        user_id, now = ids.new_account_id(), self.clock()
         self.connection.execute(
             """
             INSERT INTO users (id, email, email_verified_at, password_hash, is_platform_owner, mfa_enabled_at,

@@ -16,7 +16,7 @@ from core.ids import PLATFORM
 FIND_OR_CREATE: Final = """
     WITH existing AS MATERIALIZED (
              -- Locked, because the account may be deleted at this moment.
-             SELECT id, email, created_at, anonymized_at, deactivated_by_organization_id
+             SELECT id, email, anonymized_at, deactivated_by_organization_id
              FROM   users
              WHERE  email = %(email)s
              FOR    KEY SHARE),
@@ -26,8 +26,14 @@ FIND_OR_CREATE: Final = """
              WHERE  NOT EXISTS (SELECT FROM existing)
              -- A change to nothing, to read the account that a concurrent transaction created.
              ON CONFLICT (email) DO UPDATE SET email = excluded.email
-             RETURNING id, email, created_at, anonymized_at, deactivated_by_organization_id)
-    SELECT id, email, created_at, id = %(id)s AS is_new, anonymized_at IS NOT NULL AS is_anonymized,
+             RETURNING id, email, anonymized_at, deactivated_by_organization_id)
+    SELECT id, email, anonymized_at IS NOT NULL AS is_anonymized,
+           EXISTS (SELECT FROM memberships WHERE organization_id = %(organization_id)s AND user_id = account.id)
+           OR EXISTS (SELECT FROM service_users WHERE organization_id = %(organization_id)s AND user_id = account.id)
+               AS is_known,
+           (SELECT first_login_at
+            FROM   service_users
+            WHERE  service_id = %(service_id)s AND user_id = account.id) AS linked_at,
            deactivated_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_deactivated,
            EXISTS (SELECT FROM known_account_ids
                    WHERE  organization_id = %(organization_id)s AND known_id = account.id)
@@ -37,7 +43,7 @@ FIND_OR_CREATE: Final = """
 """
 # A link counts once its user has signed in to the service; until then only the organization knows of it.
 BELONGING: Final = f"""
-    SELECT u.id, u.email, u.created_at, u.created_by_organization_id,
+    SELECT u.id, u.email, u.created_by_organization_id,
            coalesce((SELECT known_id
                      FROM   known_account_ids
                      WHERE  organization_id = %(organization_id)s AND user_id = u.id), u.id) AS known_id,
@@ -68,11 +74,22 @@ BELONGING: Final = f"""
 class PostgresOwnAccounts(Aggregate):
     """The port `OwnAccounts`."""
 
-    def find_or_create(self, user: User, organization_id: UUID) -> FoundAccount:
+    def find_or_create(self, user: User, organization_id: UUID, service_id: UUID | None = None) -> FoundAccount:
+        # Of two that add the same person at once, the second finds what the first has given.
+        self._connection.execute_later(
+            "SELECT pg_advisory_xact_lock(hashtext('gatehouse.found_accounts'), hashtext(%s::text || %s))",
+            (organization_id, user.email),
+        )
         return self._only(
             FoundAccount,
             FIND_OR_CREATE,
-            {"id": user.id, "email": user.email, "organization_id": organization_id, "created_at": user.created_at},
+            {
+                "id": user.id,
+                "email": user.email,
+                "organization_id": organization_id,
+                "service_id": service_id,
+                "created_at": user.created_at,
+            },
         )
 
     def lock(self, organization_id: UUID, user_id: UUID) -> Belonging | None:

@@ -14,7 +14,7 @@ class PostgresUserImport(Aggregate):
 
     def add_new(self, accounts: Sequence[ImportedAccount], *, at: datetime) -> int:
         self._copy(accounts)
-        # In the order of the ids, which is that of the lines, so that the first line of an address counts. The password
+        # In the order of the lines, so that the first line of an address counts. The password
         # of an account whose address is not proved is kept like that of a registration, which does not expire.
         return self._value(
             """
@@ -22,7 +22,7 @@ class PostgresUserImport(Aggregate):
                 INSERT   INTO users (id, email, email_verified_at, password_hash, created_at, updated_at, name)
                 SELECT   id, email, email_verified_at, password_hash, created_at, %s, name
                 FROM     pg_temp.imported_users
-                ORDER BY id
+                ORDER BY line
                 ON       CONFLICT (email) DO NOTHING
                 RETURNING id, email, email_verified_at, password_hash, created_at, name
             ), unproved AS (
@@ -40,6 +40,7 @@ class PostgresUserImport(Aggregate):
         self._connection.execute_later(
             """
             CREATE TEMPORARY TABLE imported_users (
+                line              integer NOT NULL,
                 id                uuid NOT NULL,
                 email             text NOT NULL,
                 email_verified_at timestamptz,
@@ -49,12 +50,19 @@ class PostgresUserImport(Aggregate):
             ) ON COMMIT DROP
             """
         )
-        copy_in = (
-            "COPY pg_temp.imported_users (id, email, email_verified_at, password_hash, created_at, name) FROM STDIN"
-        )
+        columns = "line, id, email, email_verified_at, password_hash, created_at, name"
+        copy_in = f"COPY pg_temp.imported_users ({columns}) FROM STDIN"
         with self._connection.copy(copy_in) as copy:
-            for account in accounts:
+            for line, account in enumerate(accounts):
                 user = account.user
                 copy.write_row(
-                    (user.id, user.email, user.email_verified_at, account.password_hash, user.created_at, user.name)
+                    (
+                        line,
+                        user.id,
+                        user.email,
+                        user.email_verified_at,
+                        account.password_hash,
+                        user.created_at,
+                        user.name,
+                    )
                 )

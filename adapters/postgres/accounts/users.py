@@ -96,7 +96,7 @@ class PostgresUsers(Aggregate):
     def lock_platform_owners(self) -> tuple[User, ...]:
         # An advisory lock, because before the first owner there is no row to lock.
         self._connection.execute_later("SELECT pg_advisory_xact_lock(hashtext('gatehouse.platform_owners'))")
-        return tuple(self._all(User, f"{_ACCOUNT} WHERE is_platform_owner ORDER BY id"))
+        return tuple(self._all(User, f"{_ACCOUNT} WHERE is_platform_owner ORDER BY created_at, id"))
 
     def save(self, user: User) -> None:
         self._connection.execute_later(

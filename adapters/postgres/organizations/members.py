@@ -28,7 +28,7 @@ _COLUMNS: Final = f"""
     t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
     m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email, {MEMBER_NAME},
     u.is_platform_owner AND m.confirmed_at IS NOT NULL AS is_platform_owner,
-    u.deactivated_at IS NULL
+    (u.deactivated_at IS NULL OR m.confirmed_at IS NULL)
     AND NOT EXISTS (SELECT FROM memberships s
                     WHERE  s.organization_id = m.organization_id AND s.user_id = m.user_id
                       AND  s.suspended_at IS NOT NULL) AS is_active
@@ -122,7 +122,7 @@ class PostgresMembers(Aggregate):
             f"""
             SELECT {columns(Membership, table="m")},
                    u.email, {MEMBER_NAME}, u.is_platform_owner,
-                   u.deactivated_at IS NULL AND m.suspended_at IS NULL AS is_active
+                   (u.deactivated_at IS NULL OR m.confirmed_at IS NULL) AND m.suspended_at IS NULL AS is_active
             FROM   memberships m
             JOIN   users u ON u.id = m.user_id
             WHERE  m.organization_id = %s AND m.user_id = %s

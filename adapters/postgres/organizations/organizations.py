@@ -20,20 +20,21 @@ if TYPE_CHECKING:
 # The columns of an organization `o` in statements with joins, distinguished from others by their prefix.
 ORGANIZATION: Final = prefixed(Organization, table="o", prefix="organization_")
 _TIER_AND_MEMBERSHIP: Final = (
-    f"{prefixed(Tier, table='t', prefix='tier_')}, {prefixed(Membership, table='m', prefix='membership_')}"
+    f"{prefixed(Tier, table='t', prefix='tier_')}, {prefixed(Membership, table='m', prefix='membership_')},"
+    " m.suspended_at IS NOT NULL AS is_suspended"
 )
 _OF_MEMBER: Final = """
     FROM     memberships m
     JOIN     organizations o ON o.id = m.organization_id
     JOIN     tiers t         ON t.id = o.tier_id
-    WHERE    m.user_id = %s AND m.suspended_at IS NULL
+    WHERE    m.user_id = %s
     ORDER BY o.slug
 """
 _SEARCHED: Final = """
     FROM     memberships m
     JOIN     organizations o ON o.id = m.organization_id
     JOIN     tiers t         ON t.id = o.tier_id
-    WHERE    m.user_id = %(user_id)s AND m.suspended_at IS NULL
+    WHERE    m.user_id = %(user_id)s
       AND    (%(only)s::uuid IS NULL OR m.organization_id = %(only)s)
       AND    (strpos(o.slug, %(part)s) > 0 OR strpos(lower(o.name), %(part)s) > 0)
 """
@@ -212,4 +213,5 @@ def _of_mine(**columns: Any) -> OrganizationMembership:
         organization=organization_row(**taken(columns, "organization_")),
         membership=Membership(**taken(columns, "membership_")),
         tier=Tier(**taken(columns, "tier_")),
+        is_suspended=columns["is_suspended"],
     )

@@ -8,13 +8,16 @@ all groups of characters has few to return.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.platform.users import GROUP_LETTERS
 from adapters.postgres.transaction import Aggregate
+from core.ids import LAST_ID
 from core.platform.found_users import ORGANIZATIONS_LISTED_MAX, ListedUser, UserPosition
 from core.platform.users import PlatformUserOrganization
+from core.positions import Position
 
 # Among so many of the newest accounts a list is looked for first.
 _NEWEST: Final = 20_000
@@ -24,7 +27,8 @@ _COUNTED_ONE_BY_ONE: Final = 120_000
 _SHARE_OF_MANY: Final = 10
 # Sorts after every text that begins with the same part.
 _LAST_CHARACTER: Final = "\U0010ffff"
-_LAST_ID: Final = UUID(int=2**128 - 1)
+# After every account.
+_END: Final = Position(at=datetime.max.replace(tzinfo=UTC), id=LAST_ID)
 
 _SHOWN: Final = "(NOT %(hides_owners)s OR NOT is_platform_owner)"
 _BEGINNING: Final = f"email ~>=~ %(part)s AND email ~<~ %(end)s AND {_SHOWN}"
@@ -38,23 +42,23 @@ BEGINNING: Final = f"""
 """  # noqa: S608 - made of constants alone
 NEWEST: Final = f"""
     SELECT   id
-    FROM     (SELECT   id, email, is_platform_owner
+    FROM     (SELECT   id, created_at, email, is_platform_owner
               FROM     users
-              WHERE    id < %(before_id)s
-              ORDER BY id DESC
+              WHERE    (created_at, id) < (%(before)s, %(before_id)s)
+              ORDER BY created_at DESC, id DESC
               LIMIT    %(newest)s) AS newest
     WHERE    (%(part)s = '' OR strpos(email, %(part)s) > 1) AND {_SHOWN}
-    ORDER BY id DESC
+    ORDER BY created_at DESC, id DESC
     LIMIT    %(limit)s
 """  # noqa: S608 - likewise
 CONTAINING: Final = f"""
     WITH found AS MATERIALIZED (
-        SELECT id
+        SELECT id, created_at
         FROM   users
-        WHERE  {_BY_GROUPS} AND strpos(email, %(part)s) > 1 AND id < %(before_id)s)
+        WHERE  {_BY_GROUPS} AND strpos(email, %(part)s) > 1 AND (created_at, id) < (%(before)s, %(before_id)s))
     SELECT   id
     FROM     found
-    ORDER BY id DESC
+    ORDER BY created_at DESC, id DESC
     LIMIT    %(limit)s
 """  # noqa: S608 - likewise
 COUNT_BEGINNING: Final = f"SELECT count(*) FROM (SELECT FROM users WHERE {_BEGINNING} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
@@ -62,7 +66,7 @@ COUNT_NEWEST: Final = f"""
     SELECT count(*)
     FROM   (SELECT FROM (SELECT   email, is_platform_owner
                          FROM     users
-                         ORDER BY id DESC
+                         ORDER BY created_at DESC, id DESC
                          LIMIT    %(newest)s) AS newest
             WHERE  strpos(email, %(part)s) > 0 AND {_SHOWN}
             LIMIT  %(counted_max)s) AS counted
@@ -95,10 +99,10 @@ class PostgresFoundUsers(Aggregate):
 
     def page(self, part: str, *, after: UserPosition, limit: int, hides_owners: bool) -> Sequence[ListedUser]:
         ids: list[UUID] = []
-        if part and after.id is None:
+        if part and after.account is None:
             ids = self._beginning(part, after, limit=limit, hides_owners=hides_owners)
         if len(ids) < limit and (not part or len(part) >= GROUP_LETTERS):
-            ids += self._others(part, after.id or _LAST_ID, limit=limit - len(ids), hides_owners=hides_owners)
+            ids += self._others(part, after.account or _END, limit=limit - len(ids), hides_owners=hides_owners)
         return self._listed(ids, hides_owners=hides_owners)
 
     def count(self, part: str, *, counted_max: int, hides_owners: bool) -> int:
@@ -129,8 +133,14 @@ class PostgresFoundUsers(Aggregate):
             },
         )
 
-    def _others(self, part: str, before_id: UUID, *, limit: int, hides_owners: bool) -> list[UUID]:
-        values = {"part": part, "before_id": before_id, "limit": limit, "hides_owners": hides_owners}
+    def _others(self, part: str, before: Position, *, limit: int, hides_owners: bool) -> list[UUID]:
+        values = {
+            "part": part,
+            "before": before.at,
+            "before_id": before.id,
+            "limit": limit,
+            "hides_owners": hides_owners,
+        }
         newest = self._values(NEWEST, values | {"newest": _NEWEST})
         return newest if len(newest) == limit or not part else self._values(CONTAINING, values)
 

@@ -19,10 +19,16 @@ COLUMNS: Final = (
     "m.id, m.recipient, m.template, m.state, m.attempts, m.due_at, m.last_error,"
     " nullif(m.organization_id, '00000000-0000-0000-0000-000000000000') AS organization_id, m.created_at"
 )
-# The owners are few and read once.
-SHOWN: Final = """
+# The addresses of platform owners: the present ones, and those to which a mail about a change of address went, which
+# are those wished for and, after a change, the former ones. Owners are few, and the addresses are read once.
+ADDRESSES_OF_OWNERS: Final = """
+    SELECT email FROM users WHERE is_platform_owner
+    UNION ALL
+    SELECT t.email FROM users o JOIN one_time_tokens t ON t.user_id = o.id WHERE o.is_platform_owner
+"""
+SHOWN: Final = f"""
     m.template = ANY (%(known)s)
-    AND (NOT %(hides_owners)s OR m.recipient <> ALL (ARRAY(SELECT email FROM users WHERE is_platform_owner)))
+    AND (NOT %(hides_owners)s OR m.recipient <> ALL (ARRAY({ADDRESSES_OF_OWNERS})))
 """
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, LiteralString
 
-from adapters.postgres.platform.mails import COLUMNS, KNOWN, OF_STATE, SHOWN
+from adapters.postgres.platform.mails import ADDRESSES_OF_OWNERS, COLUMNS, KNOWN, OF_STATE, SHOWN
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import MailState, MailTemplate
 from core.platform.mails import OutboxMail
@@ -47,7 +47,7 @@ def count_undelivered_of(state: MailState) -> LiteralString:
             SELECT count(*) AS mails
             FROM   mails m
             WHERE  %(hides_owners)s AND {OF_STATE[state]}
-              AND  m.recipient = ANY (ARRAY(SELECT email FROM users WHERE is_platform_owner)))
+              AND  m.recipient = ANY (ARRAY({ADDRESSES_OF_OWNERS})))
         SELECT least(%(counted_max)s, count(*) - (SELECT mails FROM hidden))
         FROM   (SELECT
                 FROM   mails m

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
-from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
@@ -66,7 +65,7 @@ ORGANIZATIONS: Final = """
             FROM   (SELECT FROM organizations o WHERE o.status = s.status LIMIT %s) AS counted) AS number
     FROM   unnest(%s::text[]) AS s (status)
 """
-NEW_USERS: Final = "SELECT count(*) FROM (SELECT FROM users WHERE id >= %s LIMIT %s) AS newest"
+NEW_USERS: Final = "SELECT count(*) FROM (SELECT FROM users WHERE created_at >= %s LIMIT %s) AS newest"
 
 
 class PostgresPlatformOverviews(Aggregate):
@@ -94,5 +93,5 @@ class PostgresPlatformOverviews(Aggregate):
         rows = self._rows(ORGANIZATIONS, (counted_max, [status.value for status in OrganizationStatus]))
         return {OrganizationStatus(row["status"]): row["number"] for row in rows}
 
-    def new_users(self, *, from_id: UUID, counted_max: int) -> int:
-        return self._value(NEW_USERS, (from_id, counted_max))
+    def new_users(self, *, since: datetime, counted_max: int) -> int:
+        return self._value(NEW_USERS, (since, counted_max))

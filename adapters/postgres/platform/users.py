@@ -23,8 +23,8 @@ _BEGINNING: Final = """
               ORDER BY email USING ~<~
               LIMIT    %(limit)s) AS ordered
 """
-# Searched only when the beginnings do not fill the list. In the order of ids, because in that of addresses the matches
-# could all come last, after many addresses that do not match.
+# Searched only when the beginnings do not fill the list. The newest first, because in the order of addresses the
+# matches could all come last, after many addresses that do not match.
 _CONTAINING: Final = """
     SELECT   id, 2 AS source, row_number() OVER () AS place
     FROM     (SELECT   id
@@ -33,7 +33,7 @@ _CONTAINING: Final = """
                 AND    strpos(email, %(part)s) > 1
                 AND    (NOT %(hides_owners)s OR NOT is_platform_owner)
                 AND    (SELECT count(*) FROM beginning) < %(limit)s
-              ORDER BY id DESC
+              ORDER BY created_at DESC, id DESC
               LIMIT    %(limit)s) AS ordered
 """
 _SHOWN: Final = """

@@ -42,13 +42,16 @@ _TOTAL: Final = f"""
                FROM   pending)
 """  # noqa: S608 - made of constants of this module alone
 _SHOWN: Final = """
-    SELECT total.users, coalesce(k.known_id, u.id), u.email, u.created_at
+    SELECT total.users, coalesce(k.known_id, u.id), u.email,
+           (SELECT first_login_at
+            FROM   service_users
+            WHERE  service_id = (SELECT id FROM service) AND user_id = u.id) AS created_at
     FROM   total
     LEFT   JOIN users u ON u.id = ANY (ARRAY(SELECT user_id FROM page))
     LEFT   JOIN known_account_ids k ON k.organization_id = (SELECT organization_id FROM service) AND k.user_id = u.id
     ORDER  BY u.id DESC
 """
-# Near the beginning, the newer users are skipped.
+# Near the beginning, the users before are skipped.
 PAGE_OF_NEWEST: Final = f"""
     WITH   {_TOTAL},
            page (user_id) AS MATERIALIZED (
@@ -59,7 +62,7 @@ PAGE_OF_NEWEST: Final = f"""
                LIMIT    %(limit)s OFFSET %(offset)s)
     {_SHOWN}
 """  # noqa: S608 - likewise
-# Anywhere else, the older ones are, from the last milestone that no pending change can put behind the page.
+# Anywhere else, those behind are, from the last milestone that no pending change can put behind the page.
 PAGE: Final = f"""
     WITH   {_TOTAL},
            older (users) AS MATERIALIZED (
@@ -110,7 +113,7 @@ class PostgresServiceUsers(Aggregate):
         return self._one(
             ServiceUser,
             f"""
-            SELECT coalesce(k.known_id, u.id) AS id, u.email, u.created_at
+            SELECT coalesce(k.known_id, u.id) AS id, u.email, l.first_login_at AS created_at
             FROM   service_users l
             JOIN   users u ON u.id = l.user_id
             LEFT   JOIN known_account_ids k ON k.organization_id = l.organization_id AND k.user_id = l.user_id
@@ -159,10 +162,10 @@ class PostgresServiceUsers(Aggregate):
             _named(caller, known_id),
         )
 
-    def lock(self, caller: ServiceCaller, known_id: UUID) -> UUID | None:
-        return self._value_or_none(
+    def lock(self, caller: ServiceCaller, known_id: UUID) -> tuple[UUID, datetime] | None:
+        row = self._row(
             f"""
-            SELECT u.id
+            SELECT u.id, l.first_login_at
             FROM   service_users l
             JOIN   users u ON u.id = l.user_id
             WHERE  l.organization_id = %(organization_id)s AND l.service_id = %(service_id)s
@@ -171,6 +174,7 @@ class PostgresServiceUsers(Aggregate):
             """,  # noqa: S608 - likewise
             _named(caller, known_id),
         )
+        return (row["id"], row["first_login_at"]) if row is not None else None
 
     def unlink(self, caller: ServiceCaller, user_id: UUID) -> None:
         values = (caller.organization_id, caller.service_id, user_id)

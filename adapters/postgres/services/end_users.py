@@ -12,22 +12,21 @@ from core.services.end_users import EndUser, EndUserDetails, EndUserService, End
 
 # More elements than an array can hold, and still within the range of its subscripts.
 _OFFSET_MAX: Final = 2**30
-# An API key links any account. Until its user has signed in, an organization that did not create it sees nothing of how
-# it is protected, nor what its user is called.
+# An API key links any account. Until its user has signed in, the organization sees nothing of how it is protected, nor
+# what its user is called, whether the account existed before or not; and never since when there is one.
 _SHOWN: Final = f"""
     SELECT found.total,
-           u.id, u.email, u.created_at,
+           u.id, u.email, used.created_at,
            coalesce(CASE WHEN used.last_login_at IS NOT NULL AND u.email_verified_at IS NOT NULL THEN u.name END,
                     {DIRECTORY_NAME.format(organization_id="%(organization_id)s", user_id="u.id")}) AS name,
-           u.mfa_enabled_at IS NOT NULL
-           AND (used.last_login_at IS NOT NULL
-                OR u.created_by_organization_id IS NOT DISTINCT FROM %(organization_id)s) AS mfa_enabled,
+           u.mfa_enabled_at IS NOT NULL AND used.last_login_at IS NOT NULL AS mfa_enabled,
            used.last_login_at, used.services
     FROM   found
     LEFT   JOIN page ON true
     LEFT   JOIN users u ON u.id = page.user_id
     LEFT   JOIN LATERAL (
-               SELECT max(l.last_login_at) AS last_login_at, array_agg(s.slug ORDER BY s.slug) AS services
+               SELECT min(l.first_login_at) AS created_at, max(l.last_login_at) AS last_login_at,
+                      array_agg(s.slug ORDER BY s.slug) AS services
                FROM   service_users l
                JOIN   services s ON s.id = l.service_id AND s.organization_id = l.organization_id
                WHERE  l.user_id = page.user_id AND l.organization_id = %(organization_id)s) AS used ON true
@@ -66,16 +65,12 @@ PAGE: Final = f"""
     {_SHOWN}
 """  # noqa: S608 - likewise
 DETAIL: Final = f"""
-    SELECT u.id, u.email, u.created_at,
-           coalesce(CASE WHEN u.email_verified_at IS NOT NULL
-                          AND EXISTS (SELECT FROM service_users
-                                      WHERE  organization_id = l.organization_id AND user_id = l.user_id
-                                        AND  last_login_at IS NOT NULL)
-                         THEN u.name END,
+    SELECT u.id, u.email, known.created_at,
+           coalesce(CASE WHEN u.email_verified_at IS NOT NULL AND known.is_known THEN u.name END,
                     {DIRECTORY_NAME.format(organization_id="l.organization_id", user_id="l.user_id")}) AS person_name,
            u.email_verified_at IS NOT NULL AND known.is_known AS email_verified,
            u.mfa_enabled_at IS NOT NULL AND known.is_known    AS mfa_enabled,
-           CASE WHEN known.is_known THEN u.updated_at ELSE u.created_at END AS updated_at,
+           greatest(CASE WHEN known.is_known THEN u.updated_at END, known.created_at) AS updated_at,
            s.id AS service_id, s.slug, s.name, l.first_login_at, l.last_login_at,
            (SELECT count(*)
             FROM   sessions s
@@ -87,10 +82,9 @@ DETAIL: Final = f"""
     JOIN   users u    ON u.id = l.user_id
     JOIN   services s ON s.id = l.service_id AND s.organization_id = l.organization_id
     CROSS  JOIN LATERAL (
-               SELECT u.created_by_organization_id IS NOT DISTINCT FROM l.organization_id
-                      OR EXISTS (SELECT FROM service_users
-                                 WHERE  organization_id = l.organization_id AND user_id = l.user_id
-                                   AND  last_login_at IS NOT NULL) AS is_known) AS known
+               SELECT min(first_login_at) AS created_at, max(last_login_at) IS NOT NULL AS is_known
+               FROM   service_users
+               WHERE  organization_id = l.organization_id AND user_id = l.user_id) AS known
     WHERE  l.organization_id = %(organization_id)s AND l.user_id = %(user_id)s
     ORDER  BY s.slug
 """  # noqa: S608 - made of constants alone

@@ -23,23 +23,24 @@ _FILTERED: Final = """
                              WHERE  organization_id = %(organization_id)s AND slug = %(service)s))
 """
 _FROM_THERE: Final = "AND (%(after)s::uuid IS NULL OR user_id < %(after)s) ORDER BY user_id DESC LIMIT %(limit)s"
-# Of a user that an API key has linked, the organization is told nothing before the first sign-in, unless it has made
-# the account; as for the JSON interface.
+# Of a user that an API key has linked, the organization is told nothing before the first sign-in, whether the account
+# existed before or not; and never since when there is one. As for the JSON interface.
 _SHOWN: Final = f"""
-    SELECT u.id, u.email, u.created_at,
+    SELECT u.id, u.email, used.created_at,
            coalesce(CASE WHEN used.last_sign_in_at IS NOT NULL AND u.email_verified_at IS NOT NULL THEN u.name END,
                     {DIRECTORY_NAME.format(organization_id="%(organization_id)s", user_id="u.id")}) AS name,
-           CASE WHEN told.is_told AND u.deactivated_at IS NOT NULL THEN 'deactivated'
-                WHEN told.is_told AND u.closed_at IS NOT NULL THEN 'closed'
-                WHEN used.last_sign_in_at IS NULL THEN 'added'
+           CASE WHEN used.last_sign_in_at IS NULL THEN 'added'
+                WHEN u.deactivated_at IS NOT NULL THEN 'deactivated'
+                WHEN u.closed_at IS NOT NULL THEN 'closed'
                 ELSE 'active' END AS state,
-           CASE WHEN told.is_told THEN u.email_verified_at IS NOT NULL END AS is_verified,
-           CASE WHEN told.is_told THEN u.mfa_enabled_at IS NOT NULL END AS has_second_factor,
+           CASE WHEN used.last_sign_in_at IS NOT NULL THEN u.email_verified_at IS NOT NULL END AS is_verified,
+           CASE WHEN used.last_sign_in_at IS NOT NULL THEN u.mfa_enabled_at IS NOT NULL END AS has_second_factor,
            used.last_sign_in_at, used.services, used.plans
     FROM   page
     JOIN   users u ON u.id = page.user_id
     CROSS  JOIN LATERAL (
-               SELECT max(l.last_login_at) AS last_sign_in_at, array_agg(s.slug ORDER BY s.slug) AS services,
+               SELECT min(l.first_login_at) AS created_at, max(l.last_login_at) AS last_sign_in_at,
+                      array_agg(s.slug ORDER BY s.slug) AS services,
                       coalesce(array_agg(p.name ORDER BY s.slug) FILTER (WHERE p.id IS NOT NULL), '{{}}') AS plans
                FROM   service_users l
                JOIN   services s ON s.id = l.service_id AND s.organization_id = l.organization_id
@@ -47,9 +48,6 @@ _SHOWN: Final = f"""
                                               AND b.status IN ('active', 'past_due')
                LEFT   JOIN plans p ON p.id = b.plan_id AND p.service_id = b.service_id
                WHERE  l.user_id = page.user_id AND l.organization_id = %(organization_id)s) AS used
-    CROSS  JOIN LATERAL (
-               SELECT used.last_sign_in_at IS NOT NULL
-                      OR u.created_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_told) AS told
     ORDER  BY u.id DESC
 """  # noqa: S608 - composed only of constants
 PAGE: Final = f"WITH page AS MATERIALIZED ({_FILTERED} {_FROM_THERE}) {_SHOWN}"

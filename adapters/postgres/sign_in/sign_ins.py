@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 # A link to a service is confirmed by the first sign-in since it was made. A user whose account the organization has
 # created is its own from the beginning of what it has with the organization now.
 AFFILIATION: Final = """
-    SELECT least(m.confirmed_at, l.since,
-                 CASE WHEN u.created_by_organization_id = %(organization_id)s THEN least(m.created_at, l.made_at) END)
-               AS since
+    SELECT least(m.confirmed_at, l.since) AS since
     FROM   users u
     LEFT   JOIN memberships m ON m.organization_id = %(organization_id)s AND m.user_id = u.id
     CROSS  JOIN LATERAL (
-               SELECT count(*) AS links, min(l.first_login_at) AS made_at,
+               SELECT count(*) AS links,
                       min(coalesce((SELECT   e.created_at
                                     FROM     login_events e
                                     WHERE    e.organization_id = l.organization_id AND e.user_id = l.user_id

@@ -221,7 +221,7 @@ def may_join(user: User, standing: ConnectionStanding) -> bool:
 
 def _fresh(uow: UnitOfWork, email: str) -> User:
     return User(
-        id=uow.randomness.new_id(),
+        id=uow.randomness.new_account_id(),
         email=email,
         email_verified_at=None,
         is_platform_owner=False,

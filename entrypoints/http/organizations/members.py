@@ -9,7 +9,7 @@ from core.errors import BadRequest
 from core.organizations import members
 from core.organizations.access import Operation
 from core.organizations.members import AssignedRoleUnknown, Member, MemberLimits, MemberUnknown
-from core.organizations.memberships import Membership
+from core.organizations.memberships import Membership, MembershipStatus
 from entrypoints.web.input.decoding import Paged
 from entrypoints.web.serving.bodies import Message
 from entrypoints.web.serving.calls import Call
@@ -44,11 +44,12 @@ class MemberUser(msgspec.Struct, kw_only=True):
 
 
 class MembershipSummary(msgspec.Struct, kw_only=True):
-    """The membership: the role, and when it began."""
+    """The membership: the role, when it began, and whether it gives access."""
 
     id: UUID
     role: str
     created_at: datetime
+    status: MembershipStatus
 
 
 class MemberItem(msgspec.Struct, kw_only=True):
@@ -84,6 +85,8 @@ class UserSummary(msgspec.Struct, kw_only=True):
 class MembershipRecord(Record, of=Membership):
     """A user's membership in an organization; `role` is a built-in role or the slug of a custom role."""
 
+    status: MembershipStatus
+
 
 class UpdatedMember(msgspec.Struct, kw_only=True):
     """A member with the new role."""
@@ -117,7 +120,8 @@ async def change_member(call: Call, slug: str, user_id: UUID, body: MemberUpdate
     """
     member = await call.transact(members.change_role, slug, user_id, body.role)
     return UpdatedMember(
-        user=UserSummary(id=user_id, email=member.email), membership=MembershipRecord.of(member.membership)
+        user=UserSummary(id=user_id, email=member.email),
+        membership=MembershipRecord.of(member.membership, status=MembershipStatus.of(is_active=member.is_active)),
     )
 
 
@@ -140,5 +144,10 @@ def _item(member: Member) -> MemberItem:
         user=MemberUser(
             id=membership.user_id, email=member.email, name=member.name, is_platform_owner=member.is_platform_owner
         ),
-        membership=MembershipSummary(id=membership.id, role=membership.role, created_at=membership.created_at),
+        membership=MembershipSummary(
+            id=membership.id,
+            role=membership.role,
+            created_at=membership.created_at,
+            status=MembershipStatus.of(is_active=member.is_active),
+        ),
     )

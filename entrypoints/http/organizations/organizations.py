@@ -15,6 +15,7 @@ from core.organizations.creation import (
     TooManyPending,
 )
 from core.organizations.management import OrganizationDetails, OrganizationMembership, OrganizationSettings
+from core.organizations.memberships import MembershipStatus
 from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX, Organization
 from core.organizations.session_strength import DeviceTrustedTooLongAgo, SecondFactorRequired
 from entrypoints.http.organizations.members import MembershipRecord
@@ -55,7 +56,7 @@ class CreatedOrganizationRecord(Record, of=CreatedOrganization):
     membership: MembershipRecord
 
 
-class OrganizationMembershipRecord(Record, of=OrganizationMembership):
+class OrganizationMembershipRecord(Record, of=OrganizationMembership, without=("is_suspended",)):
     """An organization of the user, with their membership and its tier."""
 
     membership: MembershipRecord
@@ -77,15 +78,26 @@ async def create_organization(call: Call, body: OrganizationCreation) -> Created
     """
     is_welcome = call.installation.settings.auto_approve
     created = await call.transact(creation.create, body.slug, body.name, is_welcome=is_welcome)
-    return CreatedOrganizationRecord.of(created, membership=MembershipRecord.of(created.membership))
+    return CreatedOrganizationRecord.of(
+        created, membership=MembershipRecord.of(created.membership, status=MembershipStatus.ACTIVE)
+    )
 
 
 @routes.get("/api/organizations")
 @signed_in
 async def list_organizations(call: Call) -> list[OrganizationMembershipRecord]:
-    """List the organizations that you are a member of, sorted by slug."""
+    """List the organizations that you are a member of, sorted by slug.
+
+    Where `membership.status` is `inactive`, the organization has deactivated you: you have no access until it activates
+    you again, and may leave.
+    """
     return [
-        OrganizationMembershipRecord.of(mine, membership=MembershipRecord.of(mine.membership))
+        OrganizationMembershipRecord.of(
+            mine,
+            membership=MembershipRecord.of(
+                mine.membership, status=MembershipStatus.of(is_active=not mine.is_suspended)
+            ),
+        )
         for mine in await call.read(management.list_mine)
     ]
 
@@ -139,7 +151,7 @@ async def select_organization(call: Call, slug: str) -> SelectedOrganization:
     tokens = signed(call, selected.grant)
     return SelectedOrganization(
         user=selected.user,
-        membership=MembershipRecord.of(selected.membership),
+        membership=MembershipRecord.of(selected.membership, status=MembershipStatus.ACTIVE),
         access_token=tokens.access_token,
         refresh_token=tokens.refresh_token,
         expires_in=tokens.expires_in,

@@ -55,7 +55,7 @@ async def list_mails(call: Call, query: MailsQuery) -> OutboxMailList:
     What a mail says is not shown. `email` is the whole address of the recipient.
     """
     wanted = OutboxFilter(state=query.state, email=query.email)
-    page = await call.read(mails.list_page, wanted, page=query.page, limit=query.limit)
+    page = await call.transact(mails.list_page, wanted, page=query.page, limit=query.limit)
     return OutboxMailList(mails=list(page.mails), total=page.total)
 
 

@@ -47,7 +47,7 @@ async def search(call: Call, query: UserSearch) -> UserSearchResult:
     only at the beginning. For each user at most 100 organizations are shown, those that they joined first. Support
     finds no platform owner.
     """
-    found = await call.read(platform_users.search, email=query.email, user_id=query.user_id, limit=query.limit)
+    found = await call.transact(platform_users.search, email=query.email, user_id=query.user_id, limit=query.limit)
     return UserSearchResult(users=list(found))
 
 

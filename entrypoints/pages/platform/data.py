@@ -6,7 +6,6 @@ from uuid import UUID
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, Refusal
 from core.platform import personal_data
-from core.privacy import export as privacy_export
 from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
 from entrypoints.pages.declaring import platform_pages, shows_again
 from entrypoints.pages.file_answers import JsonFile, json_file
@@ -56,7 +55,7 @@ async def show_personal_data(call: Call, user_id: UUID) -> Page:
 async def export_personal_data(call: Call, user_id: UUID) -> JsonFile | Annotated[None, AnswerStatus(303)]:
     """Download the data of a user as a JSON file; programs use `GET /api/privacy/export/:user_id`."""
     await recent(call, page=f"{USERS}/{user_id}/data")
-    package = await call.transact(privacy_export.export, user_id)
+    package = await call.transact(personal_data.export, user_id)
     return json_file(f"user-{user_id}.json", package)
 
 

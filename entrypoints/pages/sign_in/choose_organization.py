@@ -31,7 +31,7 @@ async def show_organizations(call: Call, query: ReturnQuery) -> Page:
     """Show your active organizations, or the one that the sign-in was for."""
     kept = await returns.kept_return(call, query)
     wanted = kept.organization_slug if kept is not None else None
-    mine = [one.organization for one in await call.read(management.list_mine) if one.organization.is_active]
+    mine = [one.organization for one in await call.read(management.list_mine) if one.is_usable]
     return form_page(
         call,
         "choose_organization.html",

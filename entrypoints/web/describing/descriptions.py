@@ -246,6 +246,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "mfa_required": _field("Whether members need a second factor."),
     "device_trust_days": _field("For how many days a trusted device remembers the second factor; 0 means never."),
     "status": _field("The state."),
+    "MembershipSummary.status": _field("`inactive` while the membership is deactivated, which takes all access."),
+    "MembershipRecord.status": _field("`inactive` while the membership is deactivated, which takes all access."),
     "Health.status": _field("Always `healthy`: the service responds."),
     "OrganizationsQuery.status": _field("Only organizations in this state."),
     "InvitationsWanted.status": _field("Only invitations in this state."),

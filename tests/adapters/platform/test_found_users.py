@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import product
 from uuid import UUID
 
@@ -29,6 +30,7 @@ VALUES = {
     "part": "ody1234@",
     "end": "ody1234@\U0010ffff",
     "after_email": "",
+    "before": datetime(9999, 1, 1, tzinfo=UTC),
     "before_id": UUID(int=2**128 - 1),
     "newest": 100,
     "limit": 26,
@@ -80,8 +82,8 @@ def test_users_are_found_by_an_index(crowd: Connection) -> None:
         (COUNT_BEGINNING, "users_email_prefix"),
         (CONTAINING, "users_letter_groups"),
         (COUNT_CONTAINING, "users_letter_groups"),
-        (NEWEST, "users_pkey"),
-        (COUNT_NEWEST, "users_pkey"),
+        (NEWEST, "users_newest"),
+        (COUNT_NEWEST, "users_newest"),
         (LISTED, "users_pkey"),
     ):
         plan = plan_of(crowd, statement)

@@ -7,17 +7,19 @@ from uuid import UUID
 
 from core.platform.found_users import UserPosition, position_of
 from core.platform.user_records import RecordedSession
+from core.positions import Position
 
 USER_ID = UUID("0191d3c1-0000-7000-8000-00000000000f")
+MOMENT = datetime(2026, 2, 3, tzinfo=UTC)
 
 
 def test_a_position_is_read_as_it_is_written() -> None:
-    for position in (UserPosition(email="a_b@example.com"), UserPosition(id=USER_ID)):
+    for position in (UserPosition(email="a_b@example.com"), UserPosition(account=Position(at=MOMENT, id=USER_ID))):
         assert position_of(str(position)) == position
 
 
 def test_a_damaged_position_is_the_begin() -> None:
-    for text in ("", "x", "address_", "id_", "id_x", f"ID_{USER_ID}"):
+    for text in ("", "x", "address_", "account_", "account_x", f"account_{USER_ID}", f"id_{USER_ID}"):
         assert position_of(text) == UserPosition()
 
 

@@ -95,7 +95,7 @@ class SmallUnitOfWork:
     def randomness(self) -> SmallUnitOfWork:
         return self
 
-    def new_id(self) -> UUID:
+    def new_account_id(self) -> UUID:
         return UUID(int=100)
 
     def port(self) -> UnitOfWork:

@@ -70,7 +70,8 @@ def person(number: int, **values: object) -> dict[str, object]:
 
 
 def emails(connection: Connection) -> list[str]:
-    return [email for (email,) in connection.execute("SELECT email FROM users ORDER BY id")]
+    """Return the addresses in the order in which they were stored."""
+    return [email for (email,) in connection.execute("SELECT email FROM users ORDER BY ctid")]
 
 
 class TestImporting:
@@ -84,7 +85,7 @@ class TestImporting:
         )
 
         rows = connection.execute(
-            "SELECT email_verified_at, password_hash, created_at::text, updated_at FROM users ORDER BY id"
+            "SELECT email_verified_at, password_hash, created_at::text, updated_at FROM users ORDER BY ctid"
         ).fetchall()
         assert rows[0] == (clock(), BCRYPT, "2020-01-01 00:00:00+00", clock())
         assert rows[1][:2] == (None, None)

@@ -314,7 +314,7 @@ class TestPower:
                 "SELECT count(*) FROM events WHERE organization_id = %s AND actor_email = %s AND type <> ALL (%s)",
                 inviter.organization_id,
                 GUEST,
-                ["user.joined", "invitation.accepted"],
+                ["user.joined", "invitation.accepted", "user.signup.success"],
             )
             counts.append((mine, len(inviter.audit_entries("security.password.changed"))))
             await press(inviter, CONFIRMATION, token)

@@ -70,6 +70,7 @@ async def test_a_new_organization_is_pending_and_owned_by_its_creator(ada: Signe
         "user_id": str(ada.id),
         "role": "owner",
         "created_at": "2026-02-03T04:05:06Z",
+        "status": "active",
     }
 
 

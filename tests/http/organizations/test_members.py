@@ -41,6 +41,7 @@ class TestList:
                         "id": str(team.world.value("SELECT id FROM memberships WHERE role = 'owner'")),
                         "role": "owner",
                         "created_at": clock.now.isoformat().replace("+00:00", "Z"),
+                        "status": "active",
                     },
                 }
             ],
@@ -159,7 +160,7 @@ class TestChange:
             str(team.organization_id),
             new,
         )
-        assert set(membership) == {"id", "org_id", "user_id", "role", "created_at"}
+        assert set(membership) == {"id", "org_id", "user_id", "role", "created_at", "status"}
         assert team.role_of(old) == new
 
     async def test_the_audit_entry_and_the_event_have_the_old_and_the_new_role(self, team: Team) -> None:

@@ -88,7 +88,8 @@ class TestCreate:
         assert (user["id"], user["name"]["givenName"]) == (str(user_id), "Augusta")
         assert (await world.log_in(ADA)).status == 200
         assert world.value("SELECT confirmed_at FROM memberships WHERE user_id = %s", user_id) is None
-        assert world.events("user.signup.success") == []
+        # As for an account that is made: the organization learns that the person is new to it, and no more.
+        assert len(world.events("user.signup.success")) == 1
 
     async def test_an_unverified_account_that_exists_is_signed_out(self, directory: Directory) -> None:
         world = directory.world

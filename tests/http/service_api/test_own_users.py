@@ -299,7 +299,6 @@ class TestRemove:
             "user_id": str(user_id),
             "service_id": str(backend.service_id),
             "service_slug": "shop",
-            "deleted": True,
             "api_key_id": str(backend.world.value("SELECT id FROM api_keys")),
         }
 

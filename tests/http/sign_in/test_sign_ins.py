@@ -92,7 +92,7 @@ class TestWhatIsListed:
             "email_not_verified",
             "organization_not_active",
             "second_factor_required",
-            "not_a_member",
+            "suspended",
             "suspended",
             "unknown_service",
         ]
@@ -266,7 +266,7 @@ class TestWhoSeesWhat:
 
         assert await reasons(team, "buyer") == [("success", None)]
 
-    async def test_an_account_that_the_organization_has_created_is_shown_from_the_beginning(self, team: Team) -> None:
+    async def test_an_account_that_the_organization_has_created_is_shown_like_any_other(self, team: Team) -> None:
         user_id = team.user("made")
         team.world.member(team.organization_id, user_id, is_confirmed=False)
         team.world.connection.execute(
@@ -274,8 +274,12 @@ class TestWhoSeesWhat:
         )
 
         await refuse(team, email="made@example.com")
+        unconfirmed = await reasons(team, "made")
+        team.world.connection.execute("UPDATE memberships SET confirmed_at = created_at")
+        confirmed = await reasons(team, "made")
 
-        assert await reasons(team, "made") == [("refused", "wrong_password")]
+        assert unconfirmed == []
+        assert confirmed == [("refused", "wrong_password")]
 
     async def test_it_takes_the_capability_and_an_active_organization(self, team: Team) -> None:
         team.custom_role("billing", "billing.manage")

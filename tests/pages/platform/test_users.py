@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -80,6 +81,7 @@ class TestList:
         add_many(callers, 2 * ROWS_SHOWN)
         for name in ("1crowd", "2crowd"):
             callers.world.user(f"{name}@example.com")
+            callers.world.clock.advance(timedelta(seconds=1))
 
         first = await support.open(f"{USERS}?search=CROWD")
         found, page = listed(first.text), first
@@ -92,6 +94,32 @@ class TestList:
         assert found == [*beginning, "2crowd@example.com", "1crowd@example.com"]
         assert f"{2 * ROWS_SHOWN + 2} found" in first.text
         assert "From the beginning" in page.text
+
+    async def test_the_newest_come_first_whatever_their_ids_and_those_of_one_moment_are_listed_once(
+        self, callers: Callers, support: Visitor
+    ) -> None:
+        add_many(callers, 2 * ROWS_SHOWN)
+        # Ids of before accounts got random ones begin with their time.
+        callers.world.connection.execute(
+            """
+            INSERT INTO users (id, email, created_at, updated_at)
+            SELECT (to_char(8 - n, 'FM00000000') || '-0000-7000-8000-000000000000')::uuid,
+                   'dated' || n || '@example.com', now() + n * interval '1 hour', now()
+            FROM   generate_series(1, 3) AS n
+            """
+        )
+
+        page = await support.open(USERS)
+        found = listed(page.text)
+        while "Next" in page.text:
+            link = re.findall(r'href="(/app/platform/users\?after=[^"]+)"[^>]*>Next', page.text)[0]
+            page = await support.open(link.replace("&amp;", "&"))
+            found += listed(page.text)
+
+        assert found[:3] == ["dated3@example.com", "dated2@example.com", "dated1@example.com"]
+        crowd = [email for email in found if email.startswith("crowd")]
+        assert len(crowd) == len(set(crowd)) == 2 * ROWS_SHOWN
+        assert len(found) == len(set(found))
 
     async def test_one_or_two_characters_find_the_beginning_and_an_id_finds_its_account(
         self, callers: Callers, support: Visitor
