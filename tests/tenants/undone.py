@@ -14,7 +14,6 @@ from uuid import UUID
 
 import pytest
 
-from core.accounts import addresses
 from core.accounts.users import User
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict
 from core.platform.sign_in_questions import SignInQuestion
@@ -89,11 +88,13 @@ def _together(_original: Any) -> Any:
     """Return a function that gives the whole account another address, and ends what others gave."""
 
     def split(
-        uow: UnitOfWork, _organization_id: UUID, user_id: UUID, email: str, address: str, *, keeps_person: bool
+        uow: UnitOfWork, organization_id: UUID, user_id: UUID, _email: str, address: str, *, keeps_person: bool
     ) -> UUID | None:
         if not uow.users.set_email(user_id, address, verified_at=uow.now if keeps_person else None, at=uow.now):
             return None
-        addresses.leave(uow, user_id, email, address)
+        for other_id in uow.members.unconfirmed_organizations_of(user_id):
+            if other_id != organization_id:
+                uow.members.remove(other_id, user_id)
         return user_id
 
     return split
