@@ -268,6 +268,37 @@ CREATE FUNCTION first_id_at(moment timestamp with time zone) RETURNS uuid
 
 COMMENT ON FUNCTION first_id_at(moment timestamp with time zone) IS 'The lowest id that a row of this moment can have.';
 
+CREATE FUNCTION known_ids_ended() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE known_account_ids k
+    SET    user_id = NULL
+    WHERE  (k.organization_id, k.user_id) IN (SELECT organization_id, user_id FROM removed)
+      AND  NOT EXISTS (SELECT FROM memberships m WHERE m.organization_id = k.organization_id AND m.user_id = k.user_id)
+      AND  NOT EXISTS (SELECT FROM service_users l WHERE l.organization_id = k.organization_id AND l.user_id = k.user_id);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION known_ids_ended() IS 'Ends the id by which an organization knows a user whom it has no more.';
+
+CREATE FUNCTION known_ids_given() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- An account whose id is that of another user there gets one of its own.
+    INSERT INTO known_account_ids (organization_id, known_id, user_id)
+    SELECT k.organization_id, gen_random_uuid(), k.known_id
+    FROM   known_account_ids k
+    WHERE  (k.organization_id, k.known_id) IN (SELECT organization_id, user_id FROM added)
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION known_ids_given() IS 'Gives an account another id in an organization that knows another user by the id of the account.';
+
 CREATE FUNCTION lapse_deactivations(of_organization_id uuid, of_domain text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -509,6 +540,18 @@ END
 $$;
 
 COMMENT ON FUNCTION service_users_email() IS 'Finds the address of whoever is linked to a service.';
+
+CREATE FUNCTION service_users_moved() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO service_user_changes (service_id, user_id, change)
+    VALUES (OLD.service_id, OLD.user_id, -1), (NEW.service_id, NEW.user_id, 1);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION service_users_moved() IS 'Records that a link belongs to another account, for the numbers of users of services.';
 
 CREATE FUNCTION sessions_ended() RETURNS trigger
     LANGUAGE plpgsql
@@ -1422,6 +1465,17 @@ CREATE INDEX invitations_of_status ON invitations USING btree (organization_id, 
 CREATE UNIQUE INDEX invitations_one_pending ON invitations USING btree (organization_id, email) WHERE (status = 'pending'::text);
 CREATE INDEX invitations_running_out ON invitations USING btree (expires_at, id) WHERE (status = 'pending'::text);
 
+CREATE TABLE known_account_ids (
+    organization_id uuid NOT NULL,
+    known_id uuid NOT NULL,
+    user_id uuid
+);
+COMMENT ON TABLE known_account_ids IS 'By which id SCIM and the interface of services know an account of an organization, where it is not the id of the account.';
+COMMENT ON COLUMN known_account_ids.user_id IS 'The account; null once the organization has it no more: the id is given to no other one.';
+ALTER TABLE ONLY known_account_ids
+    ADD CONSTRAINT known_account_ids_pkey PRIMARY KEY (organization_id, known_id);
+CREATE UNIQUE INDEX known_account_ids_of_user ON known_account_ids USING btree (user_id, organization_id);
+
 CREATE TABLE known_addresses (
     user_id uuid NOT NULL,
     email text NOT NULL
@@ -1599,6 +1653,8 @@ CREATE INDEX memberships_suspended ON memberships USING btree (organization_id, 
 CREATE TRIGGER membership_totals_added AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_added();
 CREATE TRIGGER membership_totals_removed AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_removed();
 CREATE TRIGGER memberships_keep_user AFTER INSERT ON memberships FOR EACH ROW EXECUTE FUNCTION user_given_something();
+CREATE TRIGGER memberships_known_ids_ended AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION known_ids_ended();
+CREATE TRIGGER memberships_known_ids_given AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION known_ids_given();
 
 CREATE TABLE mfa_challenges (
     id uuid NOT NULL,
@@ -2293,6 +2349,9 @@ CREATE INDEX service_users_of_user ON service_users USING btree (user_id, organi
 CREATE TRIGGER service_users_changed AFTER INSERT OR DELETE ON service_users FOR EACH ROW EXECUTE FUNCTION service_users_changed();
 CREATE TRIGGER service_users_email BEFORE INSERT ON service_users FOR EACH ROW EXECUTE FUNCTION service_users_email();
 CREATE TRIGGER service_users_keep_user AFTER INSERT ON service_users FOR EACH ROW EXECUTE FUNCTION user_given_something();
+CREATE TRIGGER service_users_known_ids_ended AFTER DELETE ON service_users REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION known_ids_ended();
+CREATE TRIGGER service_users_known_ids_given AFTER INSERT ON service_users REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION known_ids_given();
+CREATE TRIGGER service_users_moved AFTER UPDATE OF user_id ON service_users FOR EACH ROW WHEN ((old.user_id <> new.user_id)) EXECUTE FUNCTION service_users_moved();
 
 CREATE TABLE services (
     id uuid NOT NULL,
@@ -3102,6 +3161,12 @@ ALTER TABLE ONLY invitations
 
 ALTER TABLE ONLY invitations
     ADD CONSTRAINT invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY known_account_ids
+    ADD CONSTRAINT known_account_ids_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY known_account_ids
+    ADD CONSTRAINT known_account_ids_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY known_addresses
     ADD CONSTRAINT known_addresses_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;

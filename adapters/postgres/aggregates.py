@@ -5,6 +5,8 @@ This module evaluates its annotations, so it has no `from __future__ import anno
 
 from typing import TYPE_CHECKING
 
+from adapters.postgres.accounts.account_splits import PostgresAccountSplits
+from adapters.postgres.accounts.known_ids import PostgresKnownIds
 from adapters.postgres.accounts.names import PostgresPersonNames
 from adapters.postgres.accounts.one_time_tokens import PostgresOneTimeTokens
 from adapters.postgres.accounts.open_registrations import PostgresOpenRegistrations
@@ -154,6 +156,8 @@ class Aggregates:
     credentials: PostgresCredentials
     open_registrations: PostgresOpenRegistrations
     own_accounts: PostgresOwnAccounts
+    account_splits: PostgresAccountSplits
+    known_ids: PostgresKnownIds
     person_names: PostgresPersonNames
     user_import: PostgresUserImport
     sessions: PostgresSessions

@@ -92,18 +92,13 @@ def give(uow: UnitOfWork, user: User, address: str, *, keeps_successor: bool = F
     return True
 
 
-def leave(uow: UnitOfWork, user_id: UUID, old: str, new: str, *, except_organization_id: UUID | None = None) -> None:
+def leave(uow: UnitOfWork, user_id: UUID, old: str, new: str) -> None:
     """End what organizations gave to an address that its account has left, unless the user has confirmed it.
 
-    What the organization gave that makes the change stays. Identities of connections end that signed in because of the
-    mail domain of the old address.
+    Identities of connections end that signed in because of the mail domain of the old address.
     """
-    told = members.remove_unconfirmed(
-        uow, user_id, reason=ADDRESS_CHANGED, except_organization_id=except_organization_id
-    )
-    departures.end_unconfirmed_links(
-        uow, user_id, reason=ADDRESS_CHANGED, except_organization_id=except_organization_id, told=told
-    )
+    told = members.remove_unconfirmed(uow, user_id, reason=ADDRESS_CHANGED)
+    departures.end_unconfirmed_links(uow, user_id, reason=ADDRESS_CHANGED, told=told)
     departures.leave_mail_domain(uow, user_id, old_domain=domain_of(old), new_domain=domain_of(new))
 
 

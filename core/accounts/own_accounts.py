@@ -12,13 +12,15 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import addresses, passwords
+from core.accounts import account_splits, addresses, passwords
 from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.users import User
 from core.email_addresses import domain_of
 from core.errors import Forbidden, RateLimitExceeded
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
+from core.organizations import departures
 from core.organizations.memberships import ADMIN, OWNER
 from core.organizations.organizations import Organization
 from core.sessions import sessions
@@ -35,7 +37,8 @@ CONFLICTS_WINDOW: Final = timedelta(hours=1)
 class FoundAccount:
     """The account of an address, which existed or was created just now.
 
-    `is_deactivated` means by the organization that looked for it.
+    `is_deactivated` means by the organization that looked for it. With `has_known_id` that organization knows another
+    user by the id of the account, or the account by another id.
     """
 
     id: UUID
@@ -44,18 +47,21 @@ class FoundAccount:
     is_new: bool
     is_anonymized: bool
     is_deactivated: bool
+    has_known_id: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Belonging:
     """What decides whether an account is an organization's own.
 
-    `belongs_elsewhere` tells of memberships and service links outside the organization that the user has confirmed, and
-    `is_known_elsewhere` of any. `is_in_own_domain` says whether the address lies in a verified mail domain of the
-    organization.
+    The organization knows the account by `known_id`. `belongs_elsewhere` tells of memberships and service links outside
+    the organization that the user has confirmed, `is_given_elsewhere` of any, and `is_registered` of a person who has
+    registered the address and not proved it. `is_in_own_domain` says whether the address lies in a verified mail domain
+    of the organization.
     """
 
     id: UUID
+    known_id: UUID
     email: str
     created_at: datetime
     created_by_organization_id: UUID | None
@@ -63,7 +69,8 @@ class Belonging:
     has_platform_role: bool
     role: str | None
     belongs_elsewhere: bool
-    is_known_elsewhere: bool
+    is_given_elsewhere: bool
+    is_registered: bool
     is_in_own_domain: bool
 
     def is_own_of(self, organization_id: UUID) -> bool:
@@ -78,7 +85,7 @@ class Belonging:
 
     def may_be_deleted_by(self, organization_id: UUID) -> bool:
         """Return whether the organization may delete the account for good."""
-        return self.is_own_of(organization_id) and not self.is_known_elsewhere
+        return self.is_own_of(organization_id) and not self.is_given_elsewhere and not self.is_registered
 
 
 class TooManyConflicts(RateLimitExceeded):
@@ -120,13 +127,14 @@ def change_address(
     *,
     is_by_directory: bool,
     **details: str,
-) -> bool:
-    """Give an organization's own account another address, and end what others gave to the old one.
+) -> UUID | None:
+    """Give an organization's own account another address; return the id of the account that has it now.
 
     The organization is locked. A directory that stays within the verified mail domains of its organization keeps what
-    was proved; otherwise the user has to prove the address, and all sessions end. A deactivation by the organization
-    does not follow the account out of its mail domains. Return False when another account has the address, which is
-    counted, so the caller returns its refusal. Raise `TooManyConflicts` after too many of these.
+    was proved; otherwise the user has to prove the address. If other organizations have given something to the old
+    address, it stays there with its account, and what this one gave goes to a new account. Return None when another
+    account has the address, which is counted, so the caller returns its refusal. Raise `TooManyConflicts` after too
+    many of these.
     """
     organization_id = organization.id
     if uow.own_accounts.conflicts_since(organization_id, uow.now - CONFLICTS_WINDOW) >= CONFLICTS_MAX:
@@ -135,28 +143,42 @@ def change_address(
     stays_proved = is_by_directory and before.is_in_own_domain and is_in_own_domain
     user = uow.users.by_id(before.id)
     assert user is not None, "a locked account is gone"
-    verified_at = user.email_verified_at if stays_proved else None
-    if not uow.users.set_email(before.id, address, verified_at=verified_at, at=uow.now):
+    if before.is_given_elsewhere:
+        user_id = account_splits.split(
+            uow, organization_id, before.id, before.email, address, keeps_person=stays_proved
+        )
+    else:
+        user_id = _move(uow, user, address, stays_proved=stays_proved)
+    if user_id is None:
         uow.own_accounts.add_conflict(organization_id, at=uow.now)
-        return False
-    addresses.leave(uow, before.id, before.email, address, except_organization_id=organization_id)
-    # Waiting for the locks of other organizations, the user may have confirmed what they gave.
+        return None
+    # Waiting for the address, the user may have confirmed what others gave.
     now = uow.own_accounts.belonging(organization_id, before.id)
     if now is None or now.belongs_elsewhere:
         raise ConfirmedMeanwhile
     if not is_in_own_domain:
         # Where its word does not count, no address is shut out by it.
-        uow.own_accounts.activate(organization_id, [before.id], at=uow.now)
+        uow.own_accounts.activate(organization_id, [user_id], at=uow.now)
     if stays_proved:
-        addresses.withdraw_links(uow, before.id)
         for to in (before.email, address):
             _tell(uow, organization, to, old=before.email, new=address, language=user.language)
+    uow.mfa_events.add(user_id, "email_changed", is_success=True, details=details)
+    return user_id
+
+
+def _move(uow: UnitOfWork, user: User, address: str, *, stays_proved: bool) -> UUID | None:
+    """Give an account to which no other organization has given anything another address, if that is free."""
+    verified_at = user.email_verified_at if stays_proved else None
+    if not uow.users.set_email(user.id, address, verified_at=verified_at, at=uow.now):
+        return None
+    departures.leave_mail_domain(uow, user.id, old_domain=domain_of(user.email), new_domain=domain_of(address))
+    if stays_proved:
+        addresses.withdraw_links(uow, user.id)
     else:
         for purpose in TokenPurpose:
-            uow.one_time_tokens.withdraw(before.id, purpose, at=uow.now)
-        passwords.lock_out(uow, before.id, address)
-    uow.mfa_events.add(before.id, "email_changed", is_success=True, details=details)
-    return True
+            uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
+        passwords.lock_out(uow, user.id, address)
+    return user.id
 
 
 def _tell(uow: UnitOfWork, organization: Organization, to: str, *, old: str, new: str, language: str | None) -> None:

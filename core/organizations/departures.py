@@ -66,16 +66,9 @@ def end(
     uow.departures.unlink_identities(organization_id, user_ids)
 
 
-def end_unconfirmed_links(
-    uow: UnitOfWork,
-    user_id: UUID,
-    *,
-    reason: str,
-    except_organization_id: UUID | None,
-    told: Collection[UUID],
-) -> None:
+def end_unconfirmed_links(uow: UnitOfWork, user_id: UUID, *, reason: str, told: Collection[UUID]) -> None:
     """End the links that a user has not confirmed, and tell their organizations, except those that are told already."""
-    ended = uow.departures.end_unconfirmed_links(user_id, except_organization_id=except_organization_id)
+    ended = uow.departures.end_unconfirmed_links(user_id)
     _record(uow, ended, reason=reason)
     untold = sorted({one.organization_id for one in ended} - set(told))
     if untold:

@@ -213,11 +213,9 @@ def remove_everywhere(
     return True
 
 
-def remove_unconfirmed(
-    uow: UnitOfWork, user_id: UUID, *, reason: str, except_organization_id: UUID | None
-) -> Sequence[UUID]:
-    """End the memberships of a user that they have not confirmed, in all other organizations; return these."""
-    organizations = uow.members.unconfirmed_organizations_of(user_id, except_organization_id=except_organization_id)
+def remove_unconfirmed(uow: UnitOfWork, user_id: UUID, *, reason: str) -> Sequence[UUID]:
+    """End the memberships of a user that they have not confirmed; return of which organizations."""
+    organizations = uow.members.unconfirmed_organizations_of(user_id)
     for organization_id in organizations:
         uow.organizations.lock(organization_id)
     # After the locks: until then the user could confirm one, or be removed.

@@ -94,6 +94,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "device_tokens": Expiring(Leftover.DEVICE_TOKENS),
     "devices": Expiring(Leftover.DEVICES),
     "identities": _OF_USER,
+    "known_account_ids": Owned("organizations", "one for each user who moved to another account"),
     "known_addresses": Owned("users", "one for each address that the person had"),
     "login_events": Logged(Leftover.LOGIN_EVENTS),
     "mfa_challenges": Expiring(Leftover.MFA_CHALLENGES),

@@ -51,7 +51,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMember:
-    """A member as far as a change of the group has to know."""
+    """A member as far as a change of the group has to know, by the id of the account."""
 
     user_id: UUID
     role: str
@@ -83,7 +83,7 @@ def replace(
     account that the organization does not know.
     """
     organization = _locked(uow, group_id, versions)
-    _replace(uow, organization, frozenset(member_ids))
+    _replace(uow, organization, _accounts(uow, organization, member_ids))
     return _group(uow, organization.id, shows_members=True)
 
 
@@ -97,12 +97,13 @@ def patch(
     organization = _locked(uow, group_id, versions)
     held = {"id": str(group_id), "displayname": organization.name}
     for change in member_changes(operations, held):
+        ids = _accounts(uow, organization, change.ids)
         match change.kind:
             case OperationKind.ADD:
-                present = {member.user_id for member in uow.scim_groups.among(organization.id, list(change.ids))}
-                _add(uow, organization, change.ids - present)
+                present = {member.user_id for member in uow.scim_groups.among(organization.id, list(ids))}
+                _add(uow, organization, ids - present)
             case OperationKind.REMOVE:
-                found = uow.scim_groups.among(organization.id, list(change.ids))
+                found = uow.scim_groups.among(organization.id, list(ids))
                 kept = _protected(uow, organization.id, found)
                 if kept:
                     raise MemberProtected
@@ -110,8 +111,13 @@ def patch(
                     raise RoleProtected
                 _remove(uow, organization.id, [member.user_id for member in found])
             case _:
-                _replace(uow, organization, change.ids)
+                _replace(uow, organization, ids)
     return _group(uow, organization.id, shows_members=True)
+
+
+def _accounts(uow: UnitOfWork, organization: Organization, ids: Collection[UUID]) -> frozenset[UUID]:
+    """Return the accounts that these ids mean to the organization."""
+    return frozenset(uow.known_ids.defer_accounts(organization.id, ids)().values())
 
 
 def _require_own(group_id: UUID, organization_id: UUID) -> None:
@@ -211,6 +217,8 @@ def _is_selected(uow: UnitOfWork, group: Group, filter_: Filter) -> bool:
         if comparison.path.key in {"members", "members.value"} and isinstance(comparison.value, str)
         for user_id in _ids(comparison.value)
     ]
+    accounts = uow.known_ids.defer_accounts(group.id, named)()
+    present = {member.user_id for member in uow.scim_groups.among(group.id, list(accounts.values()))}
     attributes: dict[str, Any] = {
         "id": str(group.id),
         "displayname": group.display_name,
@@ -220,9 +228,7 @@ def _is_selected(uow: UnitOfWork, group: Group, filter_: Filter) -> bool:
             "lastmodified": _written(group.updated_at),
         },
         # Only those that the filter names: it can select by no others.
-        "members": [
-            {"value": str(member.user_id), "type": "User"} for member in uow.scim_groups.among(group.id, named)
-        ],
+        "members": [{"value": str(one), "type": "User"} for one in named if accounts[one] in present],
     }
     return filter_matching.matches(filter_, attributes)
 

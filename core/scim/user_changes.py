@@ -95,36 +95,37 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
         uow.own_accounts.activate(organization.id, [found.id], at=uow.now)
         welcome.send(uow, organization, [membership], uow.scim_groups.lock_new([found.id]))
     else:
-        _suspend(uow, organization.id, users.find(uow, organization.id, found.id))
-    return users.find(uow, organization.id, found.id)
+        _suspend(uow, organization.id, users.find_account(uow, organization.id, found.id))
+    return users.find_account(uow, organization.id, found.id)
 
 
 def replace(
-    uow: UnitOfWork, user_id: UUID, values: UserValues, *, versions: Collection[str] | None = None
+    uow: UnitOfWork, known_id: UUID, values: UserValues, *, versions: Collection[str] | None = None
 ) -> DirectoryUser | Refusal:
     """Make a user what a directory wants it to be; without any name, names are derived from the address again.
 
     Raise `VersionOutdated` unless the user has one of the versions, if there are any.
     """
     organization = tokens.authorize_and_lock(uow)
-    current = _locked(uow, organization.id, user_id, versions)
+    current = _locked(uow, organization.id, known_id, versions)
     return _changed(uow, organization, current, values)
 
 
 def patch(
-    uow: UnitOfWork, user_id: UUID, operations: Sequence[PatchOperation], *, versions: Collection[str] | None = None
+    uow: UnitOfWork, known_id: UUID, operations: Sequence[PatchOperation], *, versions: Collection[str] | None = None
 ) -> DirectoryUser | Refusal:
     """Apply the operations of a PATCH; raise `VersionOutdated` as `replace` does."""
     organization = tokens.authorize_and_lock(uow)
-    current = _locked(uow, organization.id, user_id, versions)
+    current = _locked(uow, organization.id, known_id, versions)
     values = patched(current, operations)
     return _changed(uow, organization, current, values, derives_names=False)
 
 
-def remove(uow: UnitOfWork, user_id: UUID, *, versions: Collection[str] | None = None) -> None:
+def remove(uow: UnitOfWork, known_id: UUID, *, versions: Collection[str] | None = None) -> None:
     """Delete an account that is the organization's own; take from any other what this organization gave."""
     organization = tokens.authorize_and_lock(uow)
-    user = _locked(uow, organization.id, user_id, versions)
+    user = _locked(uow, organization.id, known_id, versions)
+    user_id = user.user_id
     _protect(uow, organization.id, user)
     authority.require_may_change(uow, organization.id, user.role)
     belonging = uow.own_accounts.lock(organization.id, user_id)
@@ -171,9 +172,9 @@ def require_version(version: str, versions: Collection[str] | None) -> None:
         raise VersionOutdated
 
 
-def _locked(uow: UnitOfWork, organization_id: UUID, user_id: UUID, versions: Collection[str] | None) -> DirectoryUser:
+def _locked(uow: UnitOfWork, organization_id: UUID, known_id: UUID, versions: Collection[str] | None) -> DirectoryUser:
     """Return a user of a locked organization, who cannot change until the transaction ends."""
-    user = users.find(uow, organization_id, user_id)
+    user = users.find(uow, organization_id, known_id)
     require_version(user.version, versions)
     return user
 
@@ -195,25 +196,29 @@ def _changed(
     if address == current.email and not changed and is_active == current.is_active:
         return current
     authority.require_may_change(uow, organization_id, current.role)
-    is_held = uow.anonymization.defer_hold(current.id)
-    _require_free_name(uow, organization_id, profile.user_name, current.id)
+    user_id = current.user_id
+    is_held = uow.anonymization.defer_hold(current.user_id)
+    _require_free_name(uow, organization_id, profile.user_name, current.user_id)
     if address != current.email:
         _require_person(is_held)
-        if not _change_address(uow, organization, current, address):
+        user_id = _change_address(uow, organization, current, address)
+        if user_id is None:
             # Returned, because it is counted.
             return UserExists("Another account has this address. Choose another one.")
         changed.append("emails")
-    uow.scim_users.save(organization_id, current.id, profile)
+    uow.scim_users.save(organization_id, user_id, profile)
     if changed:
-        record(uow, AuditAction.USER_UPDATED, organization_id, current.id, changed=changed)
+        moved = {"previous_user_id": str(current.user_id)} if user_id != current.user_id else {}
+        record(uow, AuditAction.USER_UPDATED, organization_id, user_id, changed=changed, **moved)
+    current = current.of_account(user_id)
     if is_active and not current.is_active:
         _restore(uow, organization_id, current)
     elif current.is_active and not is_active:
         _suspend(uow, organization_id, current)
     elif not is_active:
         # The address may be in a verified mail domain only now.
-        own_accounts.take_access(uow, organization_id, uow.own_accounts.lock(organization_id, current.id))
-    user = users.find(uow, organization_id, current.id)
+        own_accounts.take_access(uow, organization_id, uow.own_accounts.lock(organization_id, user_id))
+    user = users.find_account(uow, organization_id, user_id)
     _require_person(is_held)
     return user
 
@@ -278,8 +283,8 @@ def _require_free_name(uow: UnitOfWork, organization_id: UUID, user_name: str, u
         raise UserExists
 
 
-def _change_address(uow: UnitOfWork, organization: Organization, current: DirectoryUser, address: str) -> bool:
-    belonging = uow.own_accounts.lock(organization.id, current.id)
+def _change_address(uow: UnitOfWork, organization: Organization, current: DirectoryUser, address: str) -> UUID | None:
+    belonging = uow.own_accounts.lock(organization.id, current.user_id)
     if belonging is None or not belonging.is_own_of(organization.id):
         raise AddressNotYours
     token_id = str(uow.scim_caller.token_id)
@@ -291,27 +296,27 @@ def _change_address(uow: UnitOfWork, organization: Organization, current: Direct
 def _suspend(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
     """Take the access of a user, and end their sessions in this organization; in its mail domain, all sessions."""
     _protect(uow, organization_id, user)
-    belonging = uow.own_accounts.lock(organization_id, user.id)
-    uow.scim_users.set_suspended(organization_id, user.id, at=uow.now)
-    inviters.withdraw(uow, organization_id, user.id)
+    belonging = uow.own_accounts.lock(organization_id, user.user_id)
+    uow.scim_users.set_suspended(organization_id, user.user_id, at=uow.now)
+    inviters.withdraw(uow, organization_id, user.user_id)
     own_accounts.take_access(uow, organization_id, belonging)
-    ended = sessions.end_in_organization(uow, organization_id, user.id)
-    sessions.record_ended(uow, user.id, user.email, ended)
-    record(uow, AuditAction.USER_DEACTIVATED, organization_id, user.id)
+    ended = sessions.end_in_organization(uow, organization_id, user.user_id)
+    sessions.record_ended(uow, user.user_id, user.email, ended)
+    record(uow, AuditAction.USER_DEACTIVATED, organization_id, user.user_id)
 
 
 def _restore(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
     """Give a user access again, unless another one has deactivated the account; its address is its own again."""
-    uow.scim_users.set_suspended(organization_id, user.id, at=None)
-    uow.own_accounts.activate(organization_id, [user.id], at=uow.now)
-    uow.own_accounts.give_back(organization_id, user.id, at=uow.now)
-    record(uow, AuditAction.USER_REACTIVATED, organization_id, user.id)
+    uow.scim_users.set_suspended(organization_id, user.user_id, at=None)
+    uow.own_accounts.activate(organization_id, [user.user_id], at=uow.now)
+    uow.own_accounts.give_back(organization_id, user.user_id, at=uow.now)
+    record(uow, AuditAction.USER_REACTIVATED, organization_id, user.user_id)
 
 
 def _protect(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
     """Raise `MemberProtected` for the owner and the last admin."""
     is_admin = user.role == ADMIN and user.is_active
-    if user.role == OWNER or (is_admin and not uow.scim_groups.has_admin_besides(organization_id, [user.id])):
+    if user.role == OWNER or (is_admin and not uow.scim_groups.has_admin_besides(organization_id, [user.user_id])):
         raise MemberProtected
 
 

@@ -44,9 +44,13 @@ class DirectoryProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredUser:
-    """A member with what is stored of them; without a profile no directory has described them."""
+    """A member with what is stored of them; without a profile no directory has described them.
+
+    The organization knows them by `id`, which is that of the account unless it has moved them to another one.
+    """
 
     id: UUID
+    user_id: UUID
     membership_id: UUID
     email: str
     role: str
@@ -66,9 +70,10 @@ class StoredUsersPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryUser:
-    """A member as SCIM shows them."""
+    """A member as SCIM shows them, by `id`; `user_id` is that of the account."""
 
     id: UUID
+    user_id: UUID
     membership_id: UUID
     email: str
     role: str
@@ -81,6 +86,10 @@ class DirectoryUser:
     def formatted_name(self) -> str | None:
         """The whole name: as it was sent, else made of its parts."""
         return self.profile.formatted_name or joined(self.profile.given_name, self.profile.family_name)
+
+    def of_account(self, user_id: UUID) -> DirectoryUser:
+        """Return the same user with another account."""
+        return replace(self, user_id=user_id)
 
     @property
     def version(self) -> str:
@@ -139,9 +148,17 @@ def show(uow: UnitOfWork, user_id: UUID) -> DirectoryUser:
     return find(uow, tokens.authorize(uow).organization_id, user_id)
 
 
-def find(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> DirectoryUser:
-    """Return a user of an organization; raise `ResourceUnknown`."""
-    stored = uow.scim_users.find(organization_id, user_id)
+def find(uow: UnitOfWork, organization_id: UUID, known_id: UUID) -> DirectoryUser:
+    """Return the user whom an organization knows by this id, or whose account has it; raise `ResourceUnknown`."""
+    return _found(uow, uow.scim_users.find(organization_id, known_id))
+
+
+def find_account(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> DirectoryUser:
+    """Return the user of an organization who has this account; raise `ResourceUnknown`."""
+    return _found(uow, uow.scim_users.find_account(organization_id, user_id))
+
+
+def _found(uow: UnitOfWork, stored: StoredUser | None) -> DirectoryUser:
     if stored is None:
         raise ResourceUnknown
     return described(stored, uow.domain_names.to_ascii)
@@ -158,6 +175,7 @@ def described(stored: StoredUser, to_ascii: ToAscii) -> DirectoryUser:
         profile = replace(profile, user_name=stored.email)
     return DirectoryUser(
         id=stored.id,
+        user_id=stored.user_id,
         membership_id=stored.membership_id,
         email=stored.email,
         role=stored.role,

@@ -33,19 +33,20 @@ class NothingBought(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserPortal:
-    """The customer whose portal is to be opened, and where the portal leads back to."""
+    """The account of the customer whose portal is to be opened, and where the portal leads back to."""
 
+    user_id: UUID
     customer_id: str
     return_url: str
 
 
 def start(
-    uow: UnitOfWork, user_id: UUID, plan_id: UUID, *, success_url: str, cancel_url: str, mode: BillingMode
+    uow: UnitOfWork, known_id: UUID, plan_id: UUID, *, success_url: str, cancel_url: str, mode: BillingMode
 ) -> Started:
     """Store a checkout of a user of the service, or take up one that the provider has not answered."""
     caller = api_keys.authorize(uow, Permission.WRITE_SUBSCRIPTIONS)
     success_url, cancel_url = checkout.checked_urls(success_url, cancel_url)
-    user = _held(uow, caller, user_id)
+    user_id, user = _held(uow, caller, known_id)
     plan = subscriptions.find_plan(uow, caller, plan_id)
     if plan.billing_price_id is None:
         raise PlanNotForSale
@@ -67,15 +68,15 @@ def start(
     )
 
 
-def request_portal(uow: UnitOfWork, user_id: UUID, *, return_url: str, mode: BillingMode) -> UserPortal:
+def request_portal(uow: UnitOfWork, known_id: UUID, *, return_url: str, mode: BillingMode) -> UserPortal:
     """Return the customer that a user of the service is; raise `NothingBought` for one who is none."""
     caller = api_keys.authorize(uow, Permission.WRITE_SUBSCRIPTIONS)
     checked = checkout.checked_url("return_url", return_url)
-    _held(uow, caller, user_id)
+    user_id, _ = _held(uow, caller, known_id)
     customer = uow.billing_customers.of_user(caller.organization_id, caller.service_id, user_id, mode)
     if customer is None:
         raise NothingBought
-    return UserPortal(customer_id=customer.id, return_url=checked)
+    return UserPortal(user_id=user_id, customer_id=customer.id, return_url=checked)
 
 
 def record_portal_opened(uow: UnitOfWork, user_id: UUID, *, mode: BillingMode) -> None:
@@ -91,9 +92,13 @@ def record_portal_opened(uow: UnitOfWork, user_id: UUID, *, mode: BillingMode) -
     )
 
 
-def _held(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> ServiceUser:
-    """Return a user of the service, who is not removed from it meanwhile; raise `ServiceUserUnknown`."""
-    user = uow.service_users.find(caller.service_id, user_id) if uow.service_users.hold(caller, user_id) else None
-    if user is None:
+def _held(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID) -> tuple[UUID, ServiceUser]:
+    """Return the account of a user of the service, who is not removed from it meanwhile, and the user.
+
+    Raise `ServiceUserUnknown`.
+    """
+    user_id = uow.service_users.hold(caller, known_id)
+    user = uow.service_users.find(caller, known_id) if user_id is not None else None
+    if user_id is None or user is None:
         raise ServiceUserUnknown
-    return user
+    return user_id, user

@@ -6,7 +6,7 @@ something else than they have.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -67,10 +67,10 @@ def list_page(uow: UnitOfWork, *, status: SubscriptionStatus | None, limit: int,
     return uow.service_subscriptions.page(caller, status=status, limit=limit, offset=offset)
 
 
-def show(uow: UnitOfWork, user_id: UUID) -> Subscription:
+def show(uow: UnitOfWork, known_id: UUID) -> Subscription:
     """Return a user's subscription: the active one, else the newest; raise `SubscriptionUnknown` without one."""
     caller = api_keys.authorize(uow, Permission.READ_SUBSCRIPTIONS)
-    subscription = uow.subscriptions.current(caller.service_id, user_id)
+    subscription = uow.service_subscriptions.current(caller, known_id)
     if subscription is None:
         raise SubscriptionUnknown
     return subscription
@@ -79,7 +79,7 @@ def show(uow: UnitOfWork, user_id: UUID) -> Subscription:
 def create(
     uow: UnitOfWork,
     *,
-    user_id: UUID,
+    known_id: UUID,
     plan_id: UUID,
     status: SubscriptionStatus,
     current_period_end: datetime | None,
@@ -88,8 +88,10 @@ def create(
     caller = api_keys.authorize(uow, Permission.WRITE_SUBSCRIPTIONS)
     period_end = _checked(current_period_end) if current_period_end is not None else uow.now + PERIOD_DEFAULT
     # Held, so that the user is not removed from the service meanwhile.
-    if not uow.service_users.hold(caller, user_id):
+    user_id = uow.service_users.hold(caller, known_id)
+    if user_id is None:
         raise ServiceUserUnknown
+    shown = _deferred_shown(uow, caller, user_id)
     plan = find_plan(uow, caller, plan_id)
     existing = uow.subscriptions.lock_current(caller.service_id, user_id)
     if existing is not None and existing.is_live:
@@ -107,12 +109,12 @@ def create(
     )
     if not subscriptions.begin(uow, subscription):
         raise SubscriptionExists
-    return subscription
+    return shown(subscription)
 
 
 def change(
     uow: UnitOfWork,
-    user_id: UUID,
+    known_id: UUID,
     *,
     status: SubscriptionStatus | None,
     current_period_end: datetime | None,
@@ -121,7 +123,8 @@ def change(
     """Change the named fields of a user's subscription: of the active one, else of the newest."""
     caller = api_keys.authorize(uow, Permission.WRITE_SUBSCRIPTIONS)
     period_end = _checked(current_period_end) if current_period_end is not None else None
-    before = _lock(uow, caller, user_id)
+    before = _lock(uow, caller, known_id)
+    shown = _deferred_shown(uow, caller, before.user_id)
     after = replace(
         before,
         status=status or before.status,
@@ -133,21 +136,27 @@ def change(
         raise SubscriptionBilled
     if not subscriptions.save(uow, before, after):
         raise SubscriptionExists
-    return after
+    return shown(after)
 
 
-def delete(uow: UnitOfWork, user_id: UUID) -> None:
+def delete(uow: UnitOfWork, known_id: UUID) -> None:
     """Delete a user's subscriptions to the service, also those that have ended."""
     caller = api_keys.authorize(uow, Permission.DELETE_SUBSCRIPTIONS)
-    subscription = _lock(uow, caller, user_id)
+    subscription = _lock(uow, caller, known_id)
     if subscription.is_billed:
         raise SubscriptionBilled
-    uow.service_subscriptions.remove_of_user(caller, user_id)
+    uow.service_subscriptions.remove_of_user(caller, subscription.user_id)
     subscriptions.record_removed(uow, subscription)
 
 
-def _lock(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> Subscription:
-    subscription = uow.subscriptions.lock_current(caller.service_id, user_id)
+def _deferred_shown(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> Callable[[Subscription], Subscription]:
+    """Return what gives a subscription of a user the id by which the organization knows them."""
+    known_id = uow.known_ids.defer_shown(caller.organization_id, user_id)
+    return lambda subscription: replace(subscription, user_id=known_id())
+
+
+def _lock(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID) -> Subscription:
+    subscription = uow.service_subscriptions.lock_current(caller, known_id)
     if subscription is None:
         raise SubscriptionUnknown
     return subscription

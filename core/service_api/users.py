@@ -50,7 +50,7 @@ class AccountShared(Forbidden):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceUser:
-    """A user of the service (identity 2.2)."""
+    """A user of the service (identity 2.2), with the id by which the organization knows them."""
 
     id: UUID
     email: str
@@ -96,19 +96,20 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
             service_id=str(caller.service_id),
             api_key_id=str(caller.key_id),
         )
-    return _service_user(found)
+    known_id = uow.known_ids.defer_shown(caller.organization_id, found.id)() if found.has_known_id else found.id
+    return _service_user(known_id, found)
 
 
-def show(uow: UnitOfWork, user_id: UUID) -> ServiceUser:
+def show(uow: UnitOfWork, known_id: UUID) -> ServiceUser:
     """Return a user of the service; raise `ServiceUserUnknown` for any other account."""
     caller = api_keys.authorize(uow, Permission.READ_USERS)
-    user = uow.service_users.find(caller.service_id, user_id)
+    user = uow.service_users.find(caller, known_id)
     if user is None:
         raise ServiceUserUnknown
     return user
 
 
-def change(uow: UnitOfWork, user_id: UUID, *, email: str | None) -> ServiceUser | Refusal:
+def change(uow: UnitOfWork, known_id: UUID, *, email: str | None) -> ServiceUser | Refusal:
     """Change the address of one of the organization's own users, who has to prove it; all their sessions end.
 
     The refusal of an address that another account has is returned, because it is counted.
@@ -117,18 +118,23 @@ def change(uow: UnitOfWork, user_id: UUID, *, email: str | None) -> ServiceUser 
     address = normalize_email(email, uow.domain_names.to_ascii) if email is not None else None
     # Before the account, like every transaction that changes what an organization gave.
     organization = uow.organizations.lock(caller.organization_id)
-    belonging = _lock(uow, caller, user_id)
+    belonging = _lock(uow, caller, known_id)
     if organization is None or address is None or address == belonging.email:
-        return _service_user(belonging)
+        return _service_user(belonging.known_id, belonging)
     if belonging.role is not None or not belonging.is_own_of(caller.organization_id):
         raise AccountShared
     key_id = str(caller.key_id)
-    if not own_accounts.change_address(uow, organization, belonging, address, is_by_directory=False, api_key_id=key_id):
+    user_id = own_accounts.change_address(
+        uow, organization, belonging, address, is_by_directory=False, api_key_id=key_id
+    )
+    if user_id is None:
         return AddressOfAnotherAccount()
-    return ServiceUser(id=user_id, email=address, created_at=belonging.created_at)
+    if user_id != belonging.id:
+        _record_moved(uow, caller, belonging.id, user_id)
+    return ServiceUser(id=belonging.known_id, email=address, created_at=belonging.created_at)
 
 
-def remove(uow: UnitOfWork, user_id: UUID) -> None:
+def remove(uow: UnitOfWork, known_id: UUID) -> None:
     """Delete one of the organization's own users for good; take from any other user what this service gave.
 
     What the payment provider bills of it is ended there afterwards.
@@ -136,7 +142,8 @@ def remove(uow: UnitOfWork, user_id: UUID) -> None:
     caller = api_keys.authorize(uow, Permission.DELETE_USERS)
     # Before the account, like every transaction that ends a membership.
     uow.organizations.lock(caller.organization_id)
-    belonging = _lock(uow, caller, user_id)
+    belonging = _lock(uow, caller, known_id)
+    user_id = belonging.id
     is_deleted = belonging.may_be_deleted_by(caller.organization_id)
     uow.record(
         AuditAction.USER_REMOVED,
@@ -174,17 +181,31 @@ def add_milestones(uow: UnitOfWork) -> int:
     return uow.service_users.add_milestones()
 
 
-def _lock(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> Belonging:
-    is_user = uow.service_users.lock(caller, user_id)
+def _lock(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID) -> Belonging:
+    user_id = uow.service_users.lock(caller, known_id)
     # After the lock: what the account belongs to may have changed while this waited.
-    belonging = uow.own_accounts.belonging(caller.organization_id, user_id) if is_user else None
+    belonging = uow.own_accounts.belonging(caller.organization_id, user_id) if user_id is not None else None
     if belonging is None:
         raise ServiceUserUnknown
     return belonging
 
 
-def _service_user(account: Belonging | FoundAccount) -> ServiceUser:
-    return ServiceUser(id=account.id, email=account.email, created_at=account.created_at)
+def _record_moved(uow: UnitOfWork, caller: ServiceCaller, previous_id: UUID, user_id: UUID) -> None:
+    """Record that the user whom the organization knows has another account now."""
+    uow.record(
+        AuditAction.USER_UPDATED,
+        user_id,
+        organization_id=caller.organization_id,
+        event_only={"user_id": str(user_id)},
+        changed=["emails"],
+        previous_user_id=str(previous_id),
+        service_id=str(caller.service_id),
+        service_slug=caller.service_slug,
+    )
+
+
+def _service_user(known_id: UUID, account: Belonging | FoundAccount) -> ServiceUser:
+    return ServiceUser(id=known_id, email=account.email, created_at=account.created_at)
 
 
 def _new_user(uow: UnitOfWork, email: str) -> User:

@@ -68,6 +68,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "key_prefix": marked("Begin of the key"),
     "leads_elsewhere": marked("Leads to another identity provider"),
     "left": marked("Left the service on their own"),
+    "previous_user_id": marked("The account before"),
     "logo": marked("Logo"),
     "mail_counts": marked("Mail limits that were lifted"),
     "max_services": marked("Most services"),

@@ -3,6 +3,8 @@
 from typing import Protocol
 
 from core.accounts.profile import NamedCaller
+from ports.accounts.account_splits import AccountSplits
+from ports.accounts.known_ids import KnownIds
 from ports.accounts.names import StoredNames
 from ports.accounts.one_time_tokens import OneTimeTokens
 from ports.accounts.open_registrations import OpenRegistrations
@@ -38,6 +40,12 @@ class AccountsUnit(Protocol):
 
     @property
     def own_accounts(self) -> OwnAccounts: ...
+
+    @property
+    def account_splits(self) -> AccountSplits: ...
+
+    @property
+    def known_ids(self) -> KnownIds: ...
 
     @property
     def named_caller(self) -> NamedCaller:

@@ -29,8 +29,8 @@ class Departures(Protocol):
         """Delete the links of these origins with their subscriptions."""
         ...
 
-    def end_unconfirmed_links(self, user_id: UUID, *, except_organization_id: UUID | None) -> Sequence[EndedLink]:
-        """Delete the links that a user has never used, in all other organizations, with their subscriptions."""
+    def end_unconfirmed_links(self, user_id: UUID) -> Sequence[EndedLink]:
+        """Delete the links that a user has never used, with their subscriptions."""
         ...
 
     def lock_link(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> None:

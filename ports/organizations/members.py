@@ -35,8 +35,8 @@ class Members(Protocol):
         """List the ids of the organizations of which a user is a member, confirmed or not."""
         ...
 
-    def unconfirmed_organizations_of(self, user_id: UUID, *, except_organization_id: UUID | None) -> Sequence[UUID]:
-        """List the ids of all other organizations whose membership a user has not confirmed, in their order."""
+    def unconfirmed_organizations_of(self, user_id: UUID) -> Sequence[UUID]:
+        """List the ids of the organizations whose membership a user has not confirmed, in their order."""
         ...
 
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:

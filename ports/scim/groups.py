@@ -13,7 +13,7 @@ class ScimGroups(Protocol):
     """Organizations as groups. A transaction that changes the members has locked the organization."""
 
     def find(self, organization_id: UUID, *, members_max: int | None) -> Group | None:
-        """Return an organization as a group; with a maximum, with the ids of at most so many members."""
+        """Return an organization as a group; with a maximum, with the known ids of that many members at most."""
         ...
 
     def among(self, organization_id: UUID, user_ids: Sequence[UUID] | None) -> Sequence[GroupMember]:

@@ -23,7 +23,11 @@ class ScimUsers(Protocol):
         """Return the members that meet a condition, in the same order, and their number, in one statement."""
         ...
 
-    def find(self, organization_id: UUID, user_id: UUID) -> StoredUser | None:
+    def find(self, organization_id: UUID, known_id: UUID) -> StoredUser | None:
+        """Return the member whom an organization knows by this id, else the one whose account has it; None without."""
+        ...
+
+    def find_account(self, organization_id: UUID, user_id: UUID) -> StoredUser | None:
         """Return a member of an organization; None when the account is none."""
         ...
 

@@ -19,22 +19,25 @@ class ServiceUsers(Protocol):
         """
         ...
 
-    def find(self, service_id: UUID, user_id: UUID) -> ServiceUser | None:
-        """Return a user of a service; None for any other account."""
+    def find(self, caller: ServiceCaller, known_id: UUID) -> ServiceUser | None:
+        """Return the user of the service whom this id means to its organization; None for any other account."""
         ...
 
     def link(self, caller: ServiceCaller, user_id: UUID, *, at: datetime) -> None:
         """Make an account a user of the service who has not signed in to it; one who is keeps the times."""
         ...
 
-    def hold(self, caller: ServiceCaller, user_id: UUID) -> bool:
-        """Return whether an account is a user of the service; it remains one until this transaction ends."""
+    def hold(self, caller: ServiceCaller, known_id: UUID) -> UUID | None:
+        """Return the account that an id means, which remains a user of the service until this transaction ends.
+
+        None when it is no user of the service.
+        """
         ...
 
-    def lock(self, caller: ServiceCaller, user_id: UUID) -> bool:
-        """Lock the account of a user of the service against every row that would refer to it.
+    def lock(self, caller: ServiceCaller, known_id: UUID) -> UUID | None:
+        """Lock the account that an id means against every row that would refer to it, and return its id.
 
-        Return False when it is no user of the service.
+        Return None when it is no user of the service.
         """
         ...
 

@@ -7,7 +7,7 @@ from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from tests.tenants import explaining
 from tests.tenants.judging import judge, select
-from tests.tenants.model import Held, Person
+from tests.tenants.model import Held, Person, Violation
 from tests.tenants.neighbourhood import B, Neighbourhood
 
 # What opens an account for the reader of a mailbox.
@@ -22,9 +22,16 @@ async def change_address(hood: Neighbourhood, held: Held, address: str) -> bool:
     for mail in (await hood.mails(address, "verify_new_email"))[-1:]:
         changed = await hood.send_form("/auth/verify-email", {"token": mail.values["token"]}, by=held.person)
         if changed.status == 200:
+            _require_nothing_unconfirmed(hood, held)
             hood.model.change_address(held.user_id)
             return True
     return False
+
+
+def _require_nothing_unconfirmed(hood: Neighbourhood, held: Held) -> None:
+    query = "SELECT FROM memberships WHERE user_id = %s AND confirmed_at IS NULL AND role <> 'owner'"
+    if hood.world.rows(query, held.user_id):
+        raise Violation("membership", f"{held} and took to another address what the person had not confirmed")
 
 
 async def reset(hood: Neighbourhood, person: Person, address: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from tests.application import Answer
 from tests.tenants import acting
 from tests.tenants.judging import judge
-from tests.tenants.model import Ended
+from tests.tenants.model import Ended, Violation
 from tests.tenants.neighbourhood import A, B, Neighbourhood, Organization
 from tests.tenants.taking import Story, step
 from tests.world.directory import GROUP, PATCH, USER
@@ -23,10 +23,12 @@ async def scim_creates(hood: Neighbourhood, of: str, address: str, active: bool)
     had_account = hood.user_id(address) is not None
     body = {"schemas": [USER], "userName": address, "active": active}
     answer = await hood.scim(of, "POST", "/Users", body)
-    if answer.status == 201:
-        _made(hood, of, answer.json["id"], had_account=had_account)
-        _joined(hood, of, answer.json["id"], address)
-        await _set_active(hood, of, answer.json["id"], active=active)
+    user_id = hood.user_id(address)
+    if answer.status == 201 and user_id is not None:
+        _require_known(hood, of, user_id, answer)
+        _made(hood, of, user_id, had_account=had_account)
+        _joined(hood, of, user_id, address)
+        await _set_active(hood, of, user_id, active=active)
 
 
 @step(GIVING)
@@ -36,9 +38,11 @@ async def scim_renames(hood: Neighbourhood, of: str, pick: int, address: str) ->
     user_id = picked(organization.users, pick)
     if user_id is None or not _may_rename(hood, of, user_id, address):
         return
+    path = f"/Users/{hood.known_id(of, user_id)}"
     change = [{"op": "replace", "path": "userName", "value": address}]
-    answer = await hood.scim(of, "PATCH", f"/Users/{user_id}", {"schemas": [PATCH], "Operations": change})
-    await _renamed(hood, of, user_id, answer)
+    shown = await _shown_to_other(hood, of, user_id)
+    answer = await hood.scim(of, "PATCH", path, {"schemas": [PATCH], "Operations": change})
+    await _renamed(hood, of, user_id, answer, shown)
 
 
 @step(GIVING)
@@ -46,8 +50,10 @@ async def scim_replaces(hood: Neighbourhood, of: str, pick: int, address: str) -
     user_id = picked(hood.organizations[of].users, pick)
     if user_id is None or not _may_rename(hood, of, user_id, address):
         return
-    answer = await hood.scim(of, "PUT", f"/Users/{user_id}", {"schemas": [USER], "userName": address})
-    await _renamed(hood, of, user_id, answer)
+    shown = await _shown_to_other(hood, of, user_id)
+    path = f"/Users/{hood.known_id(of, user_id)}"
+    answer = await hood.scim(of, "PUT", path, {"schemas": [USER], "userName": address})
+    await _renamed(hood, of, user_id, answer, shown)
 
 
 @step(SUSPENDING, LEAVING)
@@ -56,7 +62,8 @@ async def scim_switches(hood: Neighbourhood, of: str, pick: int, active: bool) -
     if user_id is None:
         return
     change = [{"op": "replace", "path": "active", "value": active}]
-    answer = await hood.scim(of, "PATCH", f"/Users/{user_id}", {"schemas": [PATCH], "Operations": change})
+    path = f"/Users/{hood.known_id(of, user_id)}"
+    answer = await hood.scim(of, "PATCH", path, {"schemas": [PATCH], "Operations": change})
     if answer.status == 200:
         await _set_active(hood, of, user_id, active=active)
 
@@ -66,7 +73,7 @@ async def scim_deletes(hood: Neighbourhood, of: str, pick: int) -> None:
     user_id = picked(hood.organizations[of].users, pick)
     if user_id is not None:
         dispose(hood, of, user_id)
-        answer = await hood.scim(of, "DELETE", f"/Users/{user_id}")
+        answer = await hood.scim(of, "DELETE", f"/Users/{hood.known_id(of, user_id)}")
         await removed(hood, of, user_id, answer, "the directory deleted the user")
 
 
@@ -79,11 +86,11 @@ async def group_removes(hood: Neighbourhood, of: str, pick: int, whole: bool) ->
         return
     path = f"/Groups/{organization.party.organization_id}"
     if whole:
-        others = [one for one in _members(hood, organization) if one != user_id]
+        others = [hood.known_id(of, one) for one in _members(hood, organization) if one != user_id]
         body = {"schemas": [GROUP], "displayName": "x", "members": [{"value": one} for one in others]}
         answer = await hood.scim(of, "PUT", path, body)
     else:
-        change = [{"op": "remove", "path": f'members[value eq "{user_id}"]'}]
+        change = [{"op": "remove", "path": f'members[value eq "{hood.known_id(of, user_id)}"]'}]
         answer = await hood.scim(of, "PATCH", path, {"schemas": [PATCH], "Operations": change})
     if answer.status in {200, 204} and user_id not in _members(hood, organization):
         await removed(hood, of, user_id, answer, "the group was changed")
@@ -93,10 +100,12 @@ async def group_removes(hood: Neighbourhood, of: str, pick: int, whole: bool) ->
 async def key_adds(hood: Neighbourhood, of: str, address: str) -> None:
     had_account = hood.user_id(address) is not None
     answer = await hood.by_key(of, "POST", "/users", {"email": address})
-    if answer.status == 200:
-        _made(hood, of, answer.json["id"], had_account=had_account)
-        _let_back(hood, of, answer.json["id"])
-        _remember(hood.organizations[of].service_users, answer.json["id"])
+    user_id = hood.user_id(address)
+    if answer.status == 200 and user_id is not None:
+        _require_known(hood, of, user_id, answer)
+        _made(hood, of, user_id, had_account=had_account)
+        _let_back(hood, of, user_id)
+        _remember(hood.organizations[of].service_users, user_id)
 
 
 @step(GIVING)
@@ -104,7 +113,8 @@ async def key_subscribes(hood: Neighbourhood, of: str, address: str) -> None:
     """Add a user by address, and subscribe them to the paid plan."""
     await key_adds(hood, of, address)
     user_id = hood.user_id(address)
-    body = {"user_id": user_id, "plan_id": str(hood.organizations[of].plan_id)}
+    known_id = hood.known_id(of, user_id) if user_id is not None else None
+    body = {"user_id": known_id, "plan_id": str(hood.organizations[of].plan_id)}
     answer = await hood.by_key(of, "POST", "/subscriptions", body)
     if answer.status == 200:
         assert user_id is not None
@@ -116,8 +126,9 @@ async def key_renames(hood: Neighbourhood, of: str, pick: int, address: str) -> 
     user_id = picked(hood.organizations[of].service_users, pick)
     if user_id is None or not _may_rename(hood, of, user_id, address):
         return
-    answer = await hood.by_key(of, "PATCH", f"/users/{user_id}", {"email": address})
-    await _renamed(hood, of, user_id, answer)
+    shown = await _shown_to_other(hood, of, user_id)
+    answer = await hood.by_key(of, "PATCH", f"/users/{hood.known_id(of, user_id)}", {"email": address})
+    await _renamed(hood, of, user_id, answer, shown, is_by_directory=False)
 
 
 @step(SUSPENDING)
@@ -126,7 +137,7 @@ async def key_deletes(hood: Neighbourhood, of: str, pick: int) -> None:
     if user_id is None:
         return
     dispose(hood, of, user_id)
-    answer = await hood.by_key(of, "DELETE", f"/users/{user_id}")
+    answer = await hood.by_key(of, "DELETE", f"/users/{hood.known_id(of, user_id)}")
     if answer.status == 204:
         slug = hood.organizations[of].slug
         _forget(hood.organizations[of].service_users, user_id)
@@ -266,14 +277,52 @@ def _may_rename(hood: Neighbourhood, of: str, user_id: str, address: str) -> boo
     return owner is hood.eve or not hood.is_at(A, address)
 
 
-async def _renamed(hood: Neighbourhood, of: str, user_id: str, answer: Answer) -> None:
-    """Record another address; the attacker uses an account at once that has got an address of hers."""
-    if answer.status == 200:
-        dispose(hood, of, user_id)
+async def _shown_to_other(hood: Neighbourhood, of: str, user_id: str) -> tuple[Answer, Answer]:
+    """Return how the directory and the backend of the other organization see an account."""
+    other = A if of == B else B
+    known_id = hood.known_id(other, user_id)
+    by_scim = await hood.scim(other, "GET", f"/Users/{known_id}")
+    return by_scim, await hood.by_key(other, "GET", f"/users/{known_id}")
+
+
+async def _renamed(
+    hood: Neighbourhood,
+    of: str,
+    user_id: str,
+    answer: Answer,
+    shown: tuple[Answer, Answer],
+    *,
+    is_by_directory: bool = True,
+) -> None:
+    """Record another address; the attacker uses an account at once that has got an address of hers.
+
+    `shown` is how the other organization saw the account before, which is how it must see it now.
+    """
+    if answer.status != 200:
+        return
+    now = await _shown_to_other(hood, of, user_id)
+    if any(before.status == 200 and before.json != after.json for before, after in zip(shown, now, strict=True)):
+        raise Violation("taken away", f"{of} changed an address, and with it what the other organization has")
+    address = answer.json.get("userName") or answer.json["email"]
+    new_id = hood.user_id(address)
+    assert new_id is not None, "the account of a renamed user is gone"
+    dispose(hood, of, user_id)
+    dispose(hood, of, new_id)
+    if new_id == user_id:
         hood.model.change_address(user_id)
-        if not hood.is_at(of, hood.address_of(user_id)):
-            # A deactivation holds in the organization's own mail domain only.
-            hood.model.off.discard(user_id)
-        address = hood.address_of(user_id)
-        if address in hood.eve.addresses:
-            await acting.use_mailbox(hood, address)
+    else:
+        organization = hood.organizations[of]
+        for users in (organization.users, organization.service_users):
+            users[:] = [new_id if one == user_id else one for one in users]
+        stays_proved = is_by_directory and hood.is_at(of, hood.address_of(user_id)) and hood.is_at(of, address)
+        hood.model.split(organization.slug, user_id, new_id, keeps_person=stays_proved)
+        await _judge_left(hood, user_id)
+    if not hood.is_at(of, address):
+        # A deactivation holds in the organization's own mail domain only.
+        hood.model.off.discard(new_id)
+    if address in hood.eve.addresses:
+        await acting.use_mailbox(hood, address)
+
+
+def _require_known(hood: Neighbourhood, of: str, user_id: str, answer: Answer) -> None:
+    assert answer.json["id"] == hood.known_id(of, user_id), "an answer has another id than the lists"

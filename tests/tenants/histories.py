@@ -21,7 +21,7 @@ FOCUS: Final = 0.85
 KINDS_DIVISOR: Final = 2
 # What each story is always about, besides the kinds that are drawn for a history.
 STAPLES: Final = {
-    Story.GIVING: {"scim_creates", "key_subscribes", "key_renames"},
+    Story.GIVING: {"scim_creates", "key_subscribes", "key_renames", "signs_in", "moves"},
     Story.SUSPENDING: {"scim_creates", "scim_switches"},
     Story.LEAVING: {"scim_creates", "signs_in", "owner_removes"},
     Story.REGISTERING: {"attacker_registers", "registers", "proves"},

@@ -64,7 +64,7 @@ async def gets_in(hood: Neighbourhood, address: str) -> None:
         await sign_in(hood, person, address)
 
 
-@step(LEAVING, SUSPENDING)
+@step(GIVING, LEAVING, SUSPENDING)
 async def signs_in(hood: Neighbourhood, address: str, at: str) -> None:
     """The owner of an address signs in to a service or the platform, after a new password where theirs is refused."""
     person = hood.model.owner_of(address)

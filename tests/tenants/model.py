@@ -187,6 +187,35 @@ class Model:
                 gift.is_certain = False
         self.unlinked |= {(organization, user_id) for organization in self.organizations}
 
+    def split(self, organization: str, user_id: str, new_id: str, *, keeps_person: bool) -> None:
+        """What an organization gave moved to an account of another address, with the person or without."""
+        old, new = (organization, user_id), (organization, new_id)
+        if old in self.gifts:
+            self.gifts[new] = self.gifts.pop(old)
+        if old in self.subscriptions:
+            self.subscriptions[new] = self.subscriptions.pop(old)
+        self.makers[new_id] = self.makers.pop(user_id, organization)
+        if keeps_person:
+            self._move_person(user_id, new_id)
+            return
+        self.unlinked.add((organization, user_id))
+        for held in self.sessions:
+            if (held.user_id, held.organization) == (user_id, organization):
+                held.end(Ended.MEMBERSHIP, "its organization gave the user another address")
+
+    def _move_person(self, user_id: str, new_id: str) -> None:
+        self.unlinked |= {(of, new_id) for of, one in self.unlinked if one == user_id}
+        for held in self.sessions:
+            if held.user_id == user_id:
+                held.user_id = new_id
+        for accounts in (self.off, self.closed):
+            if user_id in accounts:
+                accounts.remove(user_id)
+                accounts.add(new_id)
+        for accounts in (self.opened, self.asserted):
+            if user_id in accounts:
+                accounts.add(new_id)
+
     def belongs_elsewhere(self, organization: str, user_id: str) -> bool:
         """Return whether an account may belong to another organization than this one."""
         is_given = any(member_id == user_id and other != organization for other, member_id in self.gifts)

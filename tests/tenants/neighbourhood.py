@@ -182,6 +182,15 @@ class Neighbourhood:
         rows = self.world.rows("SELECT id::text FROM users WHERE email = %s", address)
         return rows[0][0] if rows else None
 
+    def known_id(self, of: str, user_id: str) -> str:
+        """Return the id by which SCIM and the service interface of an organization know an account."""
+        rows = self.world.rows(
+            "SELECT known_id::text FROM known_account_ids WHERE organization_id = %s AND user_id = %s",
+            self.organizations[of].party.organization_id,
+            user_id,
+        )
+        return rows[0][0] if rows else user_id
+
 
 async def settle(world: World, work: OpenIdProvider, evil: OpenIdProvider) -> Neighbourhood:
     """Make the world of a history: Eve has an account and works at A; Alice and Bob have none."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Final
+from uuid import UUID
 
 import pytest
 
@@ -78,6 +79,22 @@ def _any_account(_original: Any) -> Any:
     return find
 
 
+def _together(_original: Any) -> Any:
+    """Return a function that gives the whole account another address, and ends what others gave."""
+
+    def split(
+        uow: UnitOfWork, organization_id: UUID, user_id: UUID, _email: str, address: str, *, keeps_person: bool
+    ) -> UUID | None:
+        if not uow.users.set_email(user_id, address, verified_at=uow.now if keeps_person else None, at=uow.now):
+            return None
+        for other_id in uow.members.unconfirmed_organizations_of(user_id):
+            if other_id != organization_id:
+                uow.members.remove(other_id, user_id)
+        return user_id
+
+    return split
+
+
 UNDONE: Final = (
     Undone(
         "1: what is given hangs on the address",
@@ -86,6 +103,14 @@ UNDONE: Final = (
         _nothing,
         Story.GIVING,
         ("membership", "subscription"),
+    ),
+    Undone(
+        "1: no organization undoes what another one provisions",
+        "core.accounts.account_splits",
+        "split",
+        _together,
+        Story.GIVING,
+        ("taken away",),
     ),
     Undone(
         "2: a stranger's account is not deactivated",

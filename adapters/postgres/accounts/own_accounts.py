@@ -28,12 +28,19 @@ FIND_OR_CREATE: Final = """
              ON CONFLICT (email) DO UPDATE SET email = excluded.email
              RETURNING id, email, created_at, anonymized_at, deactivated_by_organization_id)
     SELECT id, email, created_at, id = %(id)s AS is_new, anonymized_at IS NOT NULL AS is_anonymized,
-           deactivated_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_deactivated
+           deactivated_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_deactivated,
+           EXISTS (SELECT FROM known_account_ids
+                   WHERE  organization_id = %(organization_id)s AND known_id = account.id)
+           OR EXISTS (SELECT FROM known_account_ids
+                      WHERE  organization_id = %(organization_id)s AND user_id = account.id) AS has_known_id
     FROM   (SELECT * FROM existing UNION ALL SELECT * FROM created) AS account
 """
 # A link counts once its user has signed in to the service; until then only the organization knows of it.
 BELONGING: Final = f"""
     SELECT u.id, u.email, u.created_at, u.created_by_organization_id,
+           coalesce((SELECT known_id
+                     FROM   known_account_ids
+                     WHERE  organization_id = %(organization_id)s AND user_id = u.id), u.id) AS known_id,
            u.email_verified_at IS NOT NULL AS is_address_proved,
            u.is_platform_owner OR u.is_platform_support AS has_platform_role,
            (SELECT role
@@ -46,9 +53,9 @@ BELONGING: Final = f"""
                         AND  last_login_at IS NOT NULL) AS belongs_elsewhere,
            EXISTS (SELECT FROM memberships WHERE user_id = u.id AND organization_id <> %(organization_id)s)
            OR EXISTS (SELECT FROM service_users WHERE user_id = u.id AND organization_id <> %(organization_id)s)
+               AS is_given_elsewhere,
            -- A person who has registered the address waits for their link.
-           OR EXISTS (SELECT FROM open_registrations WHERE user_id = u.id AND expires_at > %(now)s)
-               AS is_known_elsewhere,
+           EXISTS (SELECT FROM open_registrations WHERE user_id = u.id AND expires_at > %(now)s) AS is_registered,
            EXISTS (SELECT FROM domain_routes
                    WHERE  organization_id = %(organization_id)s AND domain = split_part(u.email, '@', 2)
                      AND  {IN_FORCE})

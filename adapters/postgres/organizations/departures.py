@@ -65,8 +65,7 @@ _LINKS: Final = f"""
 _UNCONFIRMED_LINKS: Final = f"""
     WITH ending AS MATERIALIZED (
         {_LINK}
-        WHERE  l.user_id = %(user_id)s AND l.organization_id IS DISTINCT FROM %(except_organization_id)s
-          AND  l.last_login_at IS NULL AND {UNPAID}
+        WHERE  l.user_id = %(user_id)s AND l.last_login_at IS NULL AND {UNPAID}
         FOR    UPDATE OF l)
     {_END}
 """
@@ -108,10 +107,8 @@ class PostgresDepartures(Aggregate):
     ) -> Sequence[EndedLink]:
         return self._all(EndedLink, _LINKS, _values(organization_id, user_ids, origins))
 
-    def end_unconfirmed_links(self, user_id: UUID, *, except_organization_id: UUID | None) -> Sequence[EndedLink]:
-        return self._all(
-            EndedLink, _UNCONFIRMED_LINKS, {"user_id": user_id, "except_organization_id": except_organization_id}
-        )
+    def end_unconfirmed_links(self, user_id: UUID) -> Sequence[EndedLink]:
+        return self._all(EndedLink, _UNCONFIRMED_LINKS, {"user_id": user_id})
 
     def lock_link(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> None:
         self._connection.execute_later(

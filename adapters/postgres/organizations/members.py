@@ -97,16 +97,15 @@ class PostgresMembers(Aggregate):
             "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
         )
 
-    def unconfirmed_organizations_of(self, user_id: UUID, *, except_organization_id: UUID | None) -> Sequence[UUID]:
+    def unconfirmed_organizations_of(self, user_id: UUID) -> Sequence[UUID]:
         return self._values(
             """
             SELECT   organization_id
             FROM     memberships
             WHERE    user_id = %s AND confirmed_at IS NULL AND role <> 'owner'
-              AND    organization_id IS DISTINCT FROM %s
             ORDER BY organization_id
             """,
-            (user_id, except_organization_id),
+            (user_id,),
         )
 
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:

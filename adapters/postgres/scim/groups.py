@@ -19,11 +19,12 @@ FIND: Final = """
     WHERE     o.id = %s
 """
 MEMBERS: Final = """
-    SELECT   user_id
-    FROM     memberships
-    WHERE    organization_id = %s
-    ORDER BY created_at, id
-    LIMIT    %s
+    SELECT    coalesce(k.known_id, m.user_id)
+    FROM      memberships m
+    LEFT JOIN known_account_ids k ON k.organization_id = m.organization_id AND k.user_id = m.user_id
+    WHERE     m.organization_id = %s
+    ORDER BY  m.created_at, m.id
+    LIMIT     %s
 """
 _MEMBER: Final = "SELECT user_id, role, suspended_at IS NOT NULL AS is_suspended FROM memberships"
 

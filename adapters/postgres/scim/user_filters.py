@@ -8,22 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final, LiteralString, TypeAlias
+from uuid import UUID
 
+from adapters.postgres.accounts import known_ids
 from core.scim.filters import Operator
 from core.scim.user_filters import Always, Both, Column, Compared, Condition, Either, Given, Opposite
 
 Fragment: TypeAlias = "tuple[LiteralString, list[Any]]"
 
-# What a member is by, in a statement with memberships `m`, users `u` and profiles `p`. A userName without an at sign is
-# a name of the directory, any other one the address.
+# What a member is by, in a statement with memberships `m`, users `u`, profiles `p` and known ids `k`. A userName
+# without an at sign is a name of the directory, any other one the address.
 _NAME: Final = "CASE WHEN p.user_name NOT LIKE '%%@%%' THEN lower(p.user_name) ELSE u.email END"
+_ID: Final = "coalesce(k.known_id, m.user_id)"
 IS_ACTIVE: Final = """
     (m.suspended_at IS NULL
      AND (u.deactivated_at IS NULL OR coalesce(u.deactivated_by_organization_id <> m.organization_id, false)))
 """
 UPDATED_AT: Final = "coalesce(p.updated_at, m.created_at)"
 _EXPRESSIONS: Final[Mapping[Column, LiteralString]] = {
-    Column.ID: "m.user_id",
+    Column.ID: _ID,
     Column.EXTERNAL_ID: "p.external_id",
     Column.USER_NAME: _NAME,
     Column.EMAIL: "u.email",
@@ -44,25 +47,26 @@ _SIGNS: Final[Mapping[Operator, LiteralString]] = {
 # By an index each, which the expression of a userName would not use.
 _IS_ADDRESS: Final = "u.email = %s AND (p.user_name LIKE '%%@%%') IS NOT FALSE"
 _IS_NAME: Final = "lower(p.user_name) = %s AND p.user_name NOT LIKE '%%@%%'"
+_IS_ACCOUNT: Final[LiteralString] = f"m.user_id = {known_ids.ACCOUNT}"
 
 
-def written(condition: Condition) -> Fragment:
-    """Return a condition as SQL, and its values in the order of their places."""
+def written(condition: Condition, organization_id: UUID) -> Fragment:
+    """Return a condition on members of an organization as SQL, and its values in the order of their places."""
     match condition:
         case Compared():
-            return _compared(condition)
+            return _compared(condition, organization_id)
         case Given():
             return f"{_EXPRESSIONS[condition.column]} IS NOT NULL", []
         case Always():
             return ("true" if condition.is_true else "false"), []
         case Opposite():
             # An attribute without a value matches nothing, so that the opposite matches: NULL counts as false.
-            inner, values = written(condition.inner)
+            inner, values = written(condition.inner, organization_id)
             return f"({inner}) IS NOT TRUE", values
         case Both():
-            return _joined(condition.left, " AND ", condition.right)
+            return _joined(condition.left, " AND ", condition.right, organization_id)
         case Either():
-            return _joined(condition.left, " OR ", condition.right)
+            return _joined(condition.left, " OR ", condition.right, organization_id)
 
 
 def is_simple(condition: Condition) -> bool:
@@ -70,20 +74,22 @@ def is_simple(condition: Condition) -> bool:
     return isinstance(condition, Compared)
 
 
-def _joined(left: Condition, word: LiteralString, right: Condition) -> Fragment:
-    left_text, left_values = written(left)
-    right_text, right_values = written(right)
+def _joined(left: Condition, word: LiteralString, right: Condition, organization_id: UUID) -> Fragment:
+    left_text, left_values = written(left, organization_id)
+    right_text, right_values = written(right, organization_id)
     return f"({left_text}{word}{right_text})", [*left_values, *right_values]
 
 
-def _compared(compared: Compared) -> Fragment:
+def _compared(compared: Compared, organization_id: UUID) -> Fragment:
     value = compared.value
     if compared.column is Column.USER_NAME and compared.operator is Operator.EQ:
         assert isinstance(value, str), "a userName is compared with something else than a text"
         return f"({_IS_ADDRESS if '@' in value else _IS_NAME})", [value]
-    expression = _EXPRESSIONS[compared.column]
-    if compared.column is Column.ID and isinstance(value, str):
-        expression = "m.user_id::text"
+    if compared.column is Column.ID and isinstance(value, UUID):
+        # By an index, and also by the id of the account.
+        is_it = f"({_IS_ACCOUNT})" if compared.operator is Operator.EQ else f"({_IS_ACCOUNT}) IS NOT TRUE"
+        return is_it, [organization_id, value, value]
+    expression = f"{_ID}::text" if compared.column is Column.ID else _EXPRESSIONS[compared.column]
     if compared.operator in _SIGNS:
         return f"{expression} {_SIGNS[compared.operator]} {_placeholder(value)}", [value]
     return _part(expression, compared.operator, value)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.accounts import known_ids
 from adapters.postgres.scim.user_filters import IS_ACTIVE, UPDATED_AT, is_simple, written
 from adapters.postgres.transaction import Aggregate
 from core.scim.user_filters import Condition
@@ -16,20 +17,25 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
 
 _COLUMNS: Final = f"""
-    m.user_id, m.id, u.email, m.role, {IS_ACTIVE}, m.created_at, {UPDATED_AT}, p.user_name, p.external_id,
-    p.formatted_name, p.given_name, p.family_name, p.display_name, p.is_primary
+    coalesce(k.known_id, m.user_id), m.user_id, m.id, u.email, m.role, {IS_ACTIVE}, m.created_at, {UPDATED_AT},
+    p.user_name, p.external_id, p.formatted_name, p.given_name, p.family_name, p.display_name, p.is_primary
 """
-_MEMBERS: Final = """
+_KNOWN: Final = """
+    LEFT JOIN known_account_ids k ON k.organization_id = m.organization_id AND k.user_id = m.user_id
+"""
+_MEMBERS: Final = f"""
     FROM      memberships m
     JOIN      users u         ON u.id = m.user_id
     LEFT JOIN scim_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
+    {_KNOWN}
     WHERE     m.organization_id = %s
 """
 # One after the other, so that each is read by a key for the few members of a page.
-_OF_PAGE: Final = """
+_OF_PAGE: Final = f"""
     LEFT JOIN memberships m   ON m.id = page.id
     LEFT JOIN users u         ON u.id = m.user_id
     LEFT JOIN scim_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
+    {_KNOWN}
     ORDER BY  page.created_at, page.id
 """
 # At least one row, for the total. The page is found in an index alone, before anything else is read.
@@ -54,7 +60,8 @@ _MATCHED: Final = """
     FROM      (VALUES (0)) AS one
     LEFT JOIN (SELECT id, created_at FROM matched ORDER BY created_at, id LIMIT %s OFFSET %s) AS page ON true
 """
-FIND: Final = f"SELECT 1, {_COLUMNS} {_MEMBERS} AND m.user_id = %s"
+FIND: Final = f"SELECT 1, {_COLUMNS} {_MEMBERS} AND m.user_id = {known_ids.ACCOUNT}"
+FIND_ACCOUNT: Final = f"SELECT 1, {_COLUMNS} {_MEMBERS} AND m.user_id = %s"
 
 
 class PostgresScimUsers(Aggregate):
@@ -70,7 +77,7 @@ class PostgresScimUsers(Aggregate):
         return lambda: _page(rows.fetchall())
 
     def matching(self, organization_id: UUID, condition: Condition, *, limit: int, offset: int) -> StoredUsersPage:
-        text, values = written(condition)
+        text, values = written(condition, organization_id)
         matched: LiteralString = f"SELECT m.id, m.created_at {_MEMBERS} AND {text}"
         rows = self._connection.cursor(binary=True).execute(
             f"WITH matched AS ({matched}) {_COUNTED} {_COLUMNS} {_MATCHED} {_OF_PAGE}",
@@ -80,8 +87,13 @@ class PostgresScimUsers(Aggregate):
         )
         return _page(rows.fetchall())
 
-    def find(self, organization_id: UUID, user_id: UUID) -> StoredUser | None:
-        row = self._connection.cursor(binary=True).execute(FIND, (organization_id, user_id)).fetchone()
+    def find(self, organization_id: UUID, known_id: UUID) -> StoredUser | None:
+        values = (organization_id, organization_id, known_id, known_id)
+        row = self._connection.cursor(binary=True).execute(FIND, values).fetchone()
+        return _stored(row) if row is not None else None
+
+    def find_account(self, organization_id: UUID, user_id: UUID) -> StoredUser | None:
+        row = self._connection.cursor(binary=True).execute(FIND_ACCOUNT, (organization_id, user_id)).fetchone()
         return _stored(row) if row is not None else None
 
     def is_name_taken(self, organization_id: UUID, user_name: str, *, except_user_id: UUID | None) -> bool:
@@ -143,10 +155,11 @@ def _page(rows: Sequence[tuple[Any, ...]]) -> StoredUsersPage:
 
 # By position rather than by name, because this runs for every row of a list that is requested often.
 def _stored(row: tuple[Any, ...]) -> StoredUser:
-    _, user_id, membership_id, email, role, is_active, created_at, updated_at, user_name, *described = row
+    _, known_id, user_id, membership_id, email, role, is_active, created_at, updated_at, user_name, *described = row
     external_id, formatted_name, given_name, family_name, display_name, is_primary = described
     return StoredUser(
-        id=user_id,
+        id=known_id,
+        user_id=user_id,
         membership_id=membership_id,
         email=email,
         role=role,

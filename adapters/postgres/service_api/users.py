@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from adapters.postgres.accounts.known_ids import NAMED_ACCOUNT
 from adapters.postgres.transaction import Aggregate
 from core.service_api.users import ServiceUser, ServiceUsersPage
 from core.services.api_keys import ServiceCaller
@@ -28,8 +29,8 @@ _FIRST: Final = "00000000-0000-0000-0000-000000000000"
 _LAST: Final = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 _TOTAL: Final = f"""
-           service (id) AS MATERIALIZED (
-               SELECT service_id FROM api_keys WHERE prefix = %(prefix)s AND key_hash = %(key_hash)s),
+           service (id, organization_id) AS MATERIALIZED (
+               SELECT service_id, organization_id FROM api_keys WHERE prefix = %(prefix)s AND key_hash = %(key_hash)s),
            pending (change, additions) AS MATERIALIZED (
                SELECT coalesce(sum(change), 0), count(*) FILTER (WHERE change > 0)
                FROM   service_user_changes
@@ -41,9 +42,10 @@ _TOTAL: Final = f"""
                FROM   pending)
 """  # noqa: S608 - made of constants of this module alone
 _SHOWN: Final = """
-    SELECT total.users, u.id, u.email, u.created_at
+    SELECT total.users, coalesce(k.known_id, u.id), u.email, u.created_at
     FROM   total
     LEFT   JOIN users u ON u.id = ANY (ARRAY(SELECT user_id FROM page))
+    LEFT   JOIN known_account_ids k ON k.organization_id = (SELECT organization_id FROM service) AND k.user_id = u.id
     ORDER  BY u.id DESC
 """
 # Near the beginning, the newer users are skipped.
@@ -104,16 +106,18 @@ class PostgresServiceUsers(Aggregate):
         )
         return lambda: _page(rows.fetchall())
 
-    def find(self, service_id: UUID, user_id: UUID) -> ServiceUser | None:
+    def find(self, caller: ServiceCaller, known_id: UUID) -> ServiceUser | None:
         return self._one(
             ServiceUser,
-            """
-            SELECT u.id, u.email, u.created_at
+            f"""
+            SELECT coalesce(k.known_id, u.id) AS id, u.email, u.created_at
             FROM   service_users l
             JOIN   users u ON u.id = l.user_id
-            WHERE  l.service_id = %s AND l.user_id = %s
-            """,
-            (service_id, user_id),
+            LEFT   JOIN known_account_ids k ON k.organization_id = l.organization_id AND k.user_id = l.user_id
+            WHERE  l.organization_id = %(organization_id)s AND l.service_id = %(service_id)s
+              AND  l.user_id = {NAMED_ACCOUNT}
+            """,  # noqa: S608 - made of constants alone
+            _named(caller, known_id),
         )
 
     def link(self, caller: ServiceCaller, user_id: UUID, *, at: datetime) -> None:
@@ -144,25 +148,28 @@ class PostgresServiceUsers(Aggregate):
             },
         )
 
-    def hold(self, caller: ServiceCaller, user_id: UUID) -> bool:
-        return self._finds_any(
-            """
-            SELECT FROM service_users
-            WHERE  organization_id = %s AND service_id = %s AND user_id = %s
+    def hold(self, caller: ServiceCaller, known_id: UUID) -> UUID | None:
+        return self._value_or_none(
+            f"""
+            SELECT user_id
+            FROM   service_users
+            WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s AND user_id = {NAMED_ACCOUNT}
             FOR    KEY SHARE
-            """,
-            (caller.organization_id, caller.service_id, user_id),
+            """,  # noqa: S608 - likewise
+            _named(caller, known_id),
         )
 
-    def lock(self, caller: ServiceCaller, user_id: UUID) -> bool:
-        return self._finds_any(
-            """
-            SELECT FROM service_users l
+    def lock(self, caller: ServiceCaller, known_id: UUID) -> UUID | None:
+        return self._value_or_none(
+            f"""
+            SELECT u.id
+            FROM   service_users l
             JOIN   users u ON u.id = l.user_id
-            WHERE  l.organization_id = %s AND l.service_id = %s AND l.user_id = %s
+            WHERE  l.organization_id = %(organization_id)s AND l.service_id = %(service_id)s
+              AND  l.user_id = {NAMED_ACCOUNT}
             FOR    UPDATE
-            """,
-            (caller.organization_id, caller.service_id, user_id),
+            """,  # noqa: S608 - likewise
+            _named(caller, known_id),
         )
 
     def unlink(self, caller: ServiceCaller, user_id: UUID) -> None:
@@ -251,6 +258,10 @@ class PostgresServiceUsers(Aggregate):
             """,  # noqa: S608 - likewise
             (SCANNED_USERS_MAX, 2 * MILESTONE_USERS, MILESTONE_USERS),
         ).rowcount
+
+
+def _named(caller: ServiceCaller, known_id: UUID) -> dict[str, UUID]:
+    return {"organization_id": caller.organization_id, "service_id": caller.service_id, "id": known_id}
 
 
 def _page(rows: Sequence[tuple[Any, ...]]) -> ServiceUsersPage:

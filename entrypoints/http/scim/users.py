@@ -108,7 +108,7 @@ async def replace_user(call: Call, user_id: UUID, body: ScimUserInput, query: Se
     Without `active`, an inactive user stays inactive.
     """
     call.subject = body.user_name
-    change = partial(user_changes.replace, user_id=user_id, values=_values(body), versions=versions_of(call))
+    change = partial(user_changes.replace, known_id=user_id, values=_values(body), versions=versions_of(call))
     user = await call.transact(log.perform, attempt_of(call), 200, change)
     return _answered(call, user, query)
 
@@ -121,7 +121,7 @@ async def replace_user(call: Call, user_id: UUID, body: ScimUserInput, query: Se
 @scim_token(log_refusal)
 async def patch_user(call: Call, user_id: UUID, body: ScimPatch, query: Selection) -> ScimUser:
     """Change attributes of a user. Setting `active` to false ends the user's sessions, and takes their access."""
-    change = partial(user_changes.patch, user_id=user_id, operations=body.as_operations(), versions=versions_of(call))
+    change = partial(user_changes.patch, known_id=user_id, operations=body.as_operations(), versions=versions_of(call))
     user = await call.transact(log.perform, attempt_of(call), 200, change)
     return _answered(call, user, query)
 
@@ -130,7 +130,7 @@ async def patch_user(call: Call, user_id: UUID, body: ScimPatch, query: Selectio
 @scim_token(log_refusal)
 async def remove_user(call: Call, user_id: UUID) -> None:
     """Delete a user whose account belongs to this organization alone; end the membership of any other."""
-    change = partial(user_changes.remove, user_id=user_id, versions=versions_of(call))
+    change = partial(user_changes.remove, known_id=user_id, versions=versions_of(call))
     await call.transact(log.perform, attempt_of(call), 204, change)
 
 

@@ -26,5 +26,5 @@ async def open_user_portal(call: Call, user_id: UUID, body: PortalWanted) -> Por
     billing = call.installation.billing
     request = await call.transact(checkout.request_portal, user_id, return_url=body.return_url, mode=billing.mode)
     portal_url = await billing.open_portal(request.customer_id, request.return_url)
-    await call.transact(checkout.record_portal_opened, user_id, mode=billing.mode)
+    await call.transact(checkout.record_portal_opened, request.user_id, mode=billing.mode)
     return PortalOpened(portal_url=portal_url)

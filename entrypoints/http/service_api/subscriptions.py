@@ -92,7 +92,7 @@ async def create_subscription(call: Call, body: NewSubscription) -> Subscription
     """
     subscription = await call.transact(
         subscriptions.create,
-        user_id=body.user_id,
+        known_id=body.user_id,
         plan_id=body.plan_id,
         status=body.status,
         current_period_end=body.current_period_end,

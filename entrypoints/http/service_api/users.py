@@ -69,7 +69,9 @@ async def change_user(call: Call, user_id: UUID, body: ServiceUserChange) -> Ser
     """Change the email address of a user whose account is yours alone.
 
     That is an account which your organization created, whose address is not verified, and which belongs to no other
-    organization. The new address has to be verified, and the user's sessions end.
+    organization. The new address has to be verified, and the user's sessions end. Another organization that has added
+    the address keeps its user: yours moves to a new account, which has another `sub`. You go on to use the same id, and
+    each operation takes that of the account, too.
     """
     return await call.transact(users.change, user_id, email=body.email)
 

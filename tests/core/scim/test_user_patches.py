@@ -25,6 +25,7 @@ PROFILE = DirectoryProfile(
 )
 ADA = DirectoryUser(
     id=UUID(int=1),
+    user_id=UUID(int=1),
     membership_id=UUID(int=2),
     email="ada@example.com",
     role="member",

@@ -15,6 +15,7 @@ to_ascii = IdnaDomainNames().to_ascii
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 STORED = StoredUser(
     id=UUID(int=1),
+    user_id=UUID(int=1),
     membership_id=UUID(int=2),
     email="ada@xn--bcher-kva.example",
     role="member",

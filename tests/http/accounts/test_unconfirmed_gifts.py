@@ -52,16 +52,10 @@ class TestAddressChangedByAnotherOrganization:
         await choose_password(inviter.world, MINE)
 
         assert_refused(await inviter.world.log_in(MINE, PASSWORD, org_slug="acme"), 403, "FORBIDDEN")
-        assert (
-            inviter.world.rows(
-                "SELECT FROM memberships WHERE user_id = %s AND organization_id = %s",
-                user["id"],
-                inviter.organization_id,
-            )
-            == []
-        )
-        [details] = told(inviter)
-        assert (details["reason"], details["role"]) == ("address_changed", "admin")
+        assert inviter.role_of(MINE) is None
+        # It stays with the address.
+        assert inviter.role_of() == "admin"
+        assert told(inviter) == []
 
     async def test_a_membership_by_scim_and_a_link_with_a_subscription_by_a_key_do_not_come_along(
         self, evil: Directory, world: World
@@ -81,9 +75,11 @@ class TestAddressChangedByAnotherOrganization:
         tokens = await world.sign_in(MINE, PASSWORD, org_slug="acme", service_slug="shop")
         subscription = await world.client.get("/api/subscription", token=tokens.access_token)
         assert subscription.json["plan"] != "Pro"
-        assert (await backend.request("GET", "/subscriptions")).json["total"] == 0
         assert_refused(await world.log_in(MINE, PASSWORD, org_slug="globex"), 403, "FORBIDDEN")
         assert await other.found(f'userName eq "{MINE}"') == []
+        # All of it stays with the address.
+        assert (await backend.request("GET", "/subscriptions")).json["total"] == 1
+        assert await other.found(f'userName eq "{GUEST}"') == [GUEST]
 
     async def test_what_the_organization_gave_itself_stays(self, evil: Directory) -> None:
         user = await evil.create(GUEST)
@@ -109,7 +105,7 @@ class TestAddressChangedByAnotherOrganization:
 
         assert changed.status == 200
         assert inviter.role_of(MINE) is None
-        assert [details["reason"] for details in told(inviter)] == ["address_changed"]
+        assert (inviter.role_of(), told(inviter)) == ("member", [])
 
 
 class TestAddressChangedByItsUser:
@@ -126,6 +122,24 @@ class TestAddressChangedByItsUser:
         assert inviter.role_of("guest@home.example") is None
         assert world.role_of(globex, "guest@home.example") == "member"
         assert [details["reason"] for details in told(inviter)] == ["address_changed"]
+
+    async def test_an_unconfirmed_link_ends_with_its_subscription_and_its_organization_is_told(
+        self, world: World
+    ) -> None:
+        backend = insert_backend(world)
+        world.user(GUEST)
+        added = await backend.request("POST", "/users", body={"email": GUEST})
+        body = {"user_id": added.json["id"], "plan_id": str(backend.plan())}
+        assert (await backend.request("POST", "/subscriptions", body=body)).status == 200
+        tokens = await world.sign_in(GUEST)
+
+        await world.change_address(tokens.access_token, "guest@home.example")
+
+        assert (await backend.request("GET", "/subscriptions")).json["total"] == 0
+        [(_, _, details, *_)] = world.audit_entries("user.removed", "action", "target_id", "details")
+        assert details["reason"] == "address_changed"
+        [(details,)] = world.audit_entries("subscription.canceled", "details")
+        assert details["reason"] == "address_changed"
 
     async def test_a_service_that_changes_the_address_of_its_user_carries_nothing_away(self, inviter: Inviter) -> None:
         world = inviter.world

@@ -152,10 +152,12 @@ async def test_what_the_user_confirms_while_the_directory_changes_the_address_do
 
     async with trio.open_nursery() as nursery:
         with world.connection.transaction():
-            world.connection.execute("SELECT FROM organizations WHERE id = %s FOR UPDATE", (inviter.organization_id,))
+            # A registration of the new address, which fails.
+            world.user("mallory@evil.example")
             nursery.start_soon(change_address)
             await waiting_for_a_lock(world.connection)
             used = await world.client.get("/api/organizations/acme", token=tokens.access_token)
+            world.connection.execute("DELETE FROM users WHERE email = 'mallory@evil.example'")
 
     assert (used.status, statuses) == (200, [403])
     assert inviter.role_of(ADA) == "admin"

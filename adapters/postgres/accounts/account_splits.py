@@ -1,0 +1,209 @@
+"""Moving what an account has to another one, in all tables that refer to accounts.
+
+What is in none of these statements stays with the account: what other organizations gave, and what is mailed to its
+address.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final, LiteralString
+from uuid import UUID
+
+from adapters.postgres.transaction import Aggregate
+
+_SEALED_SECRET: Final = {"table": "totp_secrets", "column": "secret_sealed"}
+# What a person has by themselves, wherever it is used.
+_OF_PERSON: Final[tuple[LiteralString, ...]] = (
+    "UPDATE devices SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    "UPDATE passkeys SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    "UPDATE backup_codes SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    "UPDATE identities SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    "UPDATE upstream_sign_ins SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    "UPDATE sessions SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    "UPDATE mfa_events SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    "UPDATE known_addresses SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    "UPDATE active_days SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    # A sign-in to no organization has its user in the place of one.
+    """
+    UPDATE login_events
+    SET    user_id = %(new_id)s,
+           organization_id = CASE WHEN organization_id = user_id THEN %(new_id)s ELSE organization_id END
+    WHERE  user_id = %(user_id)s
+    """,
+    # What the person has asked for; other links prove the address, which stays.
+    """
+    UPDATE one_time_tokens
+    SET    user_id = %(new_id)s
+    WHERE  user_id = %(user_id)s AND purpose IN ('change_email', 'undo_email_change')
+    """,
+)
+# What a person has made in the organization.
+_MADE: Final[tuple[LiteralString, ...]] = (
+    """
+    UPDATE api_keys SET created_by = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s
+    """,
+    """
+    UPDATE scim_tokens SET created_by = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s
+    """,
+    """
+    UPDATE setup_links SET created_by = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s
+    """,
+    """
+    UPDATE invitations SET invited_by = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND invited_by = %(user_id)s
+    """,
+    """
+    UPDATE service_grants SET granted_by = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND granted_by = %(user_id)s
+    """,
+    """
+    UPDATE branding_versions SET made_by = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND made_by = %(user_id)s
+    """,
+    """
+    UPDATE bulk_jobs SET maker_id = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND maker_id = %(user_id)s
+    """,
+    """
+    UPDATE trial_sign_ins SET user_id = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
+    """,
+)
+# One statement, so that the foreign keys on memberships are checked when all of it has moved.
+_MEMBERSHIP: Final[LiteralString] = """
+    WITH profiles AS (
+             UPDATE scim_profiles SET user_id = %(new_id)s
+             WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s),
+         grants AS (
+             UPDATE service_grants SET user_id = %(new_id)s
+             WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s),
+         keys AS (
+             UPDATE organization_keys SET created_by = %(new_id)s
+             WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s)
+    UPDATE memberships
+    SET    user_id = %(new_id)s, confirmed_at = CASE WHEN %(stays_confirmed)s THEN confirmed_at END
+    WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
+"""
+_GIFTS: Final[tuple[LiteralString, ...]] = (
+    _MEMBERSHIP,
+    """
+    UPDATE service_users l
+    SET    user_id = u.id, email = u.email,
+           last_login_at = CASE WHEN %(stays_confirmed)s THEN l.last_login_at END,
+           -- The organization says who the user is.
+           origin = CASE WHEN l.origin = 'self' AND NOT %(stays_confirmed)s THEN 'key' ELSE l.origin END
+    FROM   users u
+    WHERE  u.id = %(new_id)s AND l.organization_id = %(organization_id)s AND l.user_id = %(user_id)s
+    """,
+    """
+    UPDATE subscriptions SET user_id = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
+    """,
+    """
+    UPDATE billing_subscriptions SET user_id = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
+    """,
+    """
+    UPDATE billing_customers SET user_id = %(new_id)s
+    WHERE  seller_organization_id = %(organization_id)s AND user_id = %(user_id)s
+    """,
+    """
+    UPDATE billing_checkouts SET user_id = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
+    """,
+    """
+    WITH moved AS (
+        UPDATE known_account_ids SET user_id = %(new_id)s
+        WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
+        RETURNING known_id)
+    INSERT INTO known_account_ids (organization_id, known_id, user_id)
+    SELECT %(organization_id)s, %(user_id)s, %(new_id)s
+    WHERE  NOT EXISTS (SELECT FROM moved)
+    """,
+)
+
+
+class PostgresAccountSplits(Aggregate):
+    """The port `AccountSplits`."""
+
+    def make(self, organization_id: UUID, user_id: UUID, new_id: UUID, email: str, *, at: datetime) -> bool:
+        is_made = self._changes_one(
+            """
+            INSERT INTO users (id, email, created_by_organization_id, created_at, updated_at)
+            SELECT %s, %s, %s, created_at, %s FROM users WHERE id = %s
+            ON CONFLICT (email) DO NOTHING
+            """,
+            (new_id, email, organization_id, at, user_id),
+        )
+        if is_made:
+            self._connection.execute_later(
+                "UPDATE users SET created_by_organization_id = NULL, updated_at = %s WHERE id = %s", (at, user_id)
+            )
+        return is_made
+
+    def move_person(self, organization_id: UUID, user_id: UUID, new_id: UUID, *, at: datetime) -> None:
+        values = {"organization_id": organization_id, "user_id": user_id, "new_id": new_id, "at": at}
+        self._connection.execute_later(
+            """
+            UPDATE users n
+            SET    email_verified_at = u.email_verified_at, password_hash = u.password_hash,
+                   mfa_enabled_at = u.mfa_enabled_at, deactivated_at = u.deactivated_at,
+                   deactivated_by_organization_id = u.deactivated_by_organization_id, closed_at = u.closed_at,
+                   changed_by_service_at = u.changed_by_service_at, name = u.name, language = u.language,
+                   passkey_challenges_ended = u.passkey_challenges_ended
+            FROM   users u
+            WHERE  n.id = %(new_id)s AND u.id = %(user_id)s
+            """,
+            values,
+        )
+        self._connection.execute_later(
+            """
+            UPDATE users
+            SET    email_verified_at = NULL, password_hash = NULL, mfa_enabled_at = NULL, closed_at = NULL,
+                   changed_by_service_at = NULL, name = NULL, language = NULL,
+                   deactivated_at = CASE WHEN deactivated_by_organization_id IS DISTINCT FROM %(organization_id)s
+                                         THEN deactivated_at END,
+                   deactivated_by_organization_id = nullif(deactivated_by_organization_id, %(organization_id)s)
+            WHERE  id = %(user_id)s
+            """,
+            values,
+        )
+        self._move_totp_secret(user_id, new_id)
+        for statement in (*_OF_PERSON, *_MADE):
+            self._connection.execute_later(statement, values)
+
+    def move_gifts(self, organization_id: UUID, user_id: UUID, new_id: UUID, *, stays_confirmed: bool) -> None:
+        values = {
+            "organization_id": organization_id,
+            "user_id": user_id,
+            "new_id": new_id,
+            "stays_confirmed": stays_confirmed,
+        }
+        for statement in _GIFTS:
+            self._connection.execute_later(statement, values)
+
+    def _move_totp_secret(self, user_id: UUID, new_id: UUID) -> None:
+        # Sealed anew, because what is sealed is bound to its row.
+        row = self._connection.execute(
+            """
+            DELETE FROM totp_secrets
+            WHERE  user_id = %s
+            RETURNING secret_sealed, created_at, enabled_at, last_used_step
+            """,
+            (user_id,),
+        ).fetchone()
+        if row is None:
+            return
+        sealed, *others = row
+        secret = self._transaction.vault.open(sealed, row=user_id, **_SEALED_SECRET)
+        self._connection.execute_later(
+            """
+            INSERT INTO totp_secrets (user_id, secret_sealed, created_at, enabled_at, last_used_step)
+            VALUES (%s, %s, %s, %s, %s)
+            """,
+            (new_id, self._transaction.vault.seal(secret, row=new_id, **_SEALED_SECRET), *others),
+        )

@@ -1,0 +1,47 @@
+"""The ids by which organizations know accounts, in the table `known_account_ids`.
+
+Triggers on memberships and links end them, and give one to an account whose own id means another user there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Final, LiteralString
+from uuid import UUID
+
+from adapters.postgres.transaction import Aggregate
+
+if TYPE_CHECKING:
+    from core.deferred import Deferred
+
+# The account that an id means to an organization: `organization_id` and `id`, by their names or in this order, twice.
+ACCOUNT: Final[LiteralString] = """
+    coalesce((SELECT user_id FROM known_account_ids WHERE organization_id = %s AND known_id = %s), %s)
+"""
+NAMED_ACCOUNT: Final[LiteralString] = """
+    coalesce((SELECT user_id FROM known_account_ids WHERE organization_id = %(organization_id)s AND known_id = %(id)s),
+             %(id)s)
+"""
+
+
+class PostgresKnownIds(Aggregate):
+    """The port `KnownIds`."""
+
+    def defer_accounts(self, organization_id: UUID, ids: Collection[UUID]) -> Deferred[Mapping[UUID, UUID]]:
+        rows = self._connection.cursor(binary=True).defer(
+            """
+            SELECT known_id, user_id
+            FROM   known_account_ids
+            WHERE  organization_id = %s AND known_id = ANY (%s) AND user_id IS NOT NULL
+            """,
+            (organization_id, list(ids)),
+        )
+        return lambda: {one: one for one in ids} | dict(rows.fetchall())
+
+    def defer_shown(self, organization_id: UUID, user_id: UUID) -> Deferred[UUID]:
+        return self._defer_value_or_none(
+            """
+            SELECT coalesce((SELECT known_id FROM known_account_ids WHERE organization_id = %s AND user_id = %s), %s)
+            """,
+            (organization_id, user_id, user_id),
+        )
