@@ -68,6 +68,7 @@ class Call:
         "installation",
         "is_https",
         "language",
+        "makes_secret",
         "organization_key",
         "proof_algorithm",
         "repeats_at",
@@ -76,6 +77,7 @@ class Call:
         "return_id",
         "scim_token",
         "session_id",
+        "shows_secret",
         "status",
         "subject",
         "switches_at",
@@ -122,6 +124,9 @@ class Call:
         self.allowed_methods: Callable[[], Iterable[str]] = _only_get
         # Whether the request is a form that a person fills in on a page.
         self.has_form = False
+        # Whether the route makes a secret that the next page shows once, and whether it is that page.
+        self.makes_secret = False
+        self.shows_secret = False
         # The form of a page, as it was sent; None for a request without one, or until it is read.
         self.form: Any = None
         # The page on which a person can repeat a sign-in that is refused; None where that is the first one.

@@ -28,10 +28,10 @@ from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
-from entrypoints.web.input.decoding import takes_files
+from entrypoints.web.input.decoding import takes_files, takes_secret
 from entrypoints.web.input.multipart import MULTIPART
 from entrypoints.web.input.storable import unbounded_numbers
-from entrypoints.web.serving.access_policies import AccessPolicy
+from entrypoints.web.serving.access_policies import AccessPolicy, CredentialKind
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import declared_policy
@@ -82,6 +82,18 @@ class Route:
     # Whether pages of every origin may read the response.
     allows_any_origin: bool = False
     dialect: Dialect | None = None
+    # Whether its form makes a secret, which the page that it leads to shows once, and whether it is such a page.
+    makes_secret: bool = False
+    shows_secret: bool = False
+
+    @property
+    def asks_to_confirm(self) -> bool:
+        """Whether its user must have signed in lately, because a secret is typed, made or shown (decisions 12.5).
+
+        The holder of a setup link has no account, and nothing to sign in with.
+        """
+        takes = self.form is not None and takes_secret(self.form)
+        return self.who.kind is CredentialKind.BROWSER_SESSION and (takes or self.makes_secret or self.shows_secret)
 
     @property
     def name(self) -> str:
@@ -201,6 +213,8 @@ class Routes:
             form = takes.pop("form", None)
             if who.has_protected_forms and method != "GET":
                 form = _protected(name, form)
+            if (others.get("makes_secret") and method != "POST") or (others.get("shows_secret") and method != "GET"):
+                raise TypeError(f"{name} makes a secret without a form, or shows one as its answer")
             if who.takes_browser and method != "GET":
                 raise TypeError(f"{name} takes a browser session without a protected form")
             self.routes.append(
