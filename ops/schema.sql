@@ -2476,6 +2476,23 @@ ALTER TABLE ONLY setup_visits
     ADD CONSTRAINT setup_visits_pkey PRIMARY KEY (secret_hash);
 CREATE INDEX setup_visits_of_link ON setup_visits USING btree (organization_id, link_id);
 
+CREATE TABLE shown_secrets (
+    id uuid NOT NULL,
+    session_id uuid,
+    setup_visit_hash bytea,
+    page text NOT NULL,
+    secrets_sealed bytea NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT shown_secrets_one_holder CHECK ((num_nonnulls(session_id, setup_visit_hash) = 1))
+);
+COMMENT ON TABLE shown_secrets IS 'Secrets that a form has made and that a page shows once, to the browser session, or the visit of a setup link, that made them.';
+COMMENT ON COLUMN shown_secrets.page IS 'The path of the page, without the id.';
+ALTER TABLE ONLY shown_secrets
+    ADD CONSTRAINT shown_secrets_pkey PRIMARY KEY (id);
+CREATE INDEX shown_secrets_ended ON shown_secrets USING btree (expires_at);
+CREATE INDEX shown_secrets_of_session ON shown_secrets USING btree (session_id) WHERE (session_id IS NOT NULL);
+CREATE INDEX shown_secrets_of_setup_visit ON shown_secrets USING btree (setup_visit_hash) WHERE (setup_visit_hash IS NOT NULL);
+
 CREATE TABLE siem_streams (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -3360,6 +3377,12 @@ ALTER TABLE ONLY setup_links
 
 ALTER TABLE ONLY setup_visits
     ADD CONSTRAINT setup_visits_organization_id_link_id_fkey FOREIGN KEY (organization_id, link_id) REFERENCES setup_links(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY shown_secrets
+    ADD CONSTRAINT shown_secrets_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY shown_secrets
+    ADD CONSTRAINT shown_secrets_setup_visit_hash_fkey FOREIGN KEY (setup_visit_hash) REFERENCES setup_visits(secret_hash) ON DELETE CASCADE;
 
 ALTER TABLE ONLY siem_streams
     ADD CONSTRAINT siem_streams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

@@ -54,6 +54,7 @@ from ports.billing.gateway import BillingGateway
 from ports.clock import Clock
 from ports.database import Database
 from ports.sessions.tokens import KeyRing
+from tests.answered_secrets import assert_answers_no_secret
 from tests.clock import SettableClock
 from tests.documented import assert_documented
 from tests.ids import FollowingRandomness
@@ -134,6 +135,7 @@ class Client:
         # Under another host than the base URL's, a route may not exist, or lead to the base URL.
         if not ("Host" in sent and answer.status in {303, 404}):
             assert_documented(self.application, method, path, answer)
+        assert_answers_no_secret(self.application, method, path, answer)
         return answer
 
     async def get(self, path: str, **options: Any) -> Answer:

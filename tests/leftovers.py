@@ -85,6 +85,12 @@ KINDS = {
         "INSERT INTO request_sign_ins (session_id, request_key, expires_at)"
         " SELECT %(session)s, sha256(gen_random_uuid()::text::bytea), ended FROM ends",
     ),
+    Leftover.SHOWN_SECRETS: Kind(
+        "expires_at",
+        timedelta(),
+        "INSERT INTO shown_secrets (id, session_id, page, secrets_sealed, expires_at)"
+        " SELECT gen_random_uuid(), %(session)s, '/app', '', ended FROM ends",
+    ),
     Leftover.BROWSER_RETURNS: Kind(
         "expires_at",
         DAY,

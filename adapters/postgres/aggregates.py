@@ -116,6 +116,7 @@ from adapters.postgres.sessions.callers import PostgresCallers
 from adapters.postgres.sessions.client_grants import PostgresClientGrants
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from adapters.postgres.sessions.sessions import PostgresSessions
+from adapters.postgres.sessions.shown_secrets import PostgresShownSecrets
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from adapters.postgres.sessions.unfinished_sign_ins import PostgresUnfinishedSignIns
 from adapters.postgres.sign_in.account_figures import PostgresFiguresOfUser
@@ -162,6 +163,7 @@ class Aggregates:
     user_import: PostgresUserImport
     sessions: PostgresSessions
     browser_sessions: PostgresBrowserSessions
+    shown_secrets: PostgresShownSecrets
     unfinished_sign_ins: PostgresUnfinishedSignIns
     devices: PostgresDevices
     sign_in_failures: PostgresSignInFailures

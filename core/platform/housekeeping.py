@@ -40,6 +40,7 @@ class Leftover(Enum):
     # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
     SESSIONS = ("sessions", Retention.SESSIONS)
     UPSTREAM_SIGN_INS = ("upstream_sign_ins", timedelta())
+    SHOWN_SECRETS = ("shown_secrets", timedelta())
     # A mailed link is opened late: then a page names the service that has waited.
     BROWSER_RETURNS = ("browser_returns", _DAY)
     REQUEST_SIGN_INS = ("request_sign_ins", timedelta())

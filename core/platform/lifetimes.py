@@ -115,6 +115,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "client_grants": _OF_SESSION,
     "provider_sessions": _OF_SESSION,
     "saml_sessions": _OF_SESSION,
+    "shown_secrets": Expiring(Leftover.SHOWN_SECRETS),
     "request_sign_ins": Expiring(Leftover.REQUEST_SIGN_INS),
     # What applications ask for.
     "authorization_codes": Expiring(Leftover.AUTHORIZATION_CODES),

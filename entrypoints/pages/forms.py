@@ -9,6 +9,7 @@ import msgspec
 
 from core.errors import BadRequest
 from core.positions import BEGIN
+from core.secrets import Secret
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.input.hidden import SecretBody
 
@@ -29,6 +30,17 @@ class LinkForm(SecretBody, kw_only=True):
     """The form of a page that a mailed link opens."""
 
     token: str = ""
+
+
+def no_secret() -> Secret:
+    """Return the value of a field for a secret into which nothing is typed: `field(default_factory=no_secret)`."""
+    return Secret("")
+
+
+def typed_secret(typed: Secret) -> Secret | None:
+    """Return a secret that was typed, without the blanks around it that come with copying; None for nothing."""
+    text = typed.reveal().strip()
+    return Secret(text) if text else None
 
 
 def moment_seen(text: str) -> datetime | None:

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
 from core.sign_in import browser_returns
 from entrypoints.pages.languages import marked
 from entrypoints.pages.returns import REGISTER
@@ -66,7 +67,7 @@ def typed_form(call: Call) -> TypedForm | None:
     path = browser_returns.safe_path(call.request.path)
     if call.form is None or path is None:
         return None
-    sent = _sent(msgspec.to_builtins(call.form))
+    sent = _sent(_values(call.form))
     fields = [_field(call, name, value) for name, value in sent]
     shown = tuple(field for field in fields if field is not None)
     names = {field.name for field in shown}
@@ -81,7 +82,17 @@ def typed_texts(call: Call) -> tuple[tuple[str, str], ...]:
     """Return the labels, in English, and the values of the texts that a form was sent with, for its sender to copy."""
     if call.form is None:
         return ()
-    return tuple((_TEXTS[name], value) for name, value in _sent(msgspec.to_builtins(call.form)) if name in _TEXTS)
+    return tuple((_TEXTS[name], value) for name, value in _sent(_values(call.form)) if name in _TEXTS)
+
+
+def _values(form: Any) -> dict[str, Any]:
+    """Return the fields of a form; of a secret that was typed, that there was one."""
+    return msgspec.to_builtins(form, enc_hook=_mark_of)
+
+
+def _mark_of(typed: Any) -> str:
+    assert isinstance(typed, Secret), f"a form has a field of {type(typed).__name__}"
+    return str(typed) if typed.reveal() else ""
 
 
 def _sent(form: dict[str, Any]) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from ports.sessions.browser_sessions import BrowserSessions
 from ports.sessions.client_grants import ClientGrants
 from ports.sessions.server_secrets import ServerSecrets
 from ports.sessions.sessions import Callers, Sessions
+from ports.sessions.shown_secrets import ShownSecrets
 from ports.sessions.signing_keys import SigningKeys
 from ports.sessions.unfinished_sign_ins import UnfinishedSignIns
 
@@ -48,6 +49,9 @@ class SessionsUnit(Protocol):
 
     @property
     def browser_sessions(self) -> BrowserSessions: ...
+
+    @property
+    def shown_secrets(self) -> ShownSecrets: ...
 
     @property
     def unfinished_sign_ins(self) -> UnfinishedSignIns: ...

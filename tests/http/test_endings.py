@@ -184,6 +184,7 @@ NOT_ISSUED = {
     "services": "the secret of a service, which ends with it",
     "setup_visits": "the browser of a setup link, which ends with the link",
     "siem_streams": "the token of an organization's receiver, which it has entered",
+    "shown_secrets": "what the session that made it is about to be shown; no other session, and no ended one, reads it",
     "sign_in_failures": "attempts that are counted",
     "signing_keys": "the installation's own",
     "elliptic_signing_keys": "the installation's own",

@@ -11,7 +11,6 @@ from core.organizations.access import Capability
 from core.positions import FoundRows
 from core.scim.log import ProvisioningLogEntry
 from core.scim.tokens import ScimToken, TokenEnds
-from core.secrets import Secret
 from core.webhooks.deliveries import Delivery
 from core.webhooks.delivery_log import DeliveryAttempt, ListedDelivery
 from core.webhooks.health import HourOfDeliveries, ListedWebhook, WebhookHealth
@@ -37,7 +36,7 @@ _ID: Final = UUID(ID)
 _WEBHOOK: Final = Webhook(
     id=_ID, name=NAME, url=_URL, events=list(EVENTS), is_active=True, created_at=NOW, updated_at=NOW
 )
-_SECRET: Final = Secret("whsec_" + "M" * 44)
+_SECRET: Final = "whsec_" + "M" * 44
 _HOURS: Final = [
     HourOfDeliveries(since=NOW + timedelta(hours=number), delivered=number * 7, waiting=number % 3, failed=number % 5)
     for number in range(24)
@@ -133,7 +132,6 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "webhook": _WEBHOOK,
         "secret": _SECRET,
         "previous_until": NOW,
-        "is_new": False,
         "receiver": RECEIVER,
         "page": _HOOK,
     },
@@ -264,7 +262,8 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "own_name": "Setup link",
         "at": NOW,
         "last_called_at": NOW,
-        "token": Secret("scim_live_67CA25_" + "M" * 43),
+        "token": "scim_live_67CA25_" + "M" * 43,
+        "was_shown": False,
         "typed": ScimTokenForm(name=NAME),
         "lifetimes": LIFETIMES,
         "lacks_creation": None,

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from core.organizations.access import Capability
 from core.positions import FoundRows
-from core.secrets import Secret
 from core.services.found_services import USERS_COUNTED_MAX, ListedService, ServiceEnding
 from core.services.management import Usage
 from core.services.redirect_changes import RefusedRedirect
@@ -90,7 +89,8 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "console_service_connect.html": {
         **SERVICE,
-        "secret": Secret("s" * 43),
+        "secret": "s" * 43,
+        "was_shown": False,
         "typed": _REDIRECT_URI,
         "refused": _REFUSED,
         "types": TYPES,

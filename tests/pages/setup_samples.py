@@ -7,7 +7,6 @@ from uuid import UUID
 
 from core.organizations.setup_links import SetupState
 from core.scim.tokens import ScimToken, TokenEnds
-from core.secrets import Secret
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from entrypoints.pages.audit import receiver_kinds
 from entrypoints.pages.saml import application_kinds
@@ -171,7 +170,8 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ),
         "own_name": NAME,
         "at": NOW,
-        "token": Secret("scim_live_67CA25_" + "M" * 43),
+        "token": "",
+        "was_shown": True,
         "kinds": directory_kinds.KINDS,
         "kind": directory_kinds.KINDS[0],
         "copies": {

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from entrypoints import capabilities
+from entrypoints.web.input.decoding import kept_fields
 from entrypoints.web.serving.routes import Route
 
 ROUTES = capabilities.routes(is_development=True)
@@ -21,6 +22,7 @@ KEPT_OTHERWISE = {
     "/app/account/passkeys/:passkey_id/rename",
     "/app/account/passkeys/new",
     "/app/account/second-factor/enable",
+    "/app/second-factor/confirm",
     "/app/passkey",
     "/app/platform/owners",
     "/app/platform/owners/support",
@@ -50,16 +52,26 @@ def page_of(route: Route) -> Route:
     return PAGES[path]
 
 
+def is_kept_in_address(route: Route) -> bool:
+    """Return whether the query of the page takes all that is typed, so that it comes back in its address."""
+    query = page_of(route).query
+    names = {field.name for field in msgspec.structs.fields(query)} if query is not None else set[str]()
+    typed = {field.name for field in msgspec.structs.fields(route.form)} - {"form_token"}
+    return typed <= names and typed <= kept_fields(route.form)
+
+
 FORMS = [
     route
     for route in ROUTES
-    if route.method == "POST" and "recent" in names_in(route.handler) and route.path not in KEPT_OTHERWISE
+    if route.method == "POST"
+    and ("recent" in names_in(route.handler) or route.asks_to_confirm)
+    and route.path not in KEPT_OTHERWISE
 ]
 
 
 @pytest.mark.parametrize("route", [one for one in FORMS if is_typed(one)], ids=lambda route: route.path)
 def test_the_page_of_a_form_asks_to_sign_in_again_before_it_is_filled_in(route: Route) -> None:
-    assert "recent_for_form" in names_in(page_of(route).handler)
+    assert "recent_for_form" in names_in(page_of(route).handler) or is_kept_in_address(route)
 
 
 def test_there_are_such_forms() -> None:

@@ -143,6 +143,10 @@ class Visitor:
         """Whether the browser has the cookie of a session."""
         return any("gatehouse_session" in name for name in self.cookies)
 
+    async def led_on(self, answer: Answer) -> Answer:
+        """Return the page to which an answer leads."""
+        return await self._follow(answer)
+
     async def _follow(self, answer: Answer) -> Answer:
         for _ in range(REDIRECTS_MAX):
             if answer.status not in {301, 302, 303}:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 # A secret that no other party knows takes the place of one that is lost, until the organization sets another.
 PLACEHOLDER_BYTES: Final = 32
 
-# What a sign-in that is not complete, a mailed link or a code leads to; and devices, which stand for a second factor.
+# What a sign-in that is not complete, a mailed link or a code leads to; devices, which stand for a second factor; and
+# what a session has still to be shown.
 ENDED_TABLES: Final = (
     "authorization_codes",
     "authorization_requests",
@@ -35,6 +36,7 @@ ENDED_TABLES: Final = (
     "passkey_challenges",
     "request_sign_ins",
     "saml_requests",
+    "shown_secrets",
     "upstream_sign_ins",
 )
 # Tells the services that have a URI for it, by a trigger.
@@ -80,6 +82,7 @@ DROPPED: Final[Mapping[str, LiteralString]] = {
     """,
     "siem_streams.token_sealed": "UPDATE siem_streams SET token_sealed = NULL, enabled = false WHERE {unreadable}",
     "mail_servers.password_sealed": "DELETE FROM mail_servers WHERE {unreadable}",
+    "shown_secrets.secrets_sealed": "DELETE FROM shown_secrets WHERE {unreadable}",
 }
 _PEPPER: Final = "server_secrets.value_sealed"
 

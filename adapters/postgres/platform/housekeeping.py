@@ -97,6 +97,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.SHOWN_SECRETS: """
+        DELETE FROM shown_secrets
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     shown_secrets
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.BROWSER_RETURNS: """
         DELETE FROM browser_returns
         WHERE  id_hash = ANY (ARRAY(

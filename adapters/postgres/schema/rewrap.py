@@ -55,6 +55,7 @@ SEALED_COLUMNS: Final = (
     SealedColumn("webhooks", "previous_secret_sealed", "id"),
     SealedColumn("siem_streams", "token_sealed", "id"),
     SealedColumn("mail_servers", "password_sealed", "organization_id"),
+    SealedColumn("shown_secrets", "secrets_sealed", "id"),
 )
 
 

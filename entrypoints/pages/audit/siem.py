@@ -16,7 +16,7 @@ from core.typed_times import time_of
 from entrypoints.pages.audit import receiver_kinds
 from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
 from entrypoints.pages.declaring import console_pages, setup_pages, shows_again
-from entrypoints.pages.forms import DoneQuery, moment_seen
+from entrypoints.pages.forms import DoneQuery, moment_seen, no_secret, typed_secret
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
@@ -30,7 +30,7 @@ from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.browsers import FormRefused, ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console, public
 from entrypoints.web.serving.routes import Routes
@@ -46,7 +46,7 @@ class SiemSetupForm(SetupForm, kw_only=True):
 
     siem_provider: str = ""
     endpoint: str = ""
-    siem_token: str = ""
+    siem_token: Secret = msgspec.field(default_factory=no_secret)
     index: str = ""
 
 
@@ -133,7 +133,7 @@ class SiemForm(ProtectedForm, kw_only=True):
 
     siem_provider: str = ""
     endpoint: str = ""
-    siem_token: str = ""
+    siem_token: Secret = msgspec.field(default_factory=no_secret)
     index: str = ""
     seen_at: str = ""
 
@@ -200,7 +200,9 @@ async def _console_page(
 @in_console(Operation.SIEM_READ)
 async def show_stream(call: Call, org_slug: str, query: SiemQuery) -> Page:
     """Show the receiver of the audit log and how the stream is doing; before there is one, the steps of a kind."""
-    return await _console_page(call, org_slug, query=query)
+    page = await _console_page(call, org_slug, query=query)
+    await recent_for_form(call, if_acting=False)
+    return page
 
 
 @console_routes.post(CONSOLE_SIEM, refuses=(BadRequest, SiemChanged))
@@ -343,14 +345,14 @@ def _wanted(form: SiemSetupForm | SiemForm, present: SiemConfiguration | None) -
     return SiemRequest(
         provider=provider,
         endpoint=form.endpoint.strip(),
-        token=Secret(form.siem_token.strip()) if form.siem_token.strip() else None,
+        token=typed_secret(form.siem_token),
         options=SiemOptions(index=form.index.strip() or None, **kept),
         event_filter=present.event_filter if present is not None else None,
         enabled=True,
     )
 
 
-def _stored(present: SiemConfiguration | None) -> dict[str, str]:
+def _stored(present: SiemConfiguration | None) -> dict[str, Any]:
     """Return the fields of a form with what is stored."""
     if present is None:
         return {}

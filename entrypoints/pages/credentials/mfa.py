@@ -1,20 +1,22 @@
 """The pages of one's own second factor: an authenticator app, and the backup codes beside it."""
 
 from typing import Final
+from uuid import UUID
 
 from core.credentials import mfa
 from core.credentials.factors import SecondFactorNotProved
-from core.credentials.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, SetupCodeWrong, TotpSetup
+from core.credentials.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, SetupCodeWrong
 from core.errors import BadRequest, Forbidden, Refusal
 from core.rate_limits import RateLimit
-from core.secrets import Secret
 from core.sessions import browser_sessions
+from core.sessions.shown_secrets import ToShow
 from core.sign_in import own_ways
 from entrypoints.pages.account_pages import ACCOUNT, account_page, address_after
 from entrypoints.pages.declaring import account_pages, shows_again
 from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.languages import translated
 from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.shown_secrets import leading_to, made_to_show, shown_once
 from entrypoints.shared.credentials.mfa import SETUP_LIMITS
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import ProtectedForm, recent
@@ -24,6 +26,8 @@ from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 routes = account_pages()
 
 SECOND_FACTOR: Final = f"{ACCOUNT}/second-factor"
+SETUP: Final = f"{SECOND_FACTOR}/setup"
+CODES: Final = f"{SECOND_FACTOR}/backup-codes"
 # The secret in groups, as apps show it to people who type it.
 GROUP_CHARACTERS: Final = 4
 
@@ -48,32 +52,45 @@ async def show_second_factor(call: Call, query: DoneQuery) -> Page:
 
 
 @routes.post(
-    f"{SECOND_FACTOR}/setup", limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled, SecondFactorNotProved, Forbidden)
+    SETUP, makes_secret=True, limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled, SecondFactorNotProved, Forbidden)
 )
 @in_browser_in_person
 async def begin_setup(call: Call) -> PageOrRedirect:
-    """Show a QR code for an authenticator app; the second factor is off until its first code arrives."""
-    await recent(call, page=SECOND_FACTOR)
-    return await _setup_page(call, await call.transact(mfa.set_up))
+    """Lead to a QR code for an authenticator app; the second factor is off until its first code arrives."""
+    return await leading_to(call, mfa.set_up, lambda made: ToShow(page=SETUP, secrets=(made.secret, made.uri)))
 
 
-async def _pending_page(call: Call, refusal: Refusal) -> Page:
-    return await _setup_page(call, await call.transact(mfa.pending_setup), refusal)
+@routes.get(f"{SETUP}/shown/:shown_id", shows_secret=True)
+@in_browser_in_person
+async def show_setup(call: Call, shown_id: UUID) -> Page:
+    """Show the QR code once, in the browser that asked for it."""
+    return await _setup_page(call, *await shown_once(call, shown_id))
+
+
+async def _code_page(call: Call, refusal: Refusal) -> Page:
+    # Without an app that waits for its code there is nothing to type.
+    await call.transact(mfa.pending_setup)
+    return await _setup_page(call, refusal=refusal)
 
 
 @routes.post(
     f"{SECOND_FACTOR}/enable",
+    makes_secret=True,
     limits=(RateLimit.MFA_VERIFICATION, *SETUP_LIMITS),
     refuses=(SetupCodeWrong, MfaNotSetUp, MfaAlreadyEnabled, SecondFactorNotProved, Forbidden),
 )
 @in_browser_in_person
-@shows_again(_pending_page, SetupCodeWrong, BadRequest, but_not=(MfaAlreadyEnabled, MfaNotSetUp))
+@shows_again(_code_page, SetupCodeWrong, BadRequest, but_not=(MfaAlreadyEnabled, MfaNotSetUp))
 async def enable(call: Call, form: SetupCodeForm) -> PageOrRedirect:
-    """Turn the second factor on with a code of the app, and show the backup codes."""
-    await recent(call, page=SECOND_FACTOR)
-    enabled, cookie = await call.transact(browser_sessions.and_renew, call.in_browser, mfa.enable, form.code)
+    """Turn the second factor on with a code of the app, and lead to the backup codes."""
+    (_, cookie), response = await made_to_show(
+        call,
+        lambda uow: browser_sessions.and_renew(uow, call.in_browser, mfa.enable, form.code),
+        lambda made: ToShow(page=CODES, secrets=made[0].codes),
+        query={"done": "factor-on"},
+    )
     browsers.keep_session(call, cookie)
-    return _codes_page(call, enabled.codes, "factor-on")
+    return response
 
 
 @routes.post(f"{SECOND_FACTOR}/disable", status=303, limits=SETUP_LIMITS, refuses=(SecondFactorNotProved, Forbidden))
@@ -85,37 +102,40 @@ async def disable(call: Call) -> None:
     call.headers["Location"] = address_after(SECOND_FACTOR, "factor-off")
 
 
-@routes.post(
-    f"{SECOND_FACTOR}/backup-codes", limits=SETUP_LIMITS, refuses=(MfaNotEnabled, SecondFactorNotProved, Forbidden)
-)
+@routes.post(CODES, makes_secret=True, limits=SETUP_LIMITS, refuses=(MfaNotEnabled, SecondFactorNotProved, Forbidden))
 @in_browser_in_person
 async def renew_backup_codes(call: Call) -> PageOrRedirect:
-    """Show ten new backup codes; all earlier ones become invalid."""
-    await recent(call, page=SECOND_FACTOR)
-    return _codes_page(call, await call.transact(mfa.renew_backup_codes), "codes-renewed")
+    """Make ten new backup codes and lead to them; all earlier ones become invalid."""
+    return await leading_to(
+        call, mfa.renew_backup_codes, lambda codes: ToShow(page=CODES, secrets=codes), query={"done": "codes-renewed"}
+    )
 
 
-async def _setup_page(call: Call, setup: TotpSetup, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{CODES}/shown/:shown_id", shows_secret=True)
+@in_browser_in_person
+async def show_backup_codes(call: Call, shown_id: UUID, query: DoneQuery) -> Page:
+    """Show new backup codes once, in the browser that made them."""
+    codes = await shown_once(call, shown_id)
+    return account_page(
+        call,
+        "account_backup_codes.html",
+        # What was done is said once as well.
+        done=query.done if codes else "",
+        codes=codes,
+        email=call.in_browser.email,
+    )
+
+
+async def _setup_page(call: Call, secret: str = "", uri: str = "", *, refusal: Refusal | None = None) -> Page:
+    """Return the page with the QR code; without a secret, the one that takes the code of an app which has it."""
     title = translated(call, "QR code for your authenticator app")
-    svg = await call.installation.qr_codes.svg(setup.uri.reveal(), title=title)
-    secret = setup.secret.reveal()
     groups = [secret[start : start + GROUP_CHARACTERS] for start in range(0, len(secret), GROUP_CHARACTERS)]
     return account_page(
         call,
         "account_second_factor_setup.html",
         refusal=refusal,
-        picture=svg,
+        picture=await call.installation.qr_codes.svg(uri, title=title) if uri else "",
         picture_title=title,
         secret=" ".join(groups),
-        uri=setup.uri.reveal(),
-    )
-
-
-def _codes_page(call: Call, codes: tuple[Secret, ...], done: str) -> Page:
-    return account_page(
-        call,
-        "account_backup_codes.html",
-        done=done,
-        codes=[code.reveal() for code in codes],
-        email=call.in_browser.email,
+        uri=uri,
     )

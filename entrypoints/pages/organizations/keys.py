@@ -11,11 +11,10 @@ from core.organizations import keys
 from core.organizations.access import Capability, Operation, authorize
 from core.organizations.keys import (
     LIFETIME_DAYS_MAX,
-    OrganizationKey,
     OrganizationKeyUnknown,
     TooManyOrganizationKeys,
 )
-from core.secrets import Secret
+from core.sessions.shown_secrets import ToShow
 from core.wording import Wording
 from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
 from entrypoints.pages.declaring import console_pages, shows_again
@@ -23,6 +22,7 @@ from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes, chosen_capabilities
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -69,18 +69,38 @@ class KeyForm(ProtectedForm, kw_only=True):
         return int(typed)
 
 
+class KeysQuery(DoneQuery, kw_only=True):
+    """What was typed into the form before its sender was asked to sign in again, and what was just done."""
+
+    name: Annotated[str, msgspec.Meta(description="The name of a new key.", max_length=100)] = ""
+    permissions: Annotated[list[str], msgspec.Meta(description="The capabilities of a new key.")] = msgspec.field(
+        default_factory=list[str]
+    )
+    expires_in_days: Annotated[str, msgspec.Meta(description="After how many days a new key expires.")] = ""
+
+    @property
+    def form(self) -> KeyForm:
+        """The form with what was typed."""
+        return KeyForm(name=self.name, permissions=self.permissions, expires_in_days=self.expires_in_days)
+
+
 async def _page(
     call: Call,
     org_slug: str,
     *,
-    query: DoneQuery | None = None,
+    query: KeysQuery | None = None,
     form: KeyForm | None = None,
-    made: tuple[OrganizationKey, Secret] | None = None,
+    made_id: UUID | None = None,
+    shown_id: UUID | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
     standing, found = await opened(call, org_slug, Operation.KEYS_READ, keys.list_with_makers)
-    form = form or KeyForm()
-    opened_by_key = made[0].permissions if made is not None else ()
+    form = form or (query.form if query is not None else KeyForm())
+    made = next((one.key for one in found if one.key.id == made_id), None)
+    if made_id is not None and made is None:
+        raise OrganizationKeyUnknown
+    secret = "" if shown_id is None else "".join(await shown_once(call, shown_id))
+    opened_by_key = made.permissions if made is not None else ()
     read = next((_READS[one] for one in opened_by_key if one in _READS), None)
     address = f"{call.installation.settings.base_url}{api(org_slug)}{read}" if read is not None else ""
     return console_page(
@@ -100,8 +120,9 @@ async def _page(
         form=form,
         problems=problems_of(refusal),
         boxes=capability_boxes(standing.capabilities),
-        made=made[0] if made is not None else None,
-        secret=made[1].reveal() if made is not None else "",
+        made=made,
+        secret=secret,
+        was_shown=shown_id is not None and not secret,
         address=shlex.quote(address) if address else "",
         page=f"{page_of(org_slug)}/keys",
     )
@@ -109,20 +130,31 @@ async def _page(
 
 @routes.get(KEYS)
 @in_console(Operation.KEYS_READ)
-async def show_keys(call: Call, org_slug: str, query: DoneQuery) -> Page:
+async def show_keys(call: Call, org_slug: str, query: KeysQuery) -> Page:
     """Show the keys of an organization with their makers, also those that have expired in the last 90 days."""
     return await _page(call, org_slug, query=query)
 
 
-@routes.post(KEYS, refuses=(TooManyOrganizationKeys, Forbidden, BadRequest))
+@routes.post(KEYS, makes_secret=True, refuses=(TooManyOrganizationKeys, Forbidden, BadRequest))
 @in_console(Operation.KEY_CREATE)
 @shows_again(_page, BadRequest)
-async def make_key(call: Call, org_slug: str, form: KeyForm) -> Page:
-    """Create a key that acts for you, and show its secret once; programs use `POST /api/organizations/:slug/keys`."""
+async def make_key(call: Call, org_slug: str, form: KeyForm) -> PageOrRedirect:
+    """Create a key that acts for you, and lead to its secret; programs use `POST /api/organizations/:slug/keys`."""
     await call.read(authorize, org_slug, Operation.KEY_CREATE)
     permissions, days = chosen_capabilities(form.permissions), form.days()
-    made = await call.transact(keys.create, org_slug, name=form.name, permissions=permissions, expires_in_days=days)
-    return await _page(call, org_slug, made=made)
+    return await leading_to(
+        call,
+        lambda uow: keys.create(uow, org_slug, name=form.name, permissions=permissions, expires_in_days=days),
+        lambda made: ToShow(page=f"{page_of(org_slug)}/keys/{made[0].id}", secrets=(made[1],)),
+    )
+
+
+@routes.get(f"{KEYS}/:key_id/shown/:shown_id", shows_secret=True, refuses=(OrganizationKeyUnknown,))
+@in_console(Operation.KEY_CREATE)
+async def show_new_key(call: Call, org_slug: str, key_id: UUID, shown_id: UUID) -> Page:
+    """Show the keys, and the secret of a new one, once and in the browser that made it."""
+    await call.read(authorize, org_slug, Operation.KEY_CREATE)
+    return await _page(call, org_slug, made_id=key_id, shown_id=shown_id)
 
 
 @routes.get(f"{KEYS}/:key_id/delete", refuses=(OrganizationKeyUnknown,))

@@ -22,6 +22,7 @@ from core.organizations.setup_links import (
 )
 from core.organizations.standing import Standing
 from core.services import suggestions
+from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.forms import DoneQuery
@@ -29,6 +30,7 @@ from entrypoints.pages.languages import marked
 from entrypoints.pages.organizations.setup import PARTS
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -64,18 +66,38 @@ class SetupLinkForm(ProtectedForm, kw_only=True):
         return int(self.expires_in_days)
 
 
+class SetupLinksQuery(DoneQuery, kw_only=True):
+    """What was typed into the form before its sender was asked to sign in again, and what was just done."""
+
+    parts: Annotated[list[str], msgspec.Meta(description="The parts of a new link.")] = msgspec.field(
+        default_factory=list[str]
+    )
+    service_slug: Annotated[str, msgspec.Meta(description="The service of a new link.", max_length=100)] = ""
+    expires_in_days: Annotated[str, msgspec.Meta(description="For how many days a new link is valid.")] = str(DAYS_MAX)
+
+    @property
+    def form(self) -> SetupLinkForm:
+        """The form with what was typed."""
+        return SetupLinkForm(parts=self.parts, service_slug=self.service_slug, expires_in_days=self.expires_in_days)
+
+
 async def _page(
     call: Call,
     org_slug: str,
     *,
-    query: DoneQuery | None = None,
+    query: SetupLinksQuery | None = None,
     form: SetupLinkForm | None = None,
-    made: setup_links.SetupLinkWithSecret | None = None,
+    made_id: UUID | None = None,
+    shown_id: UUID | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
     standing, found = await opened(call, org_slug, Operation.SETUP_LINKS_READ, setup_links.list_with_makers)
     services = await call.read(suggestions.of_organization, org_slug, Operation.SETUP_LINKS_READ)
-    form = form or SetupLinkForm()
+    form = form or (query.form if query is not None else SetupLinkForm())
+    made = next((one.link for one in found if one.link.id == made_id), None)
+    if made_id is not None and made is None:
+        raise SetupLinkUnknown
+    secret = "" if shown_id is None else "".join(await shown_once(call, shown_id))
     url = f"{call.installation.settings.base_url}/app/setup/"
     return console_page(
         call,
@@ -91,8 +113,9 @@ async def _page(
         found=found,
         form=form,
         problems=problems_of(refusal),
-        made=made.link if made is not None else None,
-        made_url=f"{url}{made.secret.reveal()}" if made is not None else "",
+        made=made,
+        made_url=f"{url}{secret}" if secret else "",
+        was_shown=shown_id is not None and not secret,
         titles={part.value: PARTS[part][0] for part in Part},
         boxes=_boxes(standing),
         services=services,
@@ -104,25 +127,37 @@ async def _page(
 
 @routes.get(LINKS)
 @in_console(Operation.SETUP_LINKS_READ)
-async def show_setup_links(call: Call, org_slug: str, query: DoneQuery) -> Page:
+async def show_setup_links(call: Call, org_slug: str, query: SetupLinksQuery) -> Page:
     """Show the valid setup links of an organization."""
     return await _page(call, org_slug, query=query)
 
 
-@routes.post(LINKS, refuses=(TooManySetupLinks, Forbidden, BadRequest))
+@routes.post(LINKS, makes_secret=True, refuses=(TooManySetupLinks, Forbidden, BadRequest))
 @in_console(Operation.SETUP_LINK_CREATE)
 @shows_again(_page, BadRequest)
-async def make_setup_link(call: Call, org_slug: str, form: SetupLinkForm) -> Page:
-    """Make a setup link and show it once; programs use `POST /api/organizations/:slug/setup-links`."""
+async def make_setup_link(call: Call, org_slug: str, form: SetupLinkForm) -> PageOrRedirect:
+    """Make a setup link and lead to it; programs use `POST /api/organizations/:slug/setup-links`."""
     await call.read(authorize, org_slug, Operation.SETUP_LINK_CREATE)
-    made = await call.transact(
-        setup_links.create,
-        org_slug,
-        parts=form.parts,
-        service_slug=form.service_slug.strip() or None,
-        expires_in_days=form.days(),
+    days = form.days()
+    return await leading_to(
+        call,
+        lambda uow: setup_links.create(
+            uow,
+            org_slug,
+            parts=form.parts,
+            service_slug=form.service_slug.strip() or None,
+            expires_in_days=days,
+        ),
+        lambda made: ToShow(page=f"{page_of(org_slug)}/setup-links/{made.link.id}", secrets=(made.secret,)),
     )
-    return await _page(call, org_slug, made=made)
+
+
+@routes.get(f"{LINKS}/:link_id/shown/:shown_id", shows_secret=True, refuses=(SetupLinkUnknown,))
+@in_console(Operation.SETUP_LINK_CREATE)
+async def show_new_setup_link(call: Call, org_slug: str, link_id: UUID, shown_id: UUID) -> Page:
+    """Show the valid setup links, and a new one to copy, once and in the browser that made it."""
+    await call.read(authorize, org_slug, Operation.SETUP_LINK_CREATE)
+    return await _page(call, org_slug, made_id=link_id, shown_id=shown_id)
 
 
 @routes.get(f"{LINKS}/:link_id/revoke", refuses=(SetupLinkUnknown,))

@@ -8,13 +8,13 @@ from uuid import UUID
 import msgspec
 
 from core.errors import BadRequest, Refusal
-from core.organizations.access import Operation
+from core.organizations.access import Operation, authorize
 from core.positions import Position
 from core.scim import log, tokens
 from core.scim.log import AskedCalls, ProvisioningLogEntry
 from core.scim.setup import TOKEN_NAME
 from core.scim.tokens import ScimTokenUnknown, TooManyTokens
-from core.secrets import Secret
+from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console_pages import (
     ROWS_SHOWN,
     PagedQuery,
@@ -34,6 +34,7 @@ from entrypoints.pages.organizations.steps import kind_of
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.scim import directory_kinds
+from entrypoints.pages.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -51,9 +52,11 @@ _COLUMNS: Final = ("time", "token", "method", "path", "user_name", "status", "sc
 
 
 class ProvisioningQuery(DoneQuery, kw_only=True):
-    """Which directory is connected, and what was just done."""
+    """Which directory is connected, what was just done, and what was typed before its sender signed in again."""
 
     provider: Annotated[str, msgspec.Meta(description="The kind of directory whose steps are shown.")] = ""
+    name: Annotated[str, msgspec.Meta(description="The name of a new token.", max_length=100)] = ""
+    days: Annotated[str, msgspec.Meta(description="After how many days a new token ends.", max_length=10)] = ""
 
 
 class CallsQuery(PagedQuery, kw_only=True):
@@ -88,11 +91,13 @@ async def _page(
     *,
     query: ProvisioningQuery | None = None,
     form: ScimTokenForm | None = None,
-    token: Secret | None = None,
+    shown_id: UUID | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
     standing, known = await opened(call, org_slug, Operation.SCIM_TOKENS_READ, tokens.list_all)
-    word = form.provider if form is not None else query.provider if query is not None else ""
+    query = query or ProvisioningQuery()
+    typed = form or ScimTokenForm(name=query.name, days=query.days, provider=query.provider)
+    token = "" if shown_id is None else "".join(await shown_once(call, shown_id))
     url = f"{call.installation.settings.base_url}/scim/v2"
     used = [one.last_used_at for one in known if one.last_used_at is not None]
     return console_page(
@@ -100,7 +105,7 @@ async def _page(
         "console_provisioning.html",
         standing,
         program=Program(path=f"{api(org_slug)}/scim-tokens", method="POST", body={"name": "Okta"}),
-        done=query.done if query is not None else "",
+        done=query.done,
         refusal=refusal,
         problems=problems_of(refusal),
         tokens=known,
@@ -108,11 +113,12 @@ async def _page(
         at=call.installation.clock(),
         last_called_at=max(used, default=None),
         token=token,
-        typed=form if form is not None and token is None else ScimTokenForm(),
+        was_shown=shown_id is not None and not token,
+        typed=typed,
         lifetimes=LIFETIMES,
         lacks_creation=standing.lacks(Operation.SCIM_TOKEN_CREATE),
         kinds=directory_kinds.KINDS,
-        kind=kind_of(directory_kinds.KINDS, word),
+        kind=kind_of(directory_kinds.KINDS, typed.provider),
         copies=copies_of(url),
         page=f"{page_of(org_slug)}/provisioning",
         directory=f"{page_of(org_slug)}/people/directory",
@@ -135,16 +141,29 @@ async def show_provisioning(call: Call, org_slug: str, query: ProvisioningQuery)
     return await _page(call, org_slug, query=query)
 
 
-@routes.post(PROVISIONING, refuses=(BadRequest, TooManyTokens))
+@routes.post(PROVISIONING, makes_secret=True, refuses=(BadRequest, TooManyTokens))
 @in_console(Operation.SCIM_TOKEN_CREATE)
 @shows_again(_page, BadRequest)
-async def create_token_here(call: Call, org_slug: str, form: ScimTokenForm) -> Page:
-    """Create a token and show it once; programs use `POST /api/organizations/:org_slug/scim-tokens`."""
+async def create_token_here(call: Call, org_slug: str, form: ScimTokenForm) -> PageOrRedirect:
+    """Create a token and lead to it; programs use `POST /api/organizations/:org_slug/scim-tokens`."""
     if form.days not in {days for days, _ in LIFETIMES}:
         raise BadRequest.of_field("days", "Choose one of these times.")
     ends_at = call.installation.clock() + timedelta(days=int(form.days)) if form.days else None
-    _, secret = await call.transact(tokens.create, org_slug, name=form.name, expires_at=ends_at)
-    return await _page(call, org_slug, form=form, token=secret)
+    kind = kind_of(directory_kinds.KINDS, form.provider)
+    return await leading_to(
+        call,
+        lambda uow: tokens.create(uow, org_slug, name=form.name, expires_at=ends_at),
+        lambda made: ToShow(page=f"{page_of(org_slug)}/provisioning", secrets=(made[1],)),
+        query={"provider": kind.word if kind is not None else ""},
+    )
+
+
+@routes.get(f"{PROVISIONING}/shown/:shown_id", shows_secret=True)
+@in_console(Operation.SCIM_TOKEN_CREATE)
+async def show_new_token(call: Call, org_slug: str, shown_id: UUID, query: ProvisioningQuery) -> Page:
+    """Show the same with a new token, once and in the browser that made it."""
+    await call.read(authorize, org_slug, Operation.SCIM_TOKEN_CREATE)
+    return await _page(call, org_slug, query=query, shown_id=shown_id)
 
 
 @routes.get(f"{PROVISIONING}/:token_id/revoke", refuses=(ScimTokenUnknown,))

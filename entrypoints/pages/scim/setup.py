@@ -8,7 +8,7 @@ from quart import Response
 from core.organizations.setup_links import SetupLinkDead
 from core.scim import setup
 from core.scim.tokens import ScimTokenUnknown, TooManyTokens
-from core.secrets import Secret
+from core.sessions.shown_secrets import ToShow, holder_of_setup
 from entrypoints.pages.declaring import setup_pages
 from entrypoints.pages.organizations.setup import (
     LIMITS,
@@ -19,9 +19,10 @@ from entrypoints.pages.organizations.setup import (
     setup_cookie,
 )
 from entrypoints.pages.organizations.steps import kind_of
-from entrypoints.pages.rendering import Page
+from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.scim import directory_kinds
 from entrypoints.pages.scim.provisioning import copies_of
+from entrypoints.pages.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -44,11 +45,25 @@ async def show_scim(call: Call, query: KindQuery) -> Page:
     return await _page(call, query.provider)
 
 
-@routes.post(SCIM, limits=LIMITS, refuses=(SetupLinkDead, FormRefused, TooManyTokens))
+@routes.post(SCIM, makes_secret=True, limits=LIMITS, refuses=(SetupLinkDead, FormRefused, TooManyTokens))
 @public
-async def create_token(call: Call, form: ScimSetupForm) -> Page:
-    """Create a token and show it once; members use `POST /api/organizations/:org_slug/scim-tokens`."""
-    return await _page(call, form.provider, await call.transact(setup.create_token, protected_cookie(call, form)))
+async def create_token(call: Call, form: ScimSetupForm) -> PageOrRedirect:
+    """Create a token and lead to it; members use `POST /api/organizations/:org_slug/scim-tokens`."""
+    cookie, kind = protected_cookie(call, form), kind_of(directory_kinds.KINDS, form.provider)
+    return await leading_to(
+        call,
+        lambda uow: setup.create_token(uow, cookie),
+        lambda token: ToShow(page=SCIM, secrets=(token,)),
+        holder=holder_of_setup(cookie),
+        query={"provider": kind.word if kind is not None else ""},
+    )
+
+
+@routes.get(f"{SCIM}/shown/:shown_id", shows_secret=True, refuses=(SetupLinkDead,))
+@public
+async def show_token(call: Call, shown_id: UUID, query: KindQuery) -> Page:
+    """Show the same with a new token, once and in the browser that made it."""
+    return await _page(call, query.provider, shown_id)
 
 
 @routes.get(f"{SCIM}/:token_id/revoke", refuses=(SetupLinkDead, ScimTokenUnknown))
@@ -69,8 +84,10 @@ async def revoke_token(call: Call, token_id: UUID, form: SetupForm) -> None:
     call.headers["Location"] = SCIM
 
 
-async def _page(call: Call, word: str, token: Secret | None = None) -> Response:
-    shown = await call.read(setup.show, setup_cookie(call))
+async def _page(call: Call, word: str, shown_id: UUID | None = None) -> Response:
+    cookie = setup_cookie(call)
+    shown = await call.read(setup.show, cookie)
+    secrets = () if shown_id is None else await shown_once(call, shown_id, holder=holder_of_setup(cookie))
     url = f"{call.installation.settings.base_url}/scim/v2"
     return await part_page(
         call,
@@ -79,7 +96,8 @@ async def _page(call: Call, word: str, token: Secret | None = None) -> Response:
         shown=shown,
         own_name=setup.TOKEN_NAME,
         at=call.installation.clock(),
-        token=token,
+        token="".join(secrets),
+        was_shown=shown_id is not None and not secrets,
         kinds=directory_kinds.KINDS,
         kind=kind_of(directory_kinds.KINDS, word),
         copies=copies_of(url),

@@ -12,14 +12,16 @@ from core.organizations.access import Operation
 from core.services import api_keys
 from core.services.api_keys import ApiKeyUnknown, ListedApiKey, Permission, PermissionBeyondMaker, TooManyKeys
 from core.services.services import ServiceUnknown
+from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console_pages import ROWS_SHOWN, PagedQuery, Program, after, with_query
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.languages import marked
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.answers import encode
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import on_service_in_console
 from entrypoints.web.serving.routes import Routes
@@ -178,28 +180,32 @@ async def ask_for_key(call: Call, org_slug: str, service_slug: str) -> Page:
     return shown
 
 
-@routes.post(f"{KEYS}/new", refuses=(ServiceUnknown, TooManyKeys, PermissionBeyondMaker))
+@routes.post(f"{KEYS}/new", makes_secret=True, refuses=(ServiceUnknown, TooManyKeys, PermissionBeyondMaker))
 @on_service_in_console(Operation.API_KEY_CREATE)
 @shows_again(_new, BadRequest, PermissionBeyondMaker)
-async def create_key(call: Call, org_slug: str, service_slug: str, form: NewKeyForm) -> Page:
-    """Create an API key and show its secret once; programs use `POST …/services/:service_slug/api-keys`."""
+async def create_key(call: Call, org_slug: str, service_slug: str, form: NewKeyForm) -> PageOrRedirect:
+    """Create an API key and lead to its secret; programs use `POST …/services/:service_slug/api-keys`."""
     await call.read(api_keys.require_creatable, org_slug, service_slug)
-    await recent(call)
     if form.expires not in dict(EXPIRIES):
         raise BadRequest.of_field("expires", "Choose one of these.")
-    key, secret = await call.transact(
-        api_keys.create,
-        org_slug,
-        service_slug,
-        name=form.name,
-        permissions=[Permission(one) for one in form.permissions if one in set(Permission)],
-        expires_in_days=int(form.expires) if form.expires else None,
+    keys = page_of_service(org_slug, service_slug) + TAB
+    return await leading_to(
+        call,
+        lambda uow: api_keys.create(
+            uow,
+            org_slug,
+            service_slug,
+            name=form.name,
+            permissions=[Permission(one) for one in form.permissions if one in set(Permission)],
+            expires_in_days=int(form.expires) if form.expires else None,
+        ),
+        lambda created: ToShow(page=f"{keys}/{created[0].id}", secrets=(created[1],)),
     )
-    return await _key(call, org_slug, service_slug, key.id, secret=secret.reveal())
 
 
-async def _key(call: Call, org_slug: str, service_slug: str, key_id: UUID, *, secret: str = "") -> Page:
+async def _key(call: Call, org_slug: str, service_slug: str, key_id: UUID, *, shown_id: UUID | None = None) -> Page:
     at, shown = await opened_service(call, org_slug, service_slug, Operation.API_KEYS_READ, api_keys.show_made, key_id)
+    secret = "" if shown_id is None else "".join(await shown_once(call, shown_id))
     return service_page(
         call,
         "service_key.html",
@@ -207,6 +213,7 @@ async def _key(call: Call, org_slug: str, service_slug: str, key_id: UUID, *, se
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys/{key_id}"),
         shown=shown,
         secret=secret,
+        was_shown=shown_id is not None and not secret,
         example=_example(call, at.service.name, shown, secret) if secret else "",
         permissions=PERMISSIONS,
         now=call.installation.clock(),
@@ -220,6 +227,14 @@ async def _key(call: Call, org_slug: str, service_slug: str, key_id: UUID, *, se
 async def show_key(call: Call, org_slug: str, service_slug: str, api_key_id: UUID) -> Page:
     """Show an API key, without its secret."""
     return await _key(call, org_slug, service_slug, api_key_id)
+
+
+@routes.get(f"{KEY}/shown/:shown_id", shows_secret=True, refuses=(ServiceUnknown, ApiKeyUnknown))
+@on_service_in_console(Operation.API_KEY_CREATE)
+async def show_new_api_key(call: Call, org_slug: str, service_slug: str, api_key_id: UUID, shown_id: UUID) -> Page:
+    """Show a new API key with its secret and a call that uses it, once and in the browser that made it."""
+    await call.read(api_keys.require_creatable, org_slug, service_slug)
+    return await _key(call, org_slug, service_slug, api_key_id, shown_id=shown_id)
 
 
 @routes.get(f"{KEY}/revoke", refuses=(ServiceUnknown, ApiKeyUnknown))

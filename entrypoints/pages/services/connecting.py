@@ -6,7 +6,6 @@ from quart import Response
 
 from core.errors import Refusal
 from core.organizations.access import Operation
-from core.secrets import Secret
 from core.services import redirect_changes
 from entrypoints.pages.console_pages import Program
 from entrypoints.pages.services import snippets
@@ -24,9 +23,13 @@ async def connect_page(
     done: str = "",
     refusal: Refusal | None = None,
     typed: str = "",
-    secret: Secret | None = None,
+    shown: tuple[str, ...] | None = None,
 ) -> Response:
-    """Return the page of a service, with the redirect URI that was typed and refused, or with its new secret."""
+    """Return the page of a service, with the redirect URI that was typed and refused, or with its new secret.
+
+    Without a secret in `shown`, it says that the secret cannot be shown (any more).
+    """
+    secret = "".join(shown or ())
     at, refused = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, redirect_changes.show)
     service, issuer = at.service, issuer_of(call)
     return service_page(
@@ -37,10 +40,11 @@ async def connect_page(
         done=done,
         refusal=refusal,
         secret=secret,
+        was_shown=shown == (),
         typed=typed,
         refused=refused,
         types=TYPES,
-        snippets=snippets.of_service(service, issuer, secret.reveal() if secret is not None else None),
+        snippets=snippets.of_service(service, issuer, secret),
         placeholder=snippets.SECRET_PLACEHOLDER,
         local_example=snippets.local_redirect_uri(),
         endpoints={

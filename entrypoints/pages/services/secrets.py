@@ -1,4 +1,4 @@
-"""The page that replaces the client secret of a service: what ends with the old one, and the new one once."""
+"""The page that replaces the client secret of a service, and says what ends with the old one."""
 
 from typing import Final
 
@@ -7,12 +7,13 @@ from core.organizations.access import Operation
 from core.services import management
 from core.services.management import ServiceChanged, ServiceHasKeysAlone, ServiceNotConfidential
 from core.services.services import ServiceUnknown
+from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console_pages import Program
 from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.rendering import Page
-from entrypoints.pages.services.connecting import connect_page
-from entrypoints.pages.services.service_pages import api_of_service, opened_service, service_page
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.shown_secrets import leading_to
+from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import on_service_in_console
 from entrypoints.web.serving.routes import Routes
@@ -48,11 +49,16 @@ async def ask_to_rotate(call: Call, org_slug: str, service_slug: str) -> Page:
     return shown
 
 
-@routes.post(SECRET, refuses=(ServiceUnknown, ServiceChanged, ServiceNotConfidential, ServiceHasKeysAlone))
+@routes.post(
+    SECRET, makes_secret=True, refuses=(ServiceUnknown, ServiceChanged, ServiceNotConfidential, ServiceHasKeysAlone)
+)
 @on_service_in_console(Operation.SERVICE_SECRET_ROTATE)
 @shows_again(_page, ServiceChanged, ServiceNotConfidential, ServiceHasKeysAlone)
-async def rotate_secret_of_service(call: Call, org_slug: str, service_slug: str, form: RotationForm) -> Page:
-    """Replace the secret, and show it once; programs use `POST …/services/:service_slug/secret/rotate`."""
-    await recent(call)
-    _, secret = await call.transact(management.rotate_secret, org_slug, service_slug, seen=form.seen_version)
-    return await connect_page(call, org_slug, service_slug, done="secret-rotated", secret=secret)
+async def rotate_secret_of_service(call: Call, org_slug: str, service_slug: str, form: RotationForm) -> PageOrRedirect:
+    """Replace the secret, and lead to where it is shown; programs use `POST …/services/:service_slug/secret/rotate`."""
+    return await leading_to(
+        call,
+        lambda uow: management.rotate_secret(uow, org_slug, service_slug, seen=form.seen_version),
+        lambda rotated: ToShow(page=page_of_service(org_slug, service_slug), secrets=(rotated[1],)),
+        query={"done": "secret-rotated"},
+    )

@@ -1,6 +1,7 @@
 """The pages of the services of an organization: the list, creating one of a kind, and how an application connects."""
 
 from typing import Annotated, Final
+from uuid import UUID
 
 import msgspec
 
@@ -9,6 +10,7 @@ from core.organizations.access import Operation
 from core.services import found_services, management
 from core.services.management import AudienceTaken, ServiceLimitExceeded, ServiceSlugTaken
 from core.services.services import ServiceFields, ServiceType, ServiceUnknown
+from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console_pages import (
     ROWS_SHOWN,
     PagedQuery,
@@ -22,13 +24,15 @@ from entrypoints.pages.console_pages import (
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.forms import DoneQuery
 from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page
+from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.services.connecting import connect_page
 from entrypoints.pages.services.kinds import KINDS, TYPES, kind_by
+from entrypoints.pages.services.service_pages import opened_service, page_of_service
 from entrypoints.pages.services.snippets import local_redirect_uri
+from entrypoints.pages.shown_secrets import leading_to, shown_once
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console, on_service_in_console
 from entrypoints.web.serving.routes import Routes
@@ -138,12 +142,11 @@ async def choose_kind(call: Call, org_slug: str, query: ServiceKindQuery) -> Pag
     return shown
 
 
-@routes.post(NEW, refuses=(BadRequest, ServiceLimitExceeded, ServiceSlugTaken, AudienceTaken))
+@routes.post(NEW, makes_secret=True, refuses=(BadRequest, ServiceLimitExceeded, ServiceSlugTaken, AudienceTaken))
 @in_console(Operation.SERVICE_CREATE)
 @shows_again(_new, BadRequest, ServiceLimitExceeded, ServiceSlugTaken)
-async def create_service_of_kind(call: Call, org_slug: str, form: NewServiceForm) -> Page:
-    """Create a service, and show how to connect to it with its secret; `POST /api/organizations/:slug/services`."""
-    await recent(call)
+async def create_service_of_kind(call: Call, org_slug: str, form: NewServiceForm) -> PageOrRedirect:
+    """Create a service, and lead to how to connect to it with its secret; `POST /api/organizations/:slug/services`."""
     kind = kind_by(form.kind)
     if kind is None:
         raise BadRequest("Choose a kind of application first.")
@@ -155,9 +158,15 @@ async def create_service_of_kind(call: Call, org_slug: str, form: NewServiceForm
         service_type=chosen,
         redirect_uris=[redirect_uri] if redirect_uri else [],
     )
-    created = await call.transact(management.create, org_slug, given, outside=outside(call))
-    return await connect_page(
-        call, org_slug, created.service.slug, done="service-created", secret=created.client_secret
+    others = outside(call)
+    return await leading_to(
+        call,
+        lambda uow: management.create(uow, org_slug, given, outside=others),
+        lambda created: ToShow(
+            page=page_of_service(org_slug, created.service.slug),
+            secrets=() if created.client_secret is None else (created.client_secret,),
+        ),
+        query={"done": "service-created"},
     )
 
 
@@ -166,3 +175,12 @@ async def create_service_of_kind(call: Call, org_slug: str, form: NewServiceForm
 async def show_connection(call: Call, org_slug: str, service_slug: str, query: DoneQuery) -> Page:
     """Show how an application connects to a service: client id, endpoints, redirect URIs and programs to copy."""
     return await connect_page(call, org_slug, service_slug, done=query.done)
+
+
+@routes.get(f"{SERVICE}/shown/:shown_id", shows_secret=True, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SERVICE_READ)
+async def show_new_secret(call: Call, org_slug: str, service_slug: str, shown_id: UUID, query: DoneQuery) -> Page:
+    """Show the same with the new secret of the service, once and in the browser that made it."""
+    await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, management.read)
+    shown = await shown_once(call, shown_id)
+    return await connect_page(call, org_slug, service_slug, done=query.done, shown=shown)

@@ -103,7 +103,7 @@ _OF_TYPE: Final = {
 }
 
 
-def of_service(service: Service, issuer: str, secret: str | None) -> list[Snippet]:
+def of_service(service: Service, issuer: str, secret: str = "") -> list[Snippet]:
     """Return the programs for a service; none for one with a security profile, which signs with keys of its own."""
     if service.security_profile is not None:
         return []

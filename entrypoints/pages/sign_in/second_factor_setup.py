@@ -1,6 +1,7 @@
 """Setting up a second factor during a sign-in, because an organization requires it."""
 
 from typing import Final
+from uuid import UUID
 
 from quart import Response
 
@@ -9,11 +10,13 @@ from core.credentials.mfa import MfaAlreadyEnabled, MfaNotSetUp, SetupCodeWrong
 from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
+from core.sessions.shown_secrets import ToShow
 from entrypoints.pages import returns
 from entrypoints.pages.declaring import shows_again, sign_in_pages
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.returns import ReturnQuery, WayForm
+from entrypoints.pages.shown_secrets import leading_to, made_to_show, shown_once
 from entrypoints.pages.sign_in.ways import SET_UP
 from entrypoints.shared.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
 from entrypoints.web.serving import browsers
@@ -25,6 +28,7 @@ from entrypoints.web.serving.credentials import in_browser_in_person
 routes = sign_in_pages()
 
 CONFIRM: Final = "/app/second-factor/confirm"
+CODES: Final = "/app/second-factor/backup-codes"
 
 
 class ConfirmForm(WayForm, kw_only=True):
@@ -33,18 +37,23 @@ class ConfirmForm(WayForm, kw_only=True):
     code: str = ""
 
 
-async def _code_page(
-    call: Call, form: WayForm, *, secret: str = "", picture: str = "", refusal: Refusal | None = None
+async def _page(
+    call: Call, way: ReturnQuery, secret: str = "", uri: str = "", *, refusal: Refusal | None = None
 ) -> Response:
+    """Return the page with the QR code; without a secret, the one that takes the code of an app which has it."""
     return form_page(
         call,
         "second_factor_code.html",
         status=400 if refusal is not None else 200,
-        **await returns.context(call, form.way),
-        secret=secret,
-        picture=picture,
+        **await returns.context(call, way),
+        secret=_grouped(secret),
+        picture=await call.installation.qr_codes.svg(uri, title=QR_CODE_TITLE) if uri else "",
         problem=problem_of(refusal),
     )
+
+
+async def _code_page(call: Call, form: WayForm, *, refusal: Refusal) -> Response:
+    return await _page(call, form.way, refusal=refusal)
 
 
 @routes.get(SET_UP)
@@ -57,19 +66,23 @@ async def show_setup(call: Call, query: ReturnQuery) -> PageOrRedirect:
     return form_page(call, "second_factor_setup.html", **await returns.context(call, query))
 
 
-@routes.post(SET_UP, limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled,))
+@routes.post(SET_UP, makes_secret=True, limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled,))
 @in_browser_in_person
-async def begin_setup(call: Call, form: WayForm) -> Page:
-    """Show the QR code for an authenticator app; programs use `POST /api/user/mfa/setup`."""
-    await recent(call, page=form.way.on(SET_UP))
-    setup = await call.transact(mfa.set_up)
-    uri = setup.uri.reveal()
-    return await _code_page(
+async def begin_setup(call: Call, form: WayForm) -> PageOrRedirect:
+    """Lead to the QR code for an authenticator app; programs use `POST /api/user/mfa/setup`."""
+    return await leading_to(
         call,
-        form,
-        secret=_grouped(setup.secret.reveal()),
-        picture=await call.installation.qr_codes.svg(uri, title=QR_CODE_TITLE),
+        mfa.set_up,
+        lambda made: ToShow(page=CONFIRM, secrets=(made.secret, made.uri)),
+        query=form.way.fields,
     )
+
+
+@routes.get(f"{CONFIRM}/shown/:shown_id", shows_secret=True)
+@in_browser_in_person
+async def show_code(call: Call, shown_id: UUID, query: ReturnQuery) -> Page:
+    """Show the QR code once, in the browser that asked for it."""
+    return await _page(call, query, *await shown_once(call, shown_id))
 
 
 @routes.get(CONFIRM, status=303)
@@ -81,21 +94,34 @@ async def show_confirm(call: Call, query: ReturnQuery) -> None:
 
 @routes.post(
     CONFIRM,
+    makes_secret=True,
     limits=(RateLimit.MFA_VERIFICATION, *SETUP_LIMITS),
     refuses=(SetupCodeWrong, MfaNotSetUp, MfaAlreadyEnabled),
 )
 @in_browser_in_person
 @shows_again(_code_page, BadRequest, but_not=(MfaAlreadyEnabled, MfaNotSetUp))
-async def confirm_setup(call: Call, form: ConfirmForm) -> Page:
-    """Turn the second factor on with a code of the app, and show the backup codes.
+async def confirm_setup(call: Call, form: ConfirmForm) -> PageOrRedirect:
+    """Turn the second factor on with a code of the app, and lead to the backup codes.
 
     Programs use `POST /api/user/mfa/verify`.
     """
-    enabled, cookie = await call.transact(browser_sessions.and_renew, call.in_browser, mfa.enable, form.code)
+    (_, cookie), response = await made_to_show(
+        call,
+        lambda uow: browser_sessions.and_renew(uow, call.in_browser, mfa.enable, form.code),
+        lambda made: ToShow(page=CODES, secrets=made[0].codes),
+        query=form.way.fields,
+    )
     browsers.keep_session(call, cookie)
-    codes = [code.reveal() for code in enabled.codes]
+    return response
+
+
+@routes.get(f"{CODES}/shown/:shown_id", shows_secret=True)
+@in_browser_in_person
+async def show_codes(call: Call, shown_id: UUID, query: ReturnQuery) -> Page:
+    """Show the backup codes once, in the browser that made them."""
+    codes = await shown_once(call, shown_id)
     # The sign-in page leads a browser that is signed in on.
-    return form_page(call, "backup_codes.html", **await returns.context(call, form.way), codes=codes)
+    return form_page(call, "backup_codes.html", **await returns.context(call, query), codes=codes)
 
 
 def _grouped(secret: str) -> str:

@@ -1,18 +1,20 @@
-"""The page that gives a webhook a new secret, and shows it once."""
+"""The page that gives a webhook a new secret."""
 
 from typing import Final
 from uuid import UUID
 
 from core.errors import Conflict, Refusal
 from core.organizations.access import Operation
+from core.sessions.shown_secrets import ToShow
 from core.webhooks import health, webhooks
 from core.webhooks.webhooks import ROTATION_OVERLAP, WebhookChanged, WebhookUnknown
 from entrypoints.pages.console_pages import Program, api, console_page, opened
 from entrypoints.pages.declaring import console_pages, shows_again
 from entrypoints.pages.forms import moment_seen
-from entrypoints.pages.rendering import Page
-from entrypoints.pages.webhooks.receiver_code import RECEIVER
+from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.shown_secrets import leading_to
 from entrypoints.pages.webhooks.webhooks import WEBHOOK, SeenWebhookForm, page_of_webhook
+from entrypoints.web.serving.browsers import recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -41,27 +43,20 @@ async def _page(call: Call, org_slug: str, webhook_id: UUID, *, refusal: Refusal
 @in_console(Operation.WEBHOOK_CONFIGURE)
 async def ask_to_rotate_secret(call: Call, org_slug: str, webhook_id: UUID) -> Page:
     """Show what a new secret means, and ask whether there is to be one."""
-    return await _page(call, org_slug, webhook_id)
+    page = await _page(call, org_slug, webhook_id)
+    await recent_for_form(call)
+    return page
 
 
-@routes.post(SECRET, refuses=(WebhookUnknown, WebhookChanged))
+@routes.post(SECRET, makes_secret=True, refuses=(WebhookUnknown, WebhookChanged))
 @in_console(Operation.WEBHOOK_CONFIGURE)
 @shows_again(_page, Conflict)
-async def rotate_secret_here(call: Call, org_slug: str, webhook_id: UUID, form: SeenWebhookForm) -> Page:
-    """Give a webhook a new secret, and show it once; programs use `POST …/webhooks/:webhook_id/rotate-secret`."""
-    rotated = await call.transact(webhooks.rotate_secret, org_slug, webhook_id, seen_at=moment_seen(form.seen_at))
-    standing, _ = await opened(call, org_slug, Operation.WEBHOOK_CONFIGURE, webhooks.show, webhook_id)
-    return console_page(
+async def rotate_secret_here(call: Call, org_slug: str, webhook_id: UUID, form: SeenWebhookForm) -> PageOrRedirect:
+    """Give a webhook a new secret, and lead to it; programs use `POST …/webhooks/:webhook_id/rotate-secret`."""
+    return await leading_to(
         call,
-        "console_webhook_secret.html",
-        standing,
-        program=_program(org_slug, webhook_id),
-        webhook=rotated.webhook,
-        secret=rotated.secret,
-        previous_until=rotated.previous_until,
-        is_new=False,
-        receiver=RECEIVER,
-        page=page_of_webhook(org_slug, webhook_id),
+        lambda uow: webhooks.rotate_secret(uow, org_slug, webhook_id, seen_at=moment_seen(form.seen_at)),
+        lambda rotated: ToShow(page=page_of_webhook(org_slug, webhook_id), secrets=(rotated.secret,)),
     )
 
 

@@ -9,6 +9,7 @@ import msgspec
 from core.errors import BadRequest, Conflict, Refusal
 from core.events.events import EventType
 from core.organizations.access import Operation
+from core.sessions.shown_secrets import ToShow
 from core.webhooks import deliveries, delivery_log, health, webhooks
 from core.webhooks.health import HourOfDeliveries
 from core.webhooks.webhooks import WebhookChanged, WebhookChanges, WebhookNameTaken, WebhookUnknown
@@ -19,9 +20,10 @@ from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.plots import Plot, Point, bars
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.shown_secrets import leading_to, shown_once
 from entrypoints.pages.webhooks.event_words import CHOICES, EVENTS, GROUPS
 from entrypoints.pages.webhooks.receiver_code import RECEIVER
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -105,34 +107,46 @@ async def _new(call: Call, org_slug: str, *, form: WebhookForm | None = None, re
 @in_console(Operation.WEBHOOK_CONFIGURE)
 async def ask_for_webhook(call: Call, org_slug: str) -> Page:
     """Ask where events are to be sent, and which."""
-    return await _new(call, org_slug)
+    page = await _new(call, org_slug)
+    await recent_for_form(call)
+    return page
 
 
-@routes.post(f"{WEBHOOKS}/new", refuses=(BadRequest,))
+@routes.post(f"{WEBHOOKS}/new", makes_secret=True, refuses=(BadRequest,))
 @in_console(Operation.WEBHOOK_CONFIGURE)
 @shows_again(_new, BadRequest)
-async def create_webhook_here(call: Call, org_slug: str, form: WebhookForm) -> Page:
-    """Create a webhook, and show its secret once; programs use `POST /api/organizations/:org_slug/webhooks`."""
-    created = await call.transact(
-        webhooks.create,
-        org_slug,
-        name=form.name,
-        url=form.url.strip(),
-        events=form.events,
-        allowed=call.installation.settings.outbound_allowed,
+async def create_webhook_here(call: Call, org_slug: str, form: WebhookForm) -> PageOrRedirect:
+    """Create a webhook, and lead to its secret; programs use `POST /api/organizations/:org_slug/webhooks`."""
+    return await leading_to(
+        call,
+        lambda uow: webhooks.create(
+            uow,
+            org_slug,
+            name=form.name,
+            url=form.url.strip(),
+            events=form.events,
+            allowed=call.installation.settings.outbound_allowed,
+        ),
+        lambda created: ToShow(page=page_of_webhook(org_slug, created.webhook.id), secrets=(created.secret,)),
     )
-    standing, _ = await opened(call, org_slug, Operation.WEBHOOK_CONFIGURE, webhooks.show, created.webhook.id)
+
+
+@routes.get(f"{WEBHOOK}/shown/:shown_id", shows_secret=True, refuses=(WebhookUnknown,))
+@in_console(Operation.WEBHOOK_CONFIGURE)
+async def show_new_webhook_secret(call: Call, org_slug: str, webhook_id: UUID, shown_id: UUID) -> Page:
+    """Show the new secret of a webhook and a receiver that uses it, once and in the browser that made it."""
+    standing, shown = await opened(call, org_slug, Operation.WEBHOOK_CONFIGURE, health.show, webhook_id)
+    secret = "".join(await shown_once(call, shown_id))
     return console_page(
         call,
         "console_webhook_secret.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/webhooks", method="POST", body=_EXAMPLE),
-        webhook=created.webhook,
-        secret=created.secret,
-        previous_until=None,
-        is_new=True,
+        program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}/rotate-secret", method="POST"),
+        webhook=shown.webhook,
+        secret=secret,
+        previous_until=shown.previous_until,
         receiver=RECEIVER,
-        page=page_of_webhook(org_slug, created.webhook.id),
+        page=page_of_webhook(org_slug, webhook_id),
     )
 
 

@@ -155,7 +155,8 @@ def _derived_codes(route: Route) -> Iterator[ErrorCode]:
     if who.kind is CredentialKind.ACCESS_TOKEN:
         yield ErrorCode.FORBIDDEN
     # A form may not be ours, and the browser may have acted as another user, or still do.
-    if who.has_protected_forms:
+    # A page that opens once may not be loaded in advance.
+    if who.has_protected_forms or route.shows_secret:
         yield ErrorCode.FORBIDDEN
     if who.operation is not None and who.operation.statuses != frozenset(OrganizationStatus):
         yield ErrorCode.ORGANIZATION_NOT_ACTIVE

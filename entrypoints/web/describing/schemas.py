@@ -14,6 +14,7 @@ import msgspec
 from msgspec import inspect
 
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
 from entrypoints.web.describing.descriptions import FIELDS, SENT
 from entrypoints.web.serving.answers import AnswerStatus, Error, Media, PartialAnswer
 from entrypoints.web.serving.routes import Route
@@ -62,7 +63,9 @@ class Schemas:
         # The classes inside the shapes are added, so that each of them is found by its type.
         shapes = [*answered, *sent, *queries]
         all_shapes = list(dict.fromkeys([*shapes, *inner_classes(shapes)]))
-        schemas, components = msgspec.json.schema_components(all_shapes, ref_template=REFERENCE + "{name}")
+        schemas, components = msgspec.json.schema_components(
+            all_shapes, ref_template=REFERENCE + "{name}", schema_hook=_of_other_type
+        )
         self.used_descriptions: set[str] = set()
         self.undescribed: list[str] = []
         self._schemas: dict[Any, Schema] = dict(zip(all_shapes, schemas, strict=True))
@@ -145,6 +148,12 @@ def answers(route: Route) -> list[DocumentedAnswer]:
 def for_readers(text: str) -> str:
     """Remove the citations of internal documents from a text."""
     return _CITATION.sub("", text)
+
+
+def _of_other_type(kind: type[Any]) -> Schema:
+    """Return the schema of a type that msgspec does not know: a secret that is typed into a form is a text."""
+    assert kind is Secret, f"{kind.__name__} has no schema"
+    return {"type": "string"}
 
 
 def _with_value_described(schema: Schema, text: str) -> Schema:

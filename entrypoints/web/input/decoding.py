@@ -25,6 +25,7 @@ from msgspec import UNSET, inspect
 from core.errors import BadRequest, FieldError, NotFound
 from core.lazy_dataclasses import dataclass
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
+from core.secrets import Secret
 from core.wording import Wording
 from entrypoints.web.input.explanations import PROBLEMS_MAX, expected, field_problems, parsed
 from entrypoints.web.input.storable import as_shown, is_storable, nul_escape, simple_types, unstorable_fields
@@ -129,7 +130,7 @@ def convert_fields(given: Mapping[str, list[str]], files: Mapping[str, bytes], s
         elif not all(map(is_storable, texts if field.is_list else (text,))):
             problems.append(_unstorable(name))
     try:
-        query = msgspec.convert(values, shape, strict=False)
+        query = msgspec.convert(values, shape, strict=False, dec_hook=_typed_secret)
     except msgspec.ValidationError as error:
         raise _refusal([*problems, *field_problems(error, shape, values, is_strict=False)]) from None
     if problems:
@@ -141,6 +142,17 @@ def convert_fields(given: Mapping[str, list[str]], files: Mapping[str, bytes], s
 def takes_files(shape: type[Any]) -> bool:
     """Return whether a form has a field for a file, which is one of bytes."""
     return any(field.is_file for field in _query_fields(shape).values())
+
+
+@cache
+def takes_secret(shape: type[Any]) -> bool:
+    """Return whether a form has a field for a secret, which is one of `Secret`."""
+    return any(field.is_secret for field in _query_fields(shape).values())
+
+
+def kept_fields(shape: type[Any]) -> frozenset[str]:
+    """Return the names of the fields of a form or a query whose texts may stand in an address: no files, no secrets."""
+    return frozenset(name for name, field in _query_fields(shape).items() if not field.is_secret and not field.is_file)
 
 
 def decode_id(text: str) -> UUID:
@@ -205,13 +217,14 @@ def _decoder(shape: type[Any]) -> msgspec.json.Decoder[Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _QueryField:
-    """The type of a field of a query or a form, and whether it takes several values, numbers, any text or a file."""
+    """The type of a field of a query or a form: several values, numbers, any text, a file, or a secret."""
 
     kind: inspect.Type
     is_list: bool
     is_number: bool
     is_text: bool
     is_file: bool
+    is_secret: bool
 
 
 @cache
@@ -223,14 +236,23 @@ def _query_fields(shape: type[Any]) -> dict[str, _QueryField]:
 
 
 def _query_field(kind: inspect.Type) -> _QueryField:
-    kinds = {type(simple) for _, simple in simple_types(kind)}
+    simple = [one for _, one in simple_types(kind)]
+    kinds = {type(one) for one in simple}
+    is_secret = any(isinstance(one, inspect.CustomType) and one.cls is Secret for one in simple)
     return _QueryField(
         kind=kind,
         is_list=isinstance(kind.type if isinstance(kind, inspect.Metadata) else kind, inspect.ListType),
         is_number=inspect.IntType in kinds,
-        is_text=inspect.StrType in kinds,
+        is_text=is_secret or inspect.StrType in kinds,
         is_file=inspect.BytesType in kinds,
+        is_secret=is_secret,
     )
+
+
+def _typed_secret(kind: type[Any], text: str) -> Secret:
+    """Return a secret that was typed into a form, the only type that msgspec does not know."""
+    assert kind is Secret, f"a form has a field of {kind.__name__}"
+    return Secret(text)
 
 
 def _require_times_in_utc(decoded: Any, shape: type[Any]) -> None:

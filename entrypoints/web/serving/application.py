@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final, cast
+from urllib.parse import quote, urlencode
 
 import structlog
 import trio
@@ -33,12 +34,13 @@ from core.errors import (
     UnsupportedMediaType,
 )
 from core.limits import BODY_BYTES_MAX
+from core.sign_in.browser_returns import safe_target
 from core.wording import Wording
 from entrypoints.installation import Installation
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
-from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word
+from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word, kept_fields
 from entrypoints.web.input.multipart import MULTIPART, decode_multipart
-from entrypoints.web.serving import hosts
+from entrypoints.web.serving import browsers, hosts
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import (
     PROTECTED_RESOURCE,
@@ -235,6 +237,7 @@ class Application(QuartTrio):
         request.call.has_form = route.who.has_protected_forms and route.form is not None
         request.call.allowed_methods = allowed_methods
         request.call.takes_answer = route.takes_answer
+        request.call.makes_secret, request.call.shows_secret = route.makes_secret, route.shows_secret
         return await self._serve(route, request)
 
     async def _enter_host(self, request: GatehouseRequest) -> None:
@@ -293,7 +296,37 @@ class Application(QuartTrio):
             require_form_token(call, arguments["form"])
             if route.form is ProtectedForm:
                 del arguments["form"]
+        if route.shows_secret:
+            browsers.require_opened(call)
+        if route.asks_to_confirm and not browsers.has_signed_in_within(call, browsers.RECENT):
+            # Only who may do this at all is asked.
+            if route.who.before_refusing is not None:
+                await route.who.before_refusing(call, words)
+            await browsers.recent(call, page=self._page_to_come_back_to(call, arguments.get("form")))
         return answered(route, await route.handler(call, **words, **ids, **arguments), call)
+
+    def _page_to_come_back_to(self, call: Call, form: Any) -> str | None:
+        """Return the page of a form, or the nearest one above it, with what was typed; None for that of the request.
+
+        Its address has what the query of that page takes, and never a secret.
+        """
+        if call.request.method == "GET":
+            return None
+        path, page = self._matched_path(call.request.path), None
+        while page is None and path:
+            try:
+                page, _ = self.paths.find("GET", path)
+            except HTTPException:
+                path = path.rpartition("/")[0]
+        if page is None:
+            return None
+        address = quote(path, safe=browsers.PATH_CHARACTERS)
+        if form is None or page.query is None:
+            return address
+        kept = kept_fields(cast("type[Any]", type(form))) & kept_fields(page.query)
+        typed = {name: value for name in sorted(kept) if (value := getattr(form, name, None))}
+        with_typed = f"{address}?{urlencode(typed, doseq=True)}" if typed else address
+        return with_typed if safe_target(with_typed) is not None else address
 
     async def _input(self, route: Route, request: GatehouseRequest) -> dict[str, Any]:
         if (request.content_length or 0) > route.body_bytes_max:

@@ -43,10 +43,14 @@ ADDRESS_LIFETIME: Final = timedelta(minutes=15)
 # For how long after a sign-in what matters is changed without another one, and how much of it is left for a form.
 RECENT: Final = timedelta(minutes=10)
 TIME_TO_TYPE: Final = timedelta(minutes=5)
+# What is not escaped in the path of a page.
+PATH_CHARACTERS: Final = "/!$&'()*+,;=:@"
 SIGN_IN: Final = "/app/sign-in"
 SIGN_IN_AGAIN: Final = "/app/sign-in-again"
 SIGN_OUT: Final = "/app/sign-out"
 
+# What browsers, also older ones, send with a page that they load in advance.
+_PURPOSES: Final = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
 # `none` is a request that the user made without any site, such as reloading a page.
 _OWN_SITE: Final = frozenset({"same-origin", "none"})
 
@@ -73,6 +77,12 @@ class ImpersonationTooOld(Forbidden):
         "This needs a sign-in within the last ten minutes, and yours is older. Stop acting as this person, and begin"
         " again: you are asked to sign in again before."
     )
+
+
+class LoadedAhead(Forbidden):
+    """A browser loads a page in advance that can be opened once."""
+
+    default_message = "This page can be opened only once, so it is not loaded in advance. Open it."
 
 
 class SignInFirst(Unauthorized):
@@ -229,6 +239,13 @@ async def recent(call: Call, *, page: str | None = None) -> None:
     await _signed_in_within(call, RECENT, page)
 
 
+def require_opened(call: Call) -> None:
+    """Raise `LoadedAhead` when the browser loads the page before its user opens it, which they may never do."""
+    headers = call.request.headers
+    if any("prefetch" in headers.get(name, "").lower() for name in _PURPOSES):
+        raise LoadedAhead
+
+
 async def recent_for_form(call: Call, *, if_acting: bool = True) -> None:
     """Do the same on the page of a form that is filled in, so long before its sending that nothing typed is lost.
 
@@ -240,12 +257,17 @@ async def recent_for_form(call: Call, *, if_acting: bool = True) -> None:
 
 
 async def _signed_in_within(call: Call, period: timedelta, page: str | None) -> None:
-    if not call.in_browser.is_recent(period, at=call.installation.clock()):
+    if not has_signed_in_within(call, period):
         if call.acts_for is not None:
             # What is asked for to sign in again is the user's.
             raise ImpersonationTooOld
         target = BrowserReturn(target=page) if page is not None else present_target(call)
         raise SignInFirst(await sign_in_address(call, target, page=SIGN_IN_AGAIN))
+
+
+def has_signed_in_within(call: Call, period: timedelta) -> bool:
+    """Return whether the user of the browser has authenticated within that period."""
+    return call.in_browser.is_recent(period, at=call.installation.clock())
 
 
 def present_target(call: Call) -> BrowserReturn | None:
@@ -258,7 +280,7 @@ def present_target(call: Call) -> BrowserReturn | None:
     if not call.has_page:
         return None
     query = call.request.query_string.decode("ascii", "replace") if call.request.method == "GET" else ""
-    path = quote(call.request.path, safe="/!$&'()*+,;=:@")
+    path = quote(call.request.path, safe=PATH_CHARACTERS)
     return BrowserReturn(target=f"{path}?{query}" if query else path)
 
 

@@ -69,6 +69,7 @@ class Call:
         "installation",
         "is_https",
         "language",
+        "makes_secret",
         "organization_key",
         "proof_algorithm",
         "repeats_at",
@@ -77,6 +78,7 @@ class Call:
         "return_id",
         "scim_token",
         "session_id",
+        "shows_secret",
         "status",
         "subject",
         "switches_at",
@@ -129,6 +131,9 @@ class Call:
         self.takes_answer = False
         # Whether the request is a form that a person fills in on a page.
         self.has_form = False
+        # Whether the route makes a secret that the next page shows once, and whether it is that page.
+        self.makes_secret = False
+        self.shows_secret = False
         # The form of a page, as it was sent; None for a request without one, or until it is read.
         self.form: Any = None
         # The page on which a person can repeat a sign-in that is refused; None where that is the first one.

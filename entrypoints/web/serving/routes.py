@@ -29,7 +29,7 @@ from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
-from entrypoints.web.input.decoding import takes_files
+from entrypoints.web.input.decoding import takes_files, takes_secret
 from entrypoints.web.input.multipart import MULTIPART
 from entrypoints.web.input.storable import unbounded_numbers
 from entrypoints.web.serving.access_policies import AccessPolicy, CredentialKind
@@ -103,6 +103,18 @@ class Route:
     use: ConnectionUse = REQUEST_USE
     # The parameter of the path that names an organization.
     organization_parameter: str | None = None
+    # Whether its form makes a secret, which the page that it leads to shows once, and whether it is such a page.
+    makes_secret: bool = False
+    shows_secret: bool = False
+
+    @property
+    def asks_to_confirm(self) -> bool:
+        """Whether its user must have signed in lately, because a secret is typed, made or shown (decisions 12.5).
+
+        The holder of a setup link has no account, and nothing to sign in with.
+        """
+        takes = self.form is not None and takes_secret(self.form)
+        return self.who.kind is CredentialKind.BROWSER_SESSION and (takes or self.makes_secret or self.shows_secret)
 
     @property
     def name(self) -> str:
@@ -228,6 +240,8 @@ class Routes:
             limits_of_all = limits + (_group_limits(path) if has_group_limit and not is_operational else ())
             if who.has_protected_forms and method != "GET":
                 form = _protected(name, form)
+            if (others.get("makes_secret") and method != "POST") or (others.get("shows_secret") and method != "GET"):
+                raise TypeError(f"{name} makes a secret without a form, or shows one as its answer")
             if who.takes_browser and method != "GET":
                 raise TypeError(f"{name} takes a browser session without a protected form")
             self.routes.append(

@@ -164,6 +164,15 @@ ROWS: Final[Mapping[str, str]] = {
                                   created_at, updated_at)
         VALUES (%(acme)s, 'mail.example', 587, 'tls', 'ann', '', 'Acme', 'id@example.com', now(), now())
     """,
+    "shown_secrets": """
+        WITH session AS (
+            INSERT INTO sessions (id, user_id, provider, amr, authenticated_at, refresh_hash, refreshed_at, expires_at,
+                                  created_at)
+            VALUES (%(id)s, %(user)s, 'password', '{}', now(), %(hash)s, now(), now() - interval '1 day', now())
+            RETURNING id)
+        INSERT INTO shown_secrets (id, session_id, page, secrets_sealed, expires_at)
+        SELECT %(id)s, id, '/app', '', now() FROM session
+    """,
 }
 
 
@@ -220,9 +229,10 @@ def test_without_the_lost_key_exactly_its_secrets_are_dropped(
         "upstream_connections.client_secret_sealed",
         "webhooks.secret_sealed",
     }
-    # A sign-in that is not complete ends with the sessions.
+    # A sign-in that is not complete ends with the sessions, and so does what a session is about to be shown.
     assert {column for column, values in found.items() if values.count(b"kept") != 1} == {
-        "upstream_sign_ins.proven_sealed"
+        "shown_secrets.secrets_sealed",
+        "upstream_sign_ins.proven_sealed",
     }
     with psycopg.connect(empty_database_url) as restored_connection:
 

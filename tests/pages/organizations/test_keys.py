@@ -47,12 +47,13 @@ async def made(visitor: Visitor, *permissions: str, **fields: str) -> Answer:
     """Create a key by the form of the page."""
     token = re.findall('name="form_token" value="([^"]+)"', (await visitor.open(PAGE)).text)[0]
     sent = [("form_token", token), *(("permissions", one) for one in permissions), *fields.items()]
-    return await visitor.send(
+    answer = await visitor.send(
         "POST",
         PAGE,
         data=urlencode(sent).encode(),
         headers={"Content-Type": "application/x-www-form-urlencoded"},
     )
+    return await visitor.led_on(answer)
 
 
 def secret_in(answer: Answer) -> str:

@@ -40,12 +40,13 @@ async def made(visitor: Visitor, *parts: str, **fields: str) -> Answer:
     page = await visitor.open(PAGE)
     token = re.findall('name="form_token" value="([^"]+)"', page.text)[0]
     sent = [("form_token", token), *(("parts", part) for part in parts), *fields.items()]
-    return await visitor.send(
+    answer = await visitor.send(
         "POST",
         PAGE,
         data="&".join(f"{name}={value}" for name, value in sent).encode(),
         headers={"Content-Type": "application/x-www-form-urlencoded"},
     )
+    return await visitor.led_on(answer)
 
 
 def link_in(answer: Answer) -> str:

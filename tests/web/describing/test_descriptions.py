@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from core.secrets import Secret
 from entrypoints import capabilities
 from entrypoints.web.describing import openapi
 from entrypoints.web.describing.answer_values import VALUES
@@ -83,7 +84,8 @@ def test_every_example_of_a_body_is_accepted_by_its_type(schemas: Schemas, subte
         with subtests.test(route=route.name):
             value = example(schemas, schemas.of(route.sent))
 
-            assert msgspec.convert(value, route.sent, strict=route.form is None)
+            # Of a type of its own is only a secret that is typed.
+            assert msgspec.convert(value, route.sent, strict=route.form is None, dec_hook=lambda _, text: Secret(text))
 
 
 def test_every_example_of_a_field_fits_its_rules(schemas: Schemas) -> None:

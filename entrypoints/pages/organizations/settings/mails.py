@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from msgspec import field
+
 from core.errors import BadRequest, RateLimitExceeded, Refusal
 from core.mail.servers import TlsMode
 from core.organizations.access import Operation, authorize
@@ -17,12 +19,12 @@ from core.organizations.settings.smtp import (
 from core.secrets import Secret
 from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
 from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.forms import DoneQuery, no_secret
 from entrypoints.pages.languages import marked
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.shared.organizations.mail_server_tests import MailTestOutcome, send_test
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -44,7 +46,7 @@ class MailServerForm(ProtectedForm, kw_only=True):
     port: str = "587"
     tls: str = TlsMode.STARTTLS.value
     username: str = ""
-    password: str = ""
+    password: Secret = field(default_factory=no_secret)
     from_name: str = ""
     from_email: str = ""
     seen_state: str = ""
@@ -58,7 +60,7 @@ class MailServerForm(ProtectedForm, kw_only=True):
             port=_port_of(self.port),
             tls=TlsMode(self.tls),
             username=self.username.strip() or None,
-            password=Secret(self.password) if self.password else None,
+            password=self.password if self.password.reveal() else None,
             from_name=self.from_name,
             from_email=self.from_email.strip(),
         )
@@ -110,7 +112,9 @@ async def _page(
 @in_console(Operation.MAIL_SERVER_READ)
 async def show_mail_server_page(call: Call, org_slug: str, query: DoneQuery) -> Page:
     """Show the mail server of an organization, whether it takes mail, and how many mails wait."""
-    return await _page(call, org_slug, query=query)
+    page = await _page(call, org_slug, query=query)
+    await recent_for_form(call, if_acting=False)
+    return page
 
 
 @routes.post(MAIL, refuses=(BadRequest, MailServerChanged))

@@ -13,6 +13,7 @@ import msgspec
 from core.errors import BadRequest, Conflict, Forbidden, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
+from core.secrets import Secret
 from core.sign_in.upstream import checks, configuring, connection_keys, connections, deletion
 from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.configuring import ConfiguredConnection
@@ -20,7 +21,7 @@ from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
 from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
 from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import text_of_file
+from entrypoints.pages.forms import no_secret, text_of_file, typed_secret
 from entrypoints.pages.languages import marked
 from entrypoints.pages.organizations.setup import KindQuery
 from entrypoints.pages.organizations.steps import kind_of
@@ -48,7 +49,7 @@ routes: Routes = console_pages()
 
 CONNECTIONS: Final = "/app/organizations/:org_slug/sign-in/connections"
 CONNECTION: Final = f"{CONNECTIONS}/:connection_id"
-_FIELDS: Final = ("name", "issuer", "client_id", "client_secret", "metadata_url", "metadata_xml")
+_FIELDS: Final = ("name", "issuer", "client_id", "metadata_url", "metadata_xml")
 NO_MEMBERS: Final = marked("Nobody: they use the services, and become no members")
 
 
@@ -64,7 +65,7 @@ class ConnectionForm(ProtectedForm, kw_only=True):
     name: str = ""
     issuer: str = ""
     client_id: str = ""
-    client_secret: str = ""
+    client_secret: Secret = msgspec.field(default_factory=no_secret)
     metadata_url: str = ""
     metadata_xml: str = ""
     metadata_file: bytes = b""
@@ -76,7 +77,11 @@ class ConnectionForm(ProtectedForm, kw_only=True):
     @property
     def wishes(self) -> ConnectionWishes:
         """The fields to set."""
-        return ConnectionWishes(**{name: getattr(self, name).strip() or None for name in _FIELDS})
+        secret = typed_secret(self.client_secret)
+        return ConnectionWishes(
+            **{name: getattr(self, name).strip() or None for name in _FIELDS},
+            client_secret=secret.reveal() if secret is not None else None,
+        )
 
 
 class OptionsForm(ProtectedForm, kw_only=True):
@@ -164,7 +169,6 @@ async def save_new_connection(call: Call, org_slug: str, form: ConnectionForm) -
     kind = "saml" if form.type == "saml" else "oidc"
     # Before anything is asked for them.
     await call.read(connections.require_may_change, org_slug)
-    await recent(call, page=f"{page_of(org_slug)}/sign-in/connections/new")
     finding = None
     if kind != "saml":
         to_check = await call.read(configuring.prepare_new, org_slug, kind, wishes, allowed=allowed)
@@ -240,7 +244,6 @@ async def change_provider(call: Call, org_slug: str, connection_id: UUID, form: 
     wishes, allowed, seen = form.wishes, call.installation.settings.outbound_allowed, seen_at(form.seen)
     organization_id = await call.read(connections.require_may_change, org_slug)
     connection = await call.read(connections.show, org_slug, connection_id)
-    await recent(call, page=_page_of(org_slug, connection_id))
     if not connection.is_saml:
         to_check = await call.read(
             configuring.prepare_change, org_slug, connection_id, wishes, allowed=allowed, seen=seen

@@ -2,14 +2,18 @@
 
 from typing import Final
 
+from msgspec import field
+
 from core.accounts.providers import Provider
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation, authorize
+from core.secrets import Secret
 from core.sign_in.upstream import configuring, oauth_credentials
 from core.sign_in.upstream.oauth_credentials import CredentialsUnset
 from core.sign_in.upstream.providers import external_of
 from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
 from entrypoints.pages.declaring import console_pages, shows_again
+from entrypoints.pages.forms import no_secret
 from entrypoints.pages.refusals import problems_of
 from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.upstream.providers import callback_of
@@ -27,7 +31,7 @@ class CredentialsForm(ProtectedForm, kw_only=True):
     """What the provider has given to the organization."""
 
     client_id: str = ""
-    client_secret: str = ""
+    client_secret: Secret = field(default_factory=no_secret)
 
 
 async def _page(
@@ -79,9 +83,8 @@ async def save_credentials(call: Call, org_slug: str, provider: str, form: Crede
     """Set the credentials; programs use `PUT /api/organizations/:slug/oauth-credentials/:provider`."""
     await call.read(authorize, org_slug, Operation.OAUTH_CREDENTIALS_SET)
     named = _named(provider)
-    await recent(call, page=f"{page_of(org_slug)}/sign-in/oauth-credentials/{named}")
     await call.transact(
-        oauth_credentials.save, org_slug, named, client_id=form.client_id, client_secret=form.client_secret
+        oauth_credentials.save, org_slug, named, client_id=form.client_id, client_secret=form.client_secret.reveal()
     )
     return after(f"{page_of(org_slug)}/sign-in", "credentials-saved")
 

@@ -8,6 +8,7 @@ again, but for the client secret.
 from typing import Any, Final
 from uuid import UUID
 
+import msgspec
 from quart import Response
 
 from core.errors import BadRequest, Conflict, Refusal
@@ -15,6 +16,7 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations import setup_links
 from core.organizations.settings.domain import DomainVerifiedElsewhere
 from core.organizations.setup_links import OpenSetup, Part, SetupLinkDead
+from core.secrets import Secret
 from core.sign_in.upstream import checks, connection_keys, connections, deletion, domain_routes, failures
 from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
@@ -22,6 +24,7 @@ from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknow
 from core.sign_in.upstream.domain_routes import RouteInForce, RouteUnknown
 from entrypoints.pages import refusals
 from entrypoints.pages.declaring import setup_pages, shows_again
+from entrypoints.pages.forms import no_secret, typed_secret
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
@@ -63,15 +66,19 @@ class UpstreamSetupForm(SetupForm, kw_only=True):
     name: str = ""
     issuer: str = ""
     client_id: str = ""
-    client_secret: str = ""
+    client_secret: Secret = msgspec.field(default_factory=no_secret)
     metadata_url: str = ""
     metadata_xml: str = ""
 
     @property
     def wishes(self) -> ConnectionWishes:
         """The fields to set."""
-        names = ("name", "issuer", "client_id", "client_secret", "metadata_url", "metadata_xml")
-        return ConnectionWishes(**{name: getattr(self, name).strip() or None for name in names})
+        names = ("name", "issuer", "client_id", "metadata_url", "metadata_xml")
+        secret = typed_secret(self.client_secret)
+        return ConnectionWishes(
+            **{name: getattr(self, name).strip() or None for name in names},
+            client_secret=secret.reveal() if secret is not None else None,
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(***)"
