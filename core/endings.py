@@ -1,10 +1,11 @@
 """What ends what: everything that Gatehouse issues, and the causes that end it in their transaction.
 
-Each cause is carried out in one place, which the use cases call: `organizations/departures.py` (leaving, and leaving an
-address), `sessions/sessions.py` (ending the sessions of an account), `accounts/addresses.py` (a first proof, and what
-hangs on an address), `accounts/own_accounts.py` (what an organization may do to an account), and the foreign keys where
-something is deleted. `tests/http/test_endings.py` carries out every cause with everything issued, and expects exactly
-this table; a new table of the schema that keeps something issued has to be named here.
+Each cause is carried out in one place, which the use cases call: `organizations/departures.py` (leaving, and leaving
+an address), `sessions/sessions.py` (ending the sessions of an account), `accounts/addresses.py` (a first proof, and
+what hangs on an address), `accounts/own_accounts.py` (what an organization may do to an account),
+`accounts/email_change_undo.py` with `organizations/takeovers.py` (a change of address that is undone), and the
+foreign keys where something is deleted. `tests/http/test_endings.py` carries out every cause with everything issued,
+and expects exactly this table; a new table of the schema that keeps something issued has to be named here.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class Cause(StrEnum):
     FIRST_PROOF = "the address is first proved, by a link that resets the password"
     PASSWORD_RESET = "the user resets the password"  # noqa: S105 - the name of a cause, not a secret
     SIGN_OUT_ELSEWHERE = "the user ends all other sessions"
+    UNDO_OF_LATER = "the user undoes a change of the address, which was requested before all of this was issued"
+    UNDO_OF_EARLIER = "the user undoes a change of the address, which was requested after all of this was issued"
     CLOSING = "the user closes the account"
     ANONYMIZATION = "the account is anonymized"
     ACCOUNT_DELETION = "the account is deleted"
@@ -145,6 +148,9 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     Cause.FIRST_PROOF: _SESSIONS | _WAYS_IN | {Issued.ORGANIZATION_KEY},
     Cause.PASSWORD_RESET: _SESSIONS | {Issued.MAILED_RESET},
     Cause.SIGN_OUT_ELSEWHERE: _SESSIONS,
+    # What a takeover gave or made ends, whoever has it now; of what was there before, the ways into the account do.
+    Cause.UNDO_OF_LATER: frozenset(Issued),
+    Cause.UNDO_OF_EARLIER: _SESSIONS | _WAYS_IN | _UNCONFIRMED | {Issued.MAILED_CONFIRMATION, Issued.ORGANIZATION_KEY},
     Cause.CLOSING: _SESSIONS,
     # Memberships stay, so that counts and logs stay correct; nothing can use them any more.
     Cause.ANONYMIZATION: _SESSIONS

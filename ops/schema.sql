@@ -2376,6 +2376,7 @@ CREATE TABLE services (
     audiences text[] DEFAULT '{}'::text[] NOT NULL,
     client_secret_made_by uuid,
     security_profile text,
+    client_secret_made_at timestamp with time zone,
     CONSTRAINT services_security_profile_check CHECK ((security_profile = 'fapi2'::text)),
     CONSTRAINT services_service_type_check CHECK ((service_type = ANY (ARRAY['web'::text, 'mobile'::text, 'desktop'::text, 'api'::text])))
 );
@@ -2515,6 +2516,8 @@ CREATE TABLE siem_streams (
     made_by uuid,
     sent_entries bigint DEFAULT 0 NOT NULL,
     last_sent_entries integer,
+    made_at timestamp with time zone,
+    off_reason text,
     CONSTRAINT siem_streams_position_check CHECK (("position" >= 0)),
     CONSTRAINT siem_streams_provider_check CHECK ((provider = ANY (ARRAY['http'::text, 'splunk'::text, 'datadog'::text, 'elastic'::text])))
 );
@@ -2525,6 +2528,7 @@ COMMENT ON COLUMN siem_streams.due_at IS 'When the next batch is sent; null when
 COMMENT ON COLUMN siem_streams.made_by IS 'Who configured the stream last; null before Gatehouse recorded it.';
 COMMENT ON COLUMN siem_streams.sent_entries IS 'How many entries the receiver has taken since the stream was created, repeated ones included.';
 COMMENT ON COLUMN siem_streams.last_sent_entries IS 'How many it took last, at last_success_at.';
+COMMENT ON COLUMN siem_streams.off_reason IS 'Why it was switched off by itself; null when it is on, or a person switched it off.';
 ALTER TABLE ONLY siem_streams
     ADD CONSTRAINT siem_streams_organization_id_key UNIQUE (organization_id);
 ALTER TABLE ONLY siem_streams
@@ -2764,6 +2768,8 @@ CREATE TABLE upstream_connections (
     signs_requests boolean DEFAULT false NOT NULL,
     checked_at timestamp with time zone,
     check_problem text,
+    made_at timestamp with time zone,
+    off_reason text,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -2778,6 +2784,7 @@ COMMENT ON COLUMN upstream_connections.metadata_warned_of IS 'The end of metadat
 COMMENT ON COLUMN upstream_connections.signs_requests IS 'Whether the metadata of the identity provider want requests that are signed.';
 COMMENT ON COLUMN upstream_connections.checked_at IS 'When its provider was last asked whether the connection works as it is stored; null before that.';
 COMMENT ON COLUMN upstream_connections.check_problem IS 'What was found then, a word of core/sign_in/upstream/provider_problems.py; null for nothing. It means nothing without checked_at.';
+COMMENT ON COLUMN upstream_connections.off_reason IS 'Why it was switched off by itself; null when it is on, or a person switched it off.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections
@@ -2975,11 +2982,14 @@ CREATE TABLE webhooks (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     made_by uuid,
+    made_at timestamp with time zone,
+    off_reason text,
     CONSTRAINT webhooks_events_check CHECK ((cardinality(events) > 0))
 );
 COMMENT ON TABLE webhooks IS 'Where an organization wants its events sent.';
 COMMENT ON COLUMN webhooks.previous_secret_sealed IS 'After a rotation both secrets sign, until previous_secret_until.';
 COMMENT ON COLUMN webhooks.made_by IS 'Who made the present secret, or set the URL last; null before Gatehouse recorded it.';
+COMMENT ON COLUMN webhooks.off_reason IS 'Why it was switched off by itself; null when it is on, or a person switched it off.';
 ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY webhooks

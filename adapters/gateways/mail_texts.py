@@ -20,6 +20,7 @@ from core.invitations import invitations
 from core.mail.mail import NEUTRAL_NAMES, MailTemplate
 from core.organizations.made_credentials import SEPARATOR, MadeCredentialKind
 from core.organizations.memberships import BUILT_IN_ROLES
+from core.organizations.takeover_mails import KINDS as TAKEOVER_KINDS
 
 if TYPE_CHECKING:
     from ports.languages import TextLanguage
@@ -59,6 +60,10 @@ _MOMENT: Final = "%Y-%m-%d %H:%M UTC"
 _DAY: Final = "%Y-%m-%d"
 # How `core/organizations/made_credentials.py` lists credentials in a value.
 _MADE: Final = re.compile(rf"(?P<kind>{'|'.join(MadeCredentialKind)}) (?P<label>.+), made by (?P<maker>\S+)")
+# How `core/organizations/takeover_mails.py` lists what was withdrawn, and what was made before.
+_OF_TAKEOVER: Final = re.compile(
+    rf"(?P<place>\S+): (?P<kind>{'|'.join(TAKEOVER_KINDS)}) (?P<label>.+?)(?:, made on (?P<at>[\d-]+ [\d:]+ UTC))?"
+)
 _MORE: Final = re.compile(r"and (\d{1,9}) more")
 # Control characters, line separators, and the marks that reverse the writing direction and so disguise a text.
 _UNSAFE_CHARACTERS: Final = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
@@ -170,10 +175,27 @@ class MailTexts:
         """Return the credentials that members have left behind, one line for each, and how many more there are."""
         return [self._credential(one) for one in listed.split(SEPARATOR)]
 
+    def takeover_lines(self, listed: str) -> list[str]:
+        """Return what an undone takeover has made or changed, one line for each, and how much more there is."""
+        return [self._of_takeover(one) for one in listed.split(SEPARATOR)]
+
+    def _of_takeover(self, named: str) -> str:
+        if found := _OF_TAKEOVER.fullmatch(named):
+            place, kind, label, at = found["place"], self.known(found["kind"]), found["label"], found["at"]
+            if at is None:
+                return self.gettext("%(place)s: %(kind)s %(label)s", place=place, kind=kind, label=label)
+            return self.gettext(
+                "%(place)s: %(kind)s %(label)s, made on %(at)s", place=place, kind=kind, label=label, at=self.moment(at)
+            )
+        return self._more(named)
+
     def _credential(self, named: str) -> str:
         if made := _MADE.fullmatch(named):
             kind, label, maker = self.known(made["kind"]), made["label"], made["maker"]
             return self.gettext("%(kind)s %(label)s, made by %(maker)s", kind=kind, label=label, maker=maker)
+        return self._more(named)
+
+    def _more(self, named: str) -> str:
         if more := _MORE.fullmatch(named):
             return self.ngettext("and %(num)s more", "and %(num)s more", int(more[1]))
         return named

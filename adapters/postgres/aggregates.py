@@ -62,6 +62,9 @@ from adapters.postgres.organizations.settings.branding_versions import PostgresB
 from adapters.postgres.organizations.settings.domain import PostgresCustomDomains
 from adapters.postgres.organizations.settings.smtp import PostgresMailServers
 from adapters.postgres.organizations.setup_links import PostgresSetupLinks
+from adapters.postgres.organizations.takeover_credentials import PostgresTakeoverCredentials
+from adapters.postgres.organizations.takeover_mails import PostgresTakeoverRecords
+from adapters.postgres.organizations.takeovers import PostgresTakeovers
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.audit_log import PostgresPlatformAuditLog
 from adapters.postgres.platform.bulk_work import PostgresBulkWork
@@ -219,6 +222,9 @@ class Aggregates:
     setup_links: PostgresSetupLinks
     organization_keys: PostgresOrganizationKeys
     made_credentials: PostgresMadeCredentials
+    takeovers: PostgresTakeovers
+    takeover_credentials: PostgresTakeoverCredentials
+    takeover_records: PostgresTakeoverRecords
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices

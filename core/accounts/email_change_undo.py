@@ -1,23 +1,25 @@
 """Undoing a change of an account's address within a week, by the link that its old address got.
 
 The person who made the change had access to the account, and the new address has received mail since: links that
-reset the password, invitations. So undoing ends every way in, and what the account was given since the change ends too.
-It may have been given to another person, the holder of the new address, and must not pass to the holder of the old
-address (decisions 3.13).
+reset the password, invitations. So undoing ends every way in. The access goes back to what the account held at the wish
+for the change, and what was given, made or passed on by it since is taken back (decisions 3.13): which that is, is in
+`core/organizations/takeovers.py` and the files beside it.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
-from core.accounts import addresses, links, one_time_tokens, passwords
+from core.accounts import addresses, links, one_time_tokens, open_registrations, passwords
 from core.accounts.links import LinkTexts
-from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
 from core.credentials import mfa
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.organizations import departures, keys, members, platform_support
+from core.organizations import departures, keys, platform_support, takeover_credentials, takeover_mails, takeovers
+from core.organizations.takeovers import HeldAccess, Takeover
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:
@@ -41,11 +43,12 @@ class AddressGone(BadRequest):
 
 
 class GovernsSince(BadRequest):
-    """The account has become a platform owner or the owner of an organization since the change."""
+    """The account has become a platform owner, or was made the owner of an organization, since the wish."""
 
     default_message = (
-        "This account has become the owner of an organization or of the platform since its address was changed. The"
-        " change cannot be undone here; ask the operator of this service for help, who can check whose account it is."
+        "This account was made the owner of an organization or of the platform since the change of its address was"
+        " requested. The change cannot be undone here; ask the operator of this service for help, who can check whose"
+        " account it is."
     )
 
 
@@ -72,6 +75,7 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
 
     Password, passkeys, sessions, known devices and keys of organizations go. A second factor stays unless it was set up
     since the session began that requested the change: the old mailbox alone must not open an account that has one.
+    Organizations are told what was withdrawn, and what to look at.
 
     Raise `LinkUnusable`, `GovernsSince` and `AddressGone`.
     """
@@ -79,21 +83,24 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     link = links.lock_and_use(uow, TokenPurpose.UNDO_EMAIL_CHANGE, token, TEXTS)
     user, changed_at, held = link.user, link.token.created_at, link.token.data
     old_email = link.token.email
+    takeover = _takeover(uow, user.id, link.token)
     if user.is_platform_owner and not held["is_platform_owner"]:
         raise GovernsSince
     # The old address may have been given to a successor, whose account stays.
     if not addresses.give(uow, user, old_email, keeps_successor=True):
         raise AddressGone
-    if not members.remove_everywhere(uow, user.id, kept=held["memberships"], reason="email_change_undone"):
+    reverted = takeovers.revert(uow, takeover)
+    if reverted is None:
         raise GovernsSince
-    uow.service_grants.remove_given_since(user.id, changed_at)
-    departures.end_links_since(uow, user.id, changed_at)
-    keys.end_of_makers(uow, [user.id], reason="email_change_undone")
-    platform_support.end_appointment(uow, user.id, reason="email_change_undone")
+    withdrawn = takeover_credentials.withdraw(uow, reverted)
+    departures.end_links_since(uow, user.id, takeover.since)
+    keys.end_of_makers(uow, [user.id], reason=takeovers.REASON)
+    platform_support.end_appointment(uow, user.id, reason=takeovers.REASON)
 
     addresses.withdraw_links(uow, user.id)
     # Links of earlier changes stay valid: the first address of a chain of changes can undo all of them.
     uow.one_time_tokens.withdraw(user.id, TokenPurpose.UNDO_EMAIL_CHANGE, issued_since=changed_at, at=uow.now)
+    open_registrations.end_all(uow, user.id)
     uow.credentials.remove_password(user.id)
     passwords.lock_out(uow, user.id, old_email)
     removed = uow.passkeys.remove_all(user.id)
@@ -101,4 +108,21 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     mfa.remove_added_since(uow, user.id, old_email, since=datetime.fromisoformat(held["signed_in_at"]))
     uow.devices.delete_tokens(user.id)
     uow.mfa_events.add(user.id, "email_change_undone", is_success=True, details={"passkeys_removed": removed})
+    takeover_mails.tell(uow, takeover, reverted, withdrawn, email=old_email)
     return one_time_tokens.issue(uow, TokenPurpose.RESET_PASSWORD, user.id, old_email)
+
+
+def _takeover(uow: UnitOfWork, user_id: UUID, token: OneTimeToken) -> Takeover:
+    """Return what the account held at the wish, and since when that is no longer so.
+
+    A token of an earlier version says it of the change, by the ids of the memberships.
+    """
+    if "held" in token.data:
+        held = HeldAccess.read(token.data["held"])
+        return Takeover(user_id=user_id, since=datetime.fromisoformat(token.data["requested_at"]), held=held)
+    roles = {
+        membership.organization_id: token.data["memberships"][str(membership.id)]
+        for membership in uow.members.of_account(user_id)
+        if str(membership.id) in token.data["memberships"]
+    }
+    return Takeover(user_id=user_id, since=token.created_at, held=HeldAccess(roles=roles, grants={}))

@@ -5,8 +5,9 @@ account that proves an address first has it. Opening the mailed link shows both 
 button makes the change. Sessions stay (decisions 3.10).
 
 The present address, if it is verified, gets a notice of the wish with a link that drops it, and after the change
-another one that undoes it (`email_change_undo.py`). Whatever ends the other sessions of an account drops the wish too,
-so that a person who is locked out leaves none behind (`core/sessions/sessions.py`).
+another one that undoes it (`email_change_undo.py`), for which the wish records what the account held. Whatever ends the
+other sessions of an account drops the wish too, so that a person who is locked out leaves none behind
+(`core/sessions/sessions.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest, Refusal
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
+from core.organizations import takeovers
 from core.secrets import hash_token
 from core.sessions import callers
 
@@ -36,6 +38,8 @@ TEXTS: Final = LinkTexts(
     " the one that you want, change it again.",
     expired="This link has expired. It was valid for 24 hours; sign in and change your address again.",
 )
+# What a request records for undoing the change.
+_RECORDED: Final = frozenset({"memberships", "is_platform_owner", "requested_at", "held", "signed_in_at"})
 DROP_TEXTS: Final = LinkTexts(
     unknown="This link is not valid. Open it exactly as it appears in the mail.",
     used="This link was used already, or is no longer needed. If the change was made, the later mail to this address"
@@ -98,7 +102,7 @@ def request(uow: UnitOfWork, email: str, *, tells_taken: bool = True) -> Profile
         replace(user, email=address),
         TokenPurpose.CHANGE_EMAIL,
         MailTemplate.VERIFY_NEW_EMAIL,
-        data={"signed_in_at": caller.authenticated_at.isoformat()},
+        data={"signed_in_at": caller.authenticated_at.isoformat(), **_held(uow, user)},
     )
     if user.is_verified and not user.is_disowned:
         # A stranger's mailbox that was entered by mistake gets no say about the account.
@@ -144,7 +148,8 @@ def confirm(
         return AddressProvedElsewhere()
     addresses.withdraw_links(uow, user.id)
     if user.is_verified and not user.is_disowned:
-        held = _held(uow, user) | {"signed_in_at": link.token.data["signed_in_at"]}
+        # The request of an earlier version does not say what the account held then.
+        held = _held(uow, user) | {name: value for name, value in link.token.data.items() if name in _RECORDED}
         _notify(uow, user, TokenPurpose.UNDO_EMAIL_CHANGE, MailTemplate.EMAIL_CHANGED, held)
     uow.mfa_events.add(user.id, "email_changed", is_success=True, details={})
     return ChangedAddress(email=address)
@@ -175,11 +180,14 @@ def _inspect(uow: UnitOfWork, token: str) -> RequestedChange:
 
 
 def _held(uow: UnitOfWork, user: User) -> dict[str, Any]:
-    """Return what an account may do at the moment of the change; what it is given later is not given back with it."""
+    """Return what an account may do at the moment of the request; what it is given later is not given back with it."""
     memberships = uow.members.of_account(user.id)
     return {
+        # For processes of an earlier version, which read nothing else of this.
         "memberships": {str(membership.id): membership.role for membership in memberships},
         "is_platform_owner": user.is_platform_owner,
+        "requested_at": uow.now.isoformat(),
+        "held": takeovers.held_by(uow, user.id).stored(),
     }
 
 

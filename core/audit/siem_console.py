@@ -31,12 +31,14 @@ if TYPE_CHECKING:
 class SiemThroughput:
     """What the receiver has taken, repeated entries included, and last at once; None when it took nothing.
 
-    `waiting_since` is when the first sealed entry was written that is not sent; None without one.
+    `waiting_since` is when the first sealed entry was written that is not sent; None without one. `off_reason` is why
+    the stream was switched off by itself; None when it was not.
     """
 
     sent_entries: int
     last_sent_entries: int | None
     waiting_since: datetime | None
+    off_reason: str | None = None
 
 
 def look_at(uow: UnitOfWork, slug: str) -> tuple[SiemConfiguration, SiemThroughput] | None:

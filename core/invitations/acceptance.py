@@ -234,16 +234,25 @@ def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_signup: b
             provider=_PROVIDER,
             service_id=None,
         )
-    for action, target_id in ((AuditAction.INVITATION_ACCEPTED, invitation.id), (AuditAction.USER_JOINED, user.id)):
-        uow.record(
-            action,
-            target_id,
-            organization_id=organization_id,
-            actor_user_id=actor_id,
-            actor_email=actor_email,
-            event_only={"invitation_id": str(invitation.id), "user_id": str(user.id)},
-            role=role,
-        )
+    uow.record(
+        AuditAction.INVITATION_ACCEPTED,
+        invitation.id,
+        organization_id=organization_id,
+        actor_user_id=actor_id,
+        actor_email=actor_email,
+        event_only={"invitation_id": str(invitation.id)},
+        user_id=str(user.id),
+        role=role,
+    )
+    uow.record(
+        AuditAction.USER_JOINED,
+        user.id,
+        organization_id=organization_id,
+        actor_user_id=actor_id,
+        actor_email=actor_email,
+        event_only={"invitation_id": str(invitation.id), "user_id": str(user.id)},
+        role=role,
+    )
 
 
 def _prevent_misuse(

@@ -38,6 +38,8 @@ class MailTemplate(StrEnum):
     EMAIL_CHANGE_REQUESTED = "email_change_requested"
     EMAIL_CHANGED = "email_changed"
     EMAIL_CHANGED_BY_ORGANIZATION = "email_changed_by_organization"
+    TAKEOVER_UNDONE = "takeover_undone"
+    MEMBER_TAKEOVER_UNDONE = "member_takeover_undone"
     RESET_PASSWORD = "reset_password"  # noqa: S105 - the name of a template, not a secret
     CHOOSE_PASSWORD = "choose_password"  # noqa: S105 - likewise
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 - likewise
@@ -80,6 +82,10 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     # The only way to get the account back, mailed to the proved address that it leaves: no stranger can cause it.
     MailTemplate.EMAIL_CHANGED: (),
     MailTemplate.EMAIL_CHANGED_BY_ORGANIZATION: _TO_ADDRESS,
+    # One for each change of address that is undone, to the address that gets the account back.
+    MailTemplate.TAKEOVER_UNDONE: (),
+    # A member can change an address and undo that again and again.
+    MailTemplate.MEMBER_TAKEOVER_UNDONE: _TO_ADDRESS,
     MailTemplate.RESET_PASSWORD: _TO_ADDRESS,
     MailTemplate.CHOOSE_PASSWORD: _TO_ADDRESS,
     MailTemplate.PASSWORD_CHANGED: _TO_ADDRESS,

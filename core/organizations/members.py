@@ -6,10 +6,9 @@ of ownership in `ownership.py`, invitations in `core/invitations/`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -192,10 +191,13 @@ def leave_unconfirmed(uow: UnitOfWork, membership: Membership, email: str) -> No
     _end(uow, membership, actor_user_id=membership.user_id, actor_email=email, left=True)
 
 
-def remove_everywhere(
-    uow: UnitOfWork, user_id: UUID, *, reason: str, kept: Mapping[str, str] = MappingProxyType({})
-) -> bool:
-    """End a user's memberships except those kept, by their ids and roles; return False when one is an ownership.
+def end_membership(uow: UnitOfWork, membership: Membership, *, reason: str) -> None:
+    """End a membership for a reason that is recorded; the organization is locked."""
+    _end(uow, membership, reason=reason)
+
+
+def remove_everywhere(uow: UnitOfWork, user_id: UUID, *, reason: str) -> bool:
+    """End a user's memberships; return False when one is an ownership.
 
     Then none ends, because an organization always has an owner. The sessions of the user are not ended.
     """
@@ -204,7 +206,7 @@ def remove_everywhere(
         # Under this lock the user cannot become the owner meanwhile.
         uow.organizations.lock(organization_id)
         membership = uow.members.of_user(organization_id, user_id)
-        if membership is not None and kept.get(str(membership.id)) != membership.role:
+        if membership is not None:
             ending.append(membership)
     if any(membership.role == OWNER for membership in ending):
         return False

@@ -94,6 +94,12 @@ class Organization:
             self, status=OrganizationStatus.SUSPENDED, suspended_at=at, suspension_reason=reason, updated_at=at
         )
 
+    def suspended_for_review(self, reason: str, *, at: datetime) -> Organization:
+        """Return the organization, active or not approved yet, as suspended until the platform has looked at it."""
+        return replace(
+            self, status=OrganizationStatus.SUSPENDED, suspended_at=at, suspension_reason=reason, updated_at=at
+        )
+
     def activated(self, *, at: datetime) -> Organization:
         """Return the organization as active again; from then on only the audit log has the reason of the suspension."""
         self._require(OrganizationStatus.SUSPENDED, "activated")

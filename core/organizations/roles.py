@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, Conflict, Forbidden, NotFound, all_valid
 from core.events.actions import AuditAction
@@ -194,7 +194,7 @@ def change(
     uow.roles.save(authorized.organization.id, after)
     if set(before.permissions) - set(after.permissions):
         inviters.withdraw_of_role(uow, authorized.organization.id, role_slug, frozenset(after.permissions))
-    _record(uow, authorized, "role_updated", after)
+    _record(uow, authorized, "role_updated", after, old_permissions=before.permissions)
     return after
 
 
@@ -245,14 +245,14 @@ def _require_having(authorized: OrganizationAccess, changed: Iterable[Capability
         )
 
 
-def _record(uow: UnitOfWork, authorized: OrganizationAccess, change: str, role: Role) -> None:
+def _record(uow: UnitOfWork, authorized: OrganizationAccess, change: str, role: Role, **audit_only: Any) -> None:
     """Record a change to a role as one to the organization: operations 6.3 has no action of its own for roles."""
     organization_id = authorized.organization.id
     uow.record(
         AuditAction.ORGANIZATION_UPDATED,
         organization_id,
         organization_id=organization_id,
-        audit_only={"role_name": role.name, "permissions": role.permissions},
+        audit_only={"role_name": role.name, "permissions": role.permissions, **audit_only},
         change=change,
         role_slug=role.slug,
     )

@@ -183,7 +183,8 @@ def grant(
     )
     if not uow.service_grants.put(service, granted):
         raise ServiceUnknown
-    _record(uow, service, user_id, "access_granted", relation=relation)
+    replaced = before.relation.value if before is not None else None
+    _record(uow, service, user_id, "access_granted", relation=relation, old_relation=replaced)
     return granted
 
 
@@ -209,12 +210,24 @@ def _service(uow: UnitOfWork, authorized: OrganizationAccess, slug: str) -> Serv
     return service
 
 
-def _record(uow: UnitOfWork, service: Service, user_id: UUID, change: str, *, relation: ServiceRelation) -> None:
-    """Record a grant as a change to its service: operations 6.3 has no action of its own for grants."""
+def _record(
+    uow: UnitOfWork,
+    service: Service,
+    user_id: UUID,
+    change: str,
+    *,
+    relation: ServiceRelation,
+    old_relation: str | None = None,
+) -> None:
+    """Record a grant as a change to its service: operations 6.3 has no action of its own for grants.
+
+    The log alone names the relation that was replaced; undoing a takeover of the account goes back to it.
+    """
     uow.record(
         AuditAction.SERVICE_UPDATED,
         service.id,
         organization_id=service.organization_id,
+        audit_only={"old_relation": old_relation} if old_relation is not None else None,
         event_only={"service_id": str(service.id)},
         service_slug=service.slug,
         change=change,

@@ -72,7 +72,7 @@ class WebhookHealth:
     """A webhook with the deliveries of its last 24 hours, the current one included.
 
     `p95_ms` is how long 95 of 100 attempts took at most, None without any. Until `previous_until` the secret before
-    the present one signs as well.
+    the present one signs as well. `off_reason` is why it was switched off by itself; None when it was not.
     """
 
     webhook: Webhook
@@ -81,6 +81,7 @@ class WebhookHealth:
     previous_until: datetime | None
     last_failure_at: datetime | None
     last_error: str | None
+    off_reason: str | None = None
 
     @property
     def counts(self) -> DeliveryCounts:
@@ -121,6 +122,7 @@ def show(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookHealth:
         previous_until=figures.previous_until,
         last_failure_at=figures.last_failure_at,
         last_error=figures.last_error,
+        off_reason=figures.off_reason,
     )
 
 
@@ -132,6 +134,7 @@ class HealthFigures:
     previous_until: datetime | None
     last_failure_at: datetime | None
     last_error: str | None
+    off_reason: str | None
 
 
 def first_hour(now: datetime) -> datetime:

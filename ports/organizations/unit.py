@@ -19,6 +19,9 @@ from ports.organizations.settings.branding_versions import BrandingVersions
 from ports.organizations.settings.domain import CustomDomains
 from ports.organizations.settings.smtp import MailServers
 from ports.organizations.setup_links import SetupLinks
+from ports.organizations.takeover_credentials import TakeoverCredentials
+from ports.organizations.takeover_mails import TakeoverRecords
+from ports.organizations.takeovers import Takeovers
 from ports.organizations.tiers import Tiers
 
 
@@ -69,6 +72,15 @@ class OrganizationsUnit(Protocol):
 
     @property
     def made_credentials(self) -> MadeCredentials: ...
+
+    @property
+    def takeovers(self) -> Takeovers: ...
+
+    @property
+    def takeover_credentials(self) -> TakeoverCredentials: ...
+
+    @property
+    def takeover_records(self) -> TakeoverRecords: ...
 
     @property
     def relations(self) -> Relations: ...

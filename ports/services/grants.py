@@ -1,7 +1,6 @@
 """Storage of service grants."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -36,8 +35,4 @@ class ServiceGrants(Protocol):
 
     def remove(self, service: Service, user_id: UUID) -> ServiceRelation | None:
         """Delete a grant and return its relation; None when there is none, as for the loser of concurrent calls."""
-        ...
-
-    def remove_given_since(self, user_id: UUID, moment: datetime) -> None:
-        """Delete what a user was granted since a moment, in all organizations."""
         ...

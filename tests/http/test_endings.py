@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from core.endings import ENDED_BY, Cause, Issued
+from core.secrets import Secret
 from tests.world.builder import PASSWORD
 from tests.world.directory import insert_directory
 from tests.world.issued import Everything, issue_everything
@@ -75,6 +78,57 @@ async def sign_out_elsewhere(one: Everything) -> None:
     assert answer.status == 204, answer.text
 
 
+async def undo_of_later(one: Everything) -> None:
+    await _undo(one, since=one.world.clock() - timedelta(days=1))
+
+
+async def undo_of_earlier(one: Everything) -> None:
+    one.world.clock.advance(timedelta(minutes=1))
+    await _undo(one, since=one.world.clock())
+
+
+async def _undo(one: Everything, *, since: datetime) -> None:
+    """Undo a change of the address that was requested then, when only what was there held."""
+    roles = {str(one.team.organization_id): "member"} if since == one.world.clock() else {}
+    grants = (
+        dict.fromkeys(map(str, (row[0] for row in one.world.rows("SELECT id FROM services"))), "viewer")
+        if roles
+        else {}
+    )
+    data = {
+        "memberships": {},
+        "is_platform_owner": False,
+        "signed_in_at": "2026-01-01T00:00:00+00:00",
+        "requested_at": since.isoformat(),
+        "held": {"roles": roles, "grants": grants},
+    }
+    one.world.connection.execute(
+        """
+        INSERT INTO one_time_tokens (token_hash, purpose, user_id, email, data, created_at, expires_at)
+        VALUES (%s, 'undo_email_change', %s, 'ada@before.example', %s, %s, %s)
+        """,
+        (
+            hashlib.sha256(RESET_TOKEN.encode()).digest(),
+            one.user_id,
+            Jsonb(data),
+            since,
+            one.world.clock() + timedelta(days=1),
+        ),
+    )
+    # The undo reads since when the app is there, with its secret.
+    one.world.connection.execute("UPDATE totp_secrets SET enabled_at = NULL")
+    await one.world.installation.database.transact(
+        lambda uow: uow.totp_secrets.put_pending(one.user_id, Secret("JBSWY3DPEHPK3PXP"), at=uow.now)
+    )
+    one.world.connection.execute("UPDATE totp_secrets SET enabled_at = created_at")
+    answer = await one.world.client.post(
+        "/auth/undo-email-change",
+        data=f"token={RESET_TOKEN}".encode(),
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
+    assert answer.status == 200, answer.text
+
+
 async def close(one: Everything) -> None:
     # A member cannot close the account; what the membership brought along is none of this.
     one.world.connection.execute("DELETE FROM memberships WHERE confirmed_at IS NOT NULL AND role <> 'owner'")
@@ -131,6 +185,8 @@ CARRIED_OUT: dict[Cause, Callable[[Everything], Awaitable[None]]] = {
     Cause.FIRST_PROOF: first_proof,
     Cause.PASSWORD_RESET: reset_password,
     Cause.SIGN_OUT_ELSEWHERE: sign_out_elsewhere,
+    Cause.UNDO_OF_LATER: undo_of_later,
+    Cause.UNDO_OF_EARLIER: undo_of_earlier,
     Cause.CLOSING: close,
     Cause.ANONYMIZATION: anonymize,
     Cause.ACCOUNT_DELETION: delete_account,

@@ -79,7 +79,7 @@ EVENTS: Final = """
 """
 # The seal after the position names the entry, and so its month.
 THROUGHPUT: Final = """
-    SELECT s.sent_entries, s.last_sent_entries,
+    SELECT s.sent_entries, s.last_sent_entries, s.off_reason,
            (SELECT   e.created_at
             FROM     audit_seals n
             CROSS    JOIN LATERAL (SELECT entry.created_at
@@ -137,6 +137,7 @@ class PostgresSiemStreams(Aggregate):
             SET    provider = excluded.provider, endpoint = excluded.endpoint, options = excluded.options,
                    token_sealed = CASE WHEN %(keeps_token)s THEN stream.token_sealed ELSE excluded.token_sealed END,
                    event_filter = excluded.event_filter, enabled = excluded.enabled, failures = 0, last_error = NULL,
+                   off_reason = CASE WHEN NOT excluded.enabled THEN stream.off_reason END,
                    due_at = excluded.due_at, leased_until = NULL, updated_at = excluded.updated_at
             """,
             {

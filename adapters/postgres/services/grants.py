@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -108,11 +107,6 @@ class PostgresServiceGrants(Aggregate):
             (service.organization_id, service.id, user_id),
         )
         return ServiceRelation(relation) if relation is not None else None
-
-    def remove_given_since(self, user_id: UUID, moment: datetime) -> None:
-        self._connection.execute_later(
-            "DELETE FROM service_grants WHERE user_id = %s AND created_at >= %s", (user_id, moment)
-        )
 
 
 def _found_of(service: Service, part: str) -> dict[str, Any]:

@@ -66,7 +66,7 @@ FIGURES: Final = """
                     ORDER BY attempted_at DESC
                     LIMIT    %(attempts_max)s) AS newest) AS p95_ms,
            CASE WHEN w.previous_secret_until > %(now)s THEN w.previous_secret_until END AS previous_until,
-           failure.attempted_at AS last_failure_at, failure.error AS last_error
+           failure.attempted_at AS last_failure_at, failure.error AS last_error, w.off_reason
     FROM   webhooks w
     LEFT JOIN LATERAL (
         SELECT   attempted_at, error

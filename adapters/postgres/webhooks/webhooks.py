@@ -61,7 +61,8 @@ class PostgresWebhooks(Aggregate):
         return self._changes_one(
             f"""
             UPDATE webhooks
-            SET    {assignments(Webhook, without=("id", "created_at"))}
+            SET    {assignments(Webhook, without=("id", "created_at"))},
+                   off_reason = CASE WHEN NOT %(is_active)s THEN off_reason END
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
             AND    NOT EXISTS (SELECT FROM webhooks other
                                WHERE  other.organization_id = %(organization_id)s AND other.name = %(name)s

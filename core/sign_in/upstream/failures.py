@@ -42,6 +42,7 @@ class ConnectionProgress:
 
     `checked_at` is None before a check, and `problem` what the check found. `failing_since` is the first failure after
     the last sign-in, as far as it is known, and as far as it is no matter of one sign-in; None when there is none.
+    `off_reason` is why it was switched off by itself; None when it was not.
     """
 
     connection_id: UUID
@@ -49,6 +50,7 @@ class ConnectionProgress:
     problem: ProviderProblem | None
     last_sign_in_at: datetime | None
     failing_since: datetime | None
+    off_reason: str | None = None
 
 
 def note(

@@ -18,6 +18,8 @@ KINDS: Final = {
     MailTemplate.EMAIL_CHANGE_REQUESTED: marked("Change of address requested"),
     MailTemplate.EMAIL_CHANGED: marked("Address changed"),
     MailTemplate.EMAIL_CHANGED_BY_ORGANIZATION: marked("Address changed by an organization"),
+    MailTemplate.TAKEOVER_UNDONE: marked("Account recovered from another person"),
+    MailTemplate.MEMBER_TAKEOVER_UNDONE: marked("Account of a member recovered from another person"),
     MailTemplate.RESET_PASSWORD: marked("Link to choose a new password"),
     MailTemplate.CHOOSE_PASSWORD: marked("Link to choose a first password"),
     MailTemplate.PASSWORD_CHANGED: marked("Password changed"),

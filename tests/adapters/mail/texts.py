@@ -16,6 +16,7 @@ from core.credentials.user_agents import UNKNOWN
 from core.mail.mail import NEUTRAL_NAMES
 from core.organizations.made_credentials import MadeCredentialKind
 from core.organizations.memberships import BUILT_IN_ROLES
+from core.organizations.takeover_mails import KINDS as TAKEOVER_KINDS
 
 FUNCTIONS = {"_", "gettext", "ngettext"}
 
@@ -40,7 +41,14 @@ def tree(name: str) -> nodes.Template:
 
 def texts_of_mails() -> set[str]:
     """Return every text of mails; a plural follows its singular after a zero character."""
-    of_data = {*mail_texts.REASONS, *MadeCredentialKind, *NEUTRAL_NAMES.values(), *BUILT_IN_ROLES, UNKNOWN}
+    of_data = {
+        *mail_texts.REASONS,
+        *MadeCredentialKind,
+        *TAKEOVER_KINDS,
+        *NEUTRAL_NAMES.values(),
+        *BUILT_IN_ROLES,
+        UNKNOWN,
+    }
     return {*_texts_of_templates(), *_texts_of_the_renderer(), *of_data}
 
 

@@ -228,6 +228,7 @@ def test_every_mail_declares_its_limits() -> None:
     assert [template for template, limits in messages.LIMITS.items() if not limits] == [
         MailTemplate.TEST,
         MailTemplate.EMAIL_CHANGED,
+        MailTemplate.TAKEOVER_UNDONE,
         MailTemplate.SAML_CERTIFICATE_ENDING,
         MailTemplate.CONNECTION_KEY_ENDING,
         MailTemplate.UPSTREAM_METADATA_ENDING,

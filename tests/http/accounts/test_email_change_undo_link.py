@@ -47,13 +47,6 @@ class TestAnAccountThatGoverns:
 
         await self.assert_refused(victim)
 
-    async def test_the_founder_of_an_organization_since_the_change_is_left_alone(self, victim: Victim) -> None:
-        await victim.take_over()
-        body = {"slug": "acme", "name": "Acme"}
-        assert (await victim.world.client.post("/api/organizations", token=victim.token, body=body)).status == 200
-
-        await self.assert_refused(victim)
-
     async def test_a_member_who_became_the_owner_since_is_left_alone_with_all_memberships(
         self, victim: Victim, world: World
     ) -> None:

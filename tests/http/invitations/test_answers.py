@@ -37,8 +37,9 @@ async def test_accepting_makes_the_invited_account_a_member_with_the_role(invite
     assert inviter.status(invitation) == "accepted"
     assert (await inviter.world.sign_in(GUEST, org_slug="acme")).claims["role"] == "admin"
     data = {"invitation_id": str(invitation.id), "user_id": str(guest_id), "role": "admin"}
-    for name, target in (("invitation.accepted", invitation.id), ("user.joined", guest_id)):
-        assert inviter.audit_entries(name) == [(str(target), guest_id, {"role": "admin"}, "127.0.0.1")]
+    accepted = {"user_id": str(guest_id)}
+    for name, target, more in (("invitation.accepted", invitation.id, accepted), ("user.joined", guest_id, {})):
+        assert inviter.audit_entries(name) == [(str(target), guest_id, {"role": "admin", **more}, "127.0.0.1")]
         assert inviter.world.events(name) == [(inviter.organization_id, GUEST, data)]
     # As for an account that is made: the organization learns that the person is new to it, and no more.
     assert len(inviter.world.events("user.signup.success")) == 1

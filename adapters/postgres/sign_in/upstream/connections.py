@@ -130,6 +130,7 @@ class PostgresUpstreamConnections(Aggregate):
             UPDATE upstream_connections
             SET    {assignments(ConnectionRecord, without=(*_COMPUTED, "id", "type", "created_at"))},
                    client_secret_sealed = coalesce(%(secret)s, client_secret_sealed),
+                   off_reason = CASE WHEN NOT %(enabled)s THEN off_reason END,
                    issuer_changed = issuer_changed AND %(secret)s::bytea IS NULL,
                    -- What was checked is not what is stored from now on.
                    checked_at = CASE WHEN (issuer, client_id, metadata_url, metadata_xml)

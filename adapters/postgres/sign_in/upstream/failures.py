@@ -84,7 +84,7 @@ class PostgresUpstreamFailures(Aggregate):
         return self._all(
             _progress,
             """
-            SELECT c.id AS connection_id, c.checked_at,
+            SELECT c.id AS connection_id, c.checked_at, c.off_reason,
                    CASE WHEN c.checked_at IS NOT NULL THEN c.check_problem END AS problem,
                    i.last_sign_in_at,
                    CASE WHEN f.failing_since IS NOT NULL

@@ -1,0 +1,201 @@
+"""What was made with the power of takeovers, in the tables of credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, LiteralString
+from uuid import UUID
+
+from adapters.postgres.organizations.made_credentials import label_of
+from adapters.postgres.organizations.takeovers import ACTING, acting_values
+from adapters.postgres.transaction import Aggregate
+from core.organizations.made_credentials import MadeCredentialKind
+from core.organizations.takeover_credentials import MadeThing
+from core.organizations.takeovers import Acting
+
+# Of rows `t` that name who made them when.
+_MADE_SINCE: Final = "t.organization_id = a.organization_id AND t.created_by = a.user_id AND t.created_at >= a.since"
+# Of rows that name who made them or let them lead elsewhere; without the time of that, the last change counts.
+_SET_SINCE: Final = """
+    t.organization_id = a.organization_id AND t.made_by = a.user_id AND coalesce(t.made_at, t.updated_at) >= a.since
+"""
+
+
+class PostgresTakeoverCredentials(Aggregate):
+    """The port `TakeoverCredentials`."""
+
+    def withdraw_invitations(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        return self._ended(
+            "invitation",
+            f"""
+            UPDATE    invitations t
+            SET       status = 'cancelled', answered_at = %(now)s, token_sealed = NULL
+            FROM      {ACTING}
+            WHERE     t.organization_id = a.organization_id AND t.invited_by = a.user_id AND t.created_at >= a.since
+              AND     t.status = 'pending'
+            RETURNING t.organization_id, t.id, t.email AS label
+            """,  # noqa: S608 - made of constants alone
+            acting,
+        )
+
+    def withdraw_setup_links(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        found = self._ended(
+            "setup link",
+            f"""
+            DELETE    FROM setup_links t
+            USING     {ACTING}
+            WHERE     {_MADE_SINCE}
+            RETURNING t.organization_id, t.id, array_to_string(t.parts, ', ') AS label
+            """,  # noqa: S608 - likewise
+            acting,
+        )
+        return [
+            _with_details(one, setup_link={"id": str(one.id), "parts": one.label.split(", "), "action": "revoked"})
+            for one in found
+        ]
+
+    def withdraw_organization_keys(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        return self._ended(
+            "management key",
+            f"""
+            DELETE    FROM organization_keys t
+            USING     {ACTING}
+            WHERE     {_MADE_SINCE}
+            RETURNING t.organization_id, t.id, t.prefix AS label, t.name AS key_name, t.prefix AS key_prefix
+            """,  # noqa: S608 - likewise
+            acting,
+        )
+
+    def withdraw_api_keys(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        return self._ended(
+            MadeCredentialKind.API_KEY,
+            f"""
+            DELETE    FROM api_keys t
+            USING     {ACTING}, services s
+            WHERE     {_MADE_SINCE} AND s.organization_id = t.organization_id AND s.id = t.service_id
+            RETURNING t.organization_id, t.id, t.prefix || ' of the service ' || s.slug AS label,
+                      t.id::text AS api_key_id, s.id::text AS service_id, s.slug AS service_slug, t.name,
+                      t.permissions
+            """,  # noqa: S608 - likewise
+            acting,
+        )
+
+    def withdraw_scim_tokens(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        return self._ended(
+            MadeCredentialKind.SCIM_TOKEN,
+            f"""
+            DELETE    FROM scim_tokens t
+            USING     {ACTING}
+            WHERE     {_MADE_SINCE}
+            RETURNING t.organization_id, t.id, t.prefix AS label, t.id::text AS scim_token_id,
+                      t.name AS scim_token_name, t.prefix AS scim_token_prefix
+            """,  # noqa: S608 - likewise
+            acting,
+        )
+
+    def replace_client_secrets(self, acting: Sequence[Acting], secret_hash: bytes) -> Sequence[MadeThing]:
+        found = self._ended(
+            MadeCredentialKind.CLIENT_SECRET,
+            f"""
+            UPDATE    services t
+            SET       client_secret_hash = %(secret_hash)s, client_secret_made_by = NULL, updated_at = %(now)s
+            FROM      {ACTING}
+            WHERE     t.organization_id = a.organization_id AND t.client_secret_made_by = a.user_id
+              AND     coalesce(t.client_secret_made_at, t.updated_at) >= a.since AND t.client_secret_hash IS NOT NULL
+            RETURNING t.organization_id, t.id, 'of the service ' || t.slug AS label, t.slug AS service_slug
+            """,  # noqa: S608 - likewise
+            acting,
+            secret_hash=secret_hash,
+        )
+        return [_with_details(one, change="client_secret_withdrawn") for one in found]
+
+    def switch_webhooks_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
+        found = self._ended(
+            MadeCredentialKind.WEBHOOK,
+            f"""
+            UPDATE    webhooks t
+            SET       is_active = false, off_reason = %(reason)s, updated_at = %(now)s
+            FROM      {ACTING}
+            WHERE     {_SET_SINCE} AND t.is_active
+            RETURNING t.organization_id, t.id, 'to ' AS label, t.url, t.id::text AS webhook_id,
+                      t.name AS webhook_name
+            """,  # noqa: S608 - likewise
+            acting,
+            reason=reason,
+        )
+        return [
+            _with_details(
+                one, change="webhook_switched_off", webhook_host=one.label.removeprefix("to "), is_active=False
+            )
+            for one in found
+        ]
+
+    def switch_streams_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
+        found = self._ended(
+            MadeCredentialKind.SIEM_STREAM,
+            f"""
+            UPDATE    siem_streams t
+            SET       enabled = false, off_reason = %(reason)s, due_at = NULL, leased_until = NULL,
+                      updated_at = %(now)s
+            FROM      {ACTING}
+            WHERE     {_SET_SINCE} AND t.enabled
+            RETURNING t.organization_id, t.id, 'to ' AS label, t.endpoint AS url, t.provider
+            """,  # noqa: S608 - likewise
+            acting,
+            reason=reason,
+        )
+        return [_with_details(one, host=one.label.removeprefix("to "), enabled=False) for one in found]
+
+    def switch_connections_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
+        found = self._ended(
+            MadeCredentialKind.CONNECTION,
+            f"""
+            WITH off AS (
+                UPDATE    upstream_connections t
+                SET       enabled = false, off_reason = %(reason)s, updated_at = %(now)s
+                FROM      {ACTING}
+                WHERE     {_SET_SINCE}
+                RETURNING t.organization_id, t.id, t.issuer, t.name),
+              unlinked AS (
+                DELETE FROM identities i USING off
+                WHERE  i.organization_id = off.organization_id AND i.connection_id = off.id
+                  AND  i.linked_at >= %(first)s)
+            SELECT organization_id, id, 'to ' AS label, coalesce(issuer, '') AS url, id::text AS provider_id,
+                   name AS provider_name, issuer
+            FROM   off
+            """,  # noqa: S608 - likewise
+            acting,
+            reason=reason,
+            first=min(one.since for one in acting),
+        )
+        return [_with_details(one, enabled=False) for one in found]
+
+    def _ended(
+        self, kind: str, statement: LiteralString, acting: Sequence[Acting], **given: Any
+    ) -> Sequence[MadeThing]:
+        rows = self._rows(statement, acting_values(acting) | {"now": self._transaction.now} | given)
+        return [_made(kind, row) for row in sorted(rows, key=_place)]
+
+
+def _place(row: Mapping[str, Any]) -> tuple[UUID, UUID]:
+    return row["organization_id"], row["id"]
+
+
+def _made(kind: str, row: dict[str, Any]) -> MadeThing:
+    return MadeThing(
+        kind=kind,
+        organization_id=row.pop("organization_id"),
+        id=row.pop("id"),
+        label=label_of(row.pop("label"), row.pop("url", None)),
+        recorded=row,
+    )
+
+
+def _with_details(made: MadeThing, **details: Any) -> MadeThing:
+    return MadeThing(
+        kind=made.kind,
+        organization_id=made.organization_id,
+        id=made.id,
+        label=made.label,
+        recorded={**made.recorded, **details},
+    )

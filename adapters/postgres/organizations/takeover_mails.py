@@ -1,0 +1,135 @@
+"""What the mails about undone takeovers list, from the tables of credentials and the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from adapters.postgres.organizations.made_credentials import label_of
+from adapters.postgres.transaction import Aggregate
+from core.ids import first_id_since
+from core.organizations.takeover_mails import DatedThing, Recipient, RecordedChange
+
+# Like `VALID` of the credentials that leavers have made, with when each was made, and with what ends with its maker.
+_MADE: Final = """
+    SELECT made.kind, made.organization_id, made.label, made.url, made.made_at
+    FROM   unnest(%(organizations)s::uuid[]) AS o (id)
+    CROSS  JOIN LATERAL (
+        SELECT 'invitation' AS kind, organization_id, email AS label, NULL AS url, created_at AS made_at
+        FROM   invitations
+        WHERE  organization_id = o.id AND invited_by = %(user_id)s AND status = 'pending' AND expires_at > %(now)s
+        UNION  ALL
+        SELECT 'setup link', organization_id, array_to_string(parts, ', '), NULL, created_at
+        FROM   setup_links
+        WHERE  organization_id = o.id AND created_by = %(user_id)s AND expires_at > %(now)s
+        UNION  ALL
+        SELECT 'API key', k.organization_id, k.prefix || ' of the service ' || s.slug, NULL, k.created_at
+        FROM   api_keys k
+        JOIN   services s ON s.organization_id = k.organization_id AND s.id = k.service_id
+        WHERE  k.organization_id = o.id AND k.created_by = %(user_id)s
+          AND  (k.expires_at IS NULL OR k.expires_at > %(now)s)
+        UNION  ALL
+        SELECT 'SCIM token', organization_id, prefix, NULL, created_at
+        FROM   scim_tokens
+        WHERE  organization_id = o.id AND created_by = %(user_id)s AND (expires_at IS NULL OR expires_at > %(now)s)
+        UNION  ALL
+        SELECT 'client secret', organization_id, 'of the service ' || slug, NULL,
+               coalesce(client_secret_made_at, updated_at)
+        FROM   services
+        WHERE  organization_id = o.id AND client_secret_made_by = %(user_id)s AND client_secret_hash IS NOT NULL
+        UNION  ALL
+        SELECT 'webhook', organization_id, 'to ', url, coalesce(made_at, updated_at)
+        FROM   webhooks
+        WHERE  organization_id = o.id AND made_by = %(user_id)s AND is_active
+        UNION  ALL
+        SELECT 'SIEM stream', organization_id, 'to ', endpoint, coalesce(made_at, updated_at)
+        FROM   siem_streams
+        WHERE  organization_id = o.id AND made_by = %(user_id)s AND enabled
+        UNION  ALL
+        SELECT 'connection', organization_id, 'to ', coalesce(issuer, ''), coalesce(made_at, updated_at)
+        FROM   upstream_connections
+        WHERE  organization_id = o.id AND made_by = %(user_id)s AND enabled) AS made
+    WHERE  made.made_at >= %(begin)s AND made.made_at < %(end)s
+    ORDER  BY made.made_at, made.kind, made.label
+"""
+# What an entry was done to, in the words of what it has: none of them is a text that its maker has chosen freely.
+_CHANGES: Final = """
+    SELECT e.organization_id, e.action, e.created_at AS at,
+           concat_ws(' ', e.details ->> 'change', e.details ->> 'invited_email', e.details ->> 'service_slug',
+                     e.details ->> 'role_slug', e.details ->> 'key_prefix', e.details ->> 'scim_token_prefix',
+                     e.details ->> 'webhook_host', e.details ->> 'host', e.details ->> 'domain',
+                     CASE WHEN e.details ? 'old_role'
+                          THEN concat_ws(' ', u.email, e.details ->> 'old_role', '→', e.details ->> 'new_role') END)
+           AS what
+    FROM   unnest(%(organizations)s::uuid[]) AS o (id)
+    CROSS  JOIN LATERAL (
+        SELECT   id, organization_id, action, target_id, details, created_at
+        FROM     audit_entries
+        WHERE    organization_id = o.id AND actor_user_id = %(user_id)s AND id >= %(first_id)s
+          AND    created_at >= %(since)s AND NOT details ? 'impersonator_id'
+        ORDER BY id DESC
+        LIMIT    %(limit)s) AS e
+    LEFT   JOIN users u ON e.action = 'user.role_updated' AND u.id = e.target_id::uuid
+    ORDER  BY e.id
+"""
+_RECIPIENTS: Final = """
+    SELECT m.organization_id, u.email, u.language
+    FROM   unnest(%(organizations)s::uuid[]) AS o (id)
+    CROSS  JOIN LATERAL (
+        SELECT   organization_id, user_id
+        FROM     memberships
+        WHERE    organization_id = o.id AND role IN ('owner', 'admin') AND suspended_at IS NULL
+          AND    confirmed_at IS NOT NULL AND user_id <> %(except_user_id)s
+        ORDER BY role DESC, created_at, id
+        LIMIT    %(limit)s) AS m
+    JOIN   users u ON u.id = m.user_id
+    WHERE  u.deactivated_at IS NULL
+    ORDER  BY u.email, m.organization_id
+"""
+
+
+class PostgresTakeoverRecords(Aggregate):
+    """The port `TakeoverRecords`."""
+
+    def made_between(
+        self, user_id: UUID, organization_ids: Sequence[UUID], *, begin: datetime, end: datetime
+    ) -> Sequence[DatedThing]:
+        return self._all(
+            _dated,
+            _MADE,
+            {
+                "user_id": user_id,
+                "organizations": list(organization_ids),
+                "begin": begin,
+                "end": end,
+                "now": self._transaction.now,
+            },
+        )
+
+    def changes_since(
+        self, user_id: UUID, organization_ids: Sequence[UUID], *, since: datetime, limit: int
+    ) -> Sequence[RecordedChange]:
+        return self._all(
+            RecordedChange,
+            _CHANGES,
+            {
+                "user_id": user_id,
+                "organizations": list(organization_ids),
+                "since": since,
+                "first_id": first_id_since(since),
+                "limit": limit,
+            },
+        )
+
+    def recipients(self, organization_ids: Sequence[UUID], *, except_user_id: UUID, limit: int) -> Sequence[Recipient]:
+        return self._all(
+            Recipient,
+            _RECIPIENTS,
+            {"organizations": list(organization_ids), "except_user_id": except_user_id, "limit": limit},
+        )
+
+
+def _dated(*, kind: str, organization_id: UUID, label: str, url: str | None, made_at: datetime) -> DatedThing:
+    return DatedThing(kind=kind, organization_id=organization_id, label=label_of(label, url), made_at=made_at)

@@ -1,0 +1,130 @@
+"""What was made with the power of a takeover: it is withdrawn, or switched off (decisions 3.13).
+
+What opens something by itself ends: invitations, setup links, keys, SCIM tokens, the secrets of services. What sends
+data or lets people in is switched off, and keeps its settings for the admins to look at. `takeovers.py` says who acted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
+from core.organizations.takeovers import REASON, Acting, RevertedAccess
+from core.secrets import hash_token
+from core.sessions import sessions
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeThing:
+    """Something that was made, or led elsewhere; `label` never contains a text of its maker.
+
+    `recorded` are the details by which an audit entry names it.
+    """
+
+    kind: str
+    organization_id: UUID
+    id: UUID
+    label: str
+    recorded: dict[str, Any]
+
+
+def withdraw(uow: UnitOfWork, reverted: RevertedAccess) -> Sequence[MadeThing]:
+    """Withdraw what was made with the power of a takeover; return what it was. The organizations are locked."""
+    acting = [
+        *reverted.acting,
+        # They came in the takeover, whatever let them in.
+        *(
+            Acting(organization_id=one.organization_id, user_id=one.user_id, key_id=None, since=reverted.since)
+            for one in reverted.suspended
+        ),
+    ]
+    if not acting:
+        return []
+    return [
+        *_withdraw_invitations(uow, acting),
+        *_withdraw_setup_links(uow, acting),
+        *_withdraw_keys(uow, acting),
+        *_withdraw_secrets(uow, acting),
+        *_switch_off(uow, acting),
+    ]
+
+
+def _withdraw_invitations(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    withdrawn = uow.takeover_credentials.withdraw_invitations(acting)
+    if withdrawn:
+        targets = [(one.organization_id, one.id) for one in withdrawn]
+        uow.record_each(AuditAction.INVITATION_REVOKED, targets, reason=REASON)
+    return withdrawn
+
+
+def _withdraw_setup_links(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    withdrawn = uow.takeover_credentials.withdraw_setup_links(acting)
+    for one in withdrawn:
+        _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one)
+    return withdrawn
+
+
+def _withdraw_keys(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    management_keys = uow.takeover_credentials.withdraw_organization_keys(acting)
+    for one in management_keys:
+        _record(uow, AuditAction.ORGANIZATION_KEY_DELETED, one.id, one, event_only={"key_id": str(one.id)})
+    api_keys = uow.takeover_credentials.withdraw_api_keys(acting)
+    for one in api_keys:
+        _record(uow, AuditAction.API_KEY_DELETED, one.id, one)
+    tokens = uow.takeover_credentials.withdraw_scim_tokens(acting)
+    for one in tokens:
+        _record(uow, AuditAction.SCIM_TOKEN_REVOKED, one.organization_id, one)
+    return [*management_keys, *api_keys, *tokens]
+
+
+def _withdraw_secrets(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Replace the secrets of services by one that is not known to any person, until an admin makes new ones."""
+    unknown = hash_token(uow.randomness.token().reveal())
+    withdrawn = uow.takeover_credentials.replace_client_secrets(acting, unknown)
+    for one in withdrawn:
+        _record(uow, AuditAction.SERVICE_UPDATED, one.id, one, event_only={"service_id": str(one.id)})
+    return withdrawn
+
+
+def _switch_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    webhooks = uow.takeover_credentials.switch_webhooks_off(acting, REASON)
+    for one in webhooks:
+        _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one)
+    streams = uow.takeover_credentials.switch_streams_off(acting, REASON)
+    for one in streams:
+        _record(uow, AuditAction.SIEM_CONFIGURED, one.organization_id, one)
+    connections = uow.takeover_credentials.switch_connections_off(acting, REASON)
+    for one in connections:
+        uow.unfinished_sign_ins.end_by_connection(one.organization_id, one.id)
+        ended = list(uow.sessions.revoke_by_connection(one.organization_id, one.id))
+        # A statement of its own: it finds what was begun while the ones above waited for a lock.
+        ended += uow.sessions.revoke_by_connection(one.organization_id, one.id)
+        sessions.record_ended_of(uow, ended, one.organization_id, connection_id=str(one.id))
+        _record(uow, AuditAction.UPSTREAM_CONNECTION_UPDATED, one.organization_id, one, sessions_ended=len(ended))
+    return [*webhooks, *streams, *connections]
+
+
+def _record(
+    uow: UnitOfWork,
+    action: AuditAction,
+    target_id: UUID,
+    made: MadeThing,
+    *,
+    event_only: dict[str, str] | None = None,
+    **details: Any,
+) -> None:
+    uow.record(
+        action,
+        target_id,
+        organization_id=made.organization_id,
+        event_only=event_only,
+        **made.recorded,
+        **details,
+        reason=REASON,
+    )

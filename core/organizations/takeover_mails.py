@@ -1,0 +1,157 @@
+"""What the mails about an undone takeover list: what was withdrawn, and what the owners and admins should look at.
+
+The account gets one mail about all of its organizations, and every other owner and admin one about theirs. What was
+made in the seven days before the takeover still works: the person had the account then, or the other person did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from core.lazy_dataclasses import dataclass
+from core.mail import mail
+from core.mail.mail import MailTemplate
+from core.organizations.made_credentials import SEPARATOR, MadeCredentialKind
+from core.organizations.takeover_credentials import MadeThing
+from core.organizations.takeovers import RevertedAccess, Takeover
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+LOOKED_BACK: Final = timedelta(days=7)
+# Of each list; what is beyond is counted.
+LISTED_MAX: Final = 50
+# Of one organization, the owner first and then the longest-serving admins.
+RECIPIENTS_MAX: Final = 100
+# What a mail lists, beside the kinds of credentials; a mail shows them in its language.
+KINDS: Final = (*MadeCredentialKind, "invitation", "setup link", "management key", "suspended member")
+_MOMENT: Final = "%Y-%m-%d %H:%M UTC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatedThing:
+    """Something that was made before a takeover and still works."""
+
+    kind: str
+    organization_id: UUID
+    label: str
+    made_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedChange:
+    """An entry of an audit log on what the account did; `what` names what it was done to, and may be empty."""
+
+    organization_id: UUID
+    action: str
+    what: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipient:
+    """An owner or admin of an organization; `language` is the tag of their language, None for an unknown one."""
+
+    organization_id: UUID
+    email: str
+    language: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lists:
+    """The three lists of a mail, each by the organization that a line belongs to."""
+
+    withdrawn: Sequence[tuple[UUID, str]]
+    made: Sequence[tuple[UUID, str]]
+    changed: Sequence[tuple[UUID, str]]
+
+    def values(self, organization_ids: Iterable[UUID]) -> dict[str, Any]:
+        """Return the values of a mail about these organizations; empty texts where there is nothing to tell."""
+        of = set(organization_ids)
+        return {
+            "withdrawn": _listed(line for one, line in self.withdrawn if one in of),
+            "made": _listed(line for one, line in self.made if one in of),
+            "changed": _listed(line for one, line in self.changed if one in of),
+        }
+
+
+def tell(
+    uow: UnitOfWork, takeover: Takeover, reverted: RevertedAccess, withdrawn: Sequence[MadeThing], *, email: str
+) -> None:
+    """Mail the account, at its address, and the other owners and admins what was withdrawn and what to look at."""
+    organization_ids = list(reverted.organizations)
+    lists = _lists(uow, takeover, reverted, withdrawn)
+    user = uow.users.by_id(takeover.user_id)
+    mail.send(
+        uow,
+        email,
+        MailTemplate.TAKEOVER_UNDONE,
+        account_language=user.language if user is not None else None,
+        **lists.values(organization_ids),
+    )
+    for (address, language), of in _by_address(uow, takeover, organization_ids).items():
+        values = lists.values(of)
+        if any(values.values()):
+            mail.send(
+                uow,
+                address,
+                MailTemplate.MEMBER_TAKEOVER_UNDONE,
+                account_language=language,
+                member=email,
+                **values,
+            )
+
+
+def _lists(uow: UnitOfWork, takeover: Takeover, reverted: RevertedAccess, withdrawn: Sequence[MadeThing]) -> _Lists:
+    organization_ids = list(reverted.organizations)
+    slugs = {one: organization.slug for one, organization in reverted.organizations.items()}
+    made = uow.takeover_records.made_between(
+        takeover.user_id, organization_ids, begin=takeover.since - LOOKED_BACK, end=takeover.since
+    )
+    changed = uow.takeover_records.changes_since(
+        takeover.user_id, organization_ids, since=takeover.since, limit=LISTED_MAX + 1
+    )
+    return _Lists(
+        withdrawn=[
+            *((one.organization_id, f"{slugs[one.organization_id]}: {one.kind} {one.label}") for one in withdrawn),
+            *(
+                (one.organization_id, f"{slugs[one.organization_id]}: suspended member {one.email}")
+                for one in reverted.suspended
+            ),
+        ],
+        made=[
+            (
+                one.organization_id,
+                f"{slugs[one.organization_id]}: {one.kind} {one.label}, made on {one.made_at.strftime(_MOMENT)}",
+            )
+            for one in made
+        ],
+        changed=[
+            (
+                one.organization_id,
+                f"{slugs[one.organization_id]}: {one.at.strftime(_MOMENT)} {one.action} {one.what}".rstrip(),
+            )
+            for one in changed
+        ],
+    )
+
+
+def _by_address(
+    uow: UnitOfWork, takeover: Takeover, organization_ids: Sequence[UUID]
+) -> Mapping[tuple[str, str | None], list[UUID]]:
+    """Return the organizations of each address that gets a mail."""
+    found: dict[tuple[str, str | None], list[UUID]] = {}
+    for one in uow.takeover_records.recipients(organization_ids, except_user_id=takeover.user_id, limit=RECIPIENTS_MAX):
+        found.setdefault((one.email, one.language), []).append(one.organization_id)
+    return found
+
+
+def _listed(lines: Iterable[str]) -> str:
+    every = list(lines)
+    shown = every[:LISTED_MAX]
+    if len(every) > LISTED_MAX:
+        shown.append(f"and {len(every) - LISTED_MAX} more")
+    return SEPARATOR.join(shown)

@@ -1,0 +1,356 @@
+"""Takeovers: what an account did while another person had it, and what it was given, and how that is reverted.
+
+A takeover begins with the wish for another address, which records what the account held, and ends when the change of
+address is undone (decisions 3.13). An account takes others along: who got a role or an invitation by it, or the
+ownership, acts with the power of the takeover, and so does who gets a role from them. What all of these made since, in
+the organizations of the account, is withdrawn in `takeover_credentials.py`; `takeover_mails.py` tells of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, Self
+from uuid import UUID
+
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
+from core.organizations import access, inviters, management, members
+from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER, Membership
+from core.organizations.organizations import Organization, OrganizationStatus
+from core.sessions import sessions
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+REASON: Final = "email_change_undone"
+SUSPENSION_REASON: Final = "address_undone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldAccess:
+    """What an account held, and had confirmed, when a takeover began.
+
+    `roles` are those of its memberships, by the ids of the organizations; `grants` are the relations to services, by
+    their ids.
+    """
+
+    roles: Mapping[UUID, str]
+    grants: Mapping[UUID, str]
+
+    def stored(self) -> dict[str, Any]:
+        """Return the form in which the token of a mail carries it."""
+        return {
+            "roles": {str(organization_id): role for organization_id, role in self.roles.items()},
+            "grants": {str(service_id): relation for service_id, relation in self.grants.items()},
+        }
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Mapping[str, str]]) -> Self:
+        """Return what `stored` has returned."""
+        return cls(
+            roles={UUID(organization_id): role for organization_id, role in stored["roles"].items()},
+            grants={UUID(service_id): relation for service_id, relation in stored["grants"].items()},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Takeover:
+    """An account that another person had since a moment, and what the account held then."""
+
+    user_id: UUID
+    since: datetime
+    held: HeldAccess
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acting:
+    """A user, or a key of an organization, that had the power of a takeover in an organization since a moment.
+
+    One of `user_id` and `key_id` is None.
+    """
+
+    organization_id: UUID
+    user_id: UUID | None
+    key_id: UUID | None
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenRole:
+    """The role of a member before the takeover changed it, the last that it gave, and the present one."""
+
+    organization_id: UUID
+    user_id: UUID
+    before: str
+    given: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedRole:
+    """A custom role whose permissions were changed with the power of a takeover, and what they were before."""
+
+    organization_id: UUID
+    slug: str
+    permissions: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvitedMember:
+    """A member by an invitation that was sent with the power of a takeover."""
+
+    organization_id: UUID
+    user_id: UUID
+    email: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevertedGrant:
+    """A grant on a service that has fallen back; `relation` is the present one, None when it has ended."""
+
+    organization_id: UUID
+    service_id: UUID
+    service_slug: str
+    user_id: UUID
+    relation: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevertedAccess:
+    """What access was reverted, in which organizations, and by whom the power of the takeover was used."""
+
+    organizations: Mapping[UUID, Organization]
+    since: datetime
+    acting: Sequence[Acting]
+    suspended: Sequence[InvitedMember]
+
+
+def held_by(uow: UnitOfWork, user_id: UUID) -> HeldAccess:
+    """Return what an account holds and has confirmed."""
+    return HeldAccess(roles=uow.takeovers.confirmed_roles(user_id), grants=uow.takeovers.grants(user_id))
+
+
+def revert(uow: UnitOfWork, takeover: Takeover) -> RevertedAccess | None:
+    """Give a locked account the access back that it held, and take back what was given with it since.
+
+    Return None when that takes an operator: the account has become the owner of an organization of other people, or
+    has passed such an ownership on. The caller rolls back then.
+    """
+    # The locks first: what is given at this moment is either found below, or refused because the session has ended.
+    organizations = _locked(uow, takeover)
+    mine = {one.organization_id: one for one in uow.members.of_account(takeover.user_id)}
+    acting = uow.takeovers.acting(takeover.user_id, list(organizations), since=takeover.since)
+    given = uow.takeovers.given_roles(acting)
+    founded = {
+        organization_id
+        for organization_id, one in mine.items()
+        if organization_id not in takeover.held.roles
+        and one.created_at == organizations[organization_id].created_at >= takeover.since
+    }
+    if _needs_operator(takeover, mine, given, founded):
+        return None
+    _revert_definitions(uow, acting)
+    for organization_id in founded:
+        _suspend_organization(uow, organizations[organization_id])
+    _revert_ownerships(uow, takeover, organizations, given)
+    _revert_own(uow, takeover, mine, founded)
+    _revert_given(uow, takeover, given)
+    suspended = _suspend_invited(uow, takeover, acting)
+    _record_grants(uow, uow.takeovers.revert_grants(acting, takeover))
+    return RevertedAccess(organizations=organizations, since=takeover.since, acting=acting, suspended=suspended)
+
+
+def lower_of(uow: UnitOfWork, organization_id: UUID, then: str, now: str) -> str:
+    """Return the role that allows less of the present one and the one before; member where neither includes the other.
+
+    A custom role that was deleted allows nothing, and is no role to go back to.
+    """
+    if then == now:
+        return now
+    allowed_then = access.capabilities_of_role(uow, organization_id, then)
+    allowed_now = access.capabilities_of_role(uow, organization_id, now)
+    if allowed_now <= allowed_then:
+        return now
+    if allowed_then <= allowed_now and _exists(uow, organization_id, then):
+        return then
+    return MEMBER
+
+
+def _locked(uow: UnitOfWork, takeover: Takeover) -> Mapping[UUID, Organization]:
+    """Lock the organizations of an account, and those in which it held something; return what is left of them."""
+    known = {*uow.members.all_organizations_of(takeover.user_id), *takeover.held.roles}
+    locked = {organization_id: uow.organizations.lock(organization_id) for organization_id in sorted(known)}
+    # The first look did not wait for the locks, so the account may have joined one in the meantime.
+    joined = set(uow.members.all_organizations_of(takeover.user_id)) - known
+    locked |= {organization_id: uow.organizations.lock(organization_id) for organization_id in sorted(joined)}
+    return {organization_id: one for organization_id, one in locked.items() if one is not None}
+
+
+def _needs_operator(
+    takeover: Takeover, mine: Mapping[UUID, Membership], given: Sequence[GivenRole], founded: set[UUID]
+) -> bool:
+    held = takeover.held.roles
+    return any(
+        one.role == OWNER and held.get(one.organization_id) != OWNER and one.organization_id not in founded
+        for one in mine.values()
+    ) or any(
+        one.now == OWNER
+        and one.user_id != takeover.user_id
+        and held.get(one.organization_id) != OWNER
+        and one.organization_id not in founded
+        for one in given
+    )
+
+
+def _revert_definitions(uow: UnitOfWork, acting: Sequence[Acting]) -> None:
+    """Give custom roles the permissions back that they had, first, so that roles are compared by these."""
+    for changed in uow.takeovers.changed_roles(acting):
+        uow.takeovers.restore_permissions(changed)
+        allowed = access.capabilities_of(changed.slug, changed.permissions)
+        inviters.withdraw_of_role(uow, changed.organization_id, changed.slug, allowed)
+        uow.record(
+            AuditAction.ORGANIZATION_UPDATED,
+            changed.organization_id,
+            organization_id=changed.organization_id,
+            audit_only={"permissions": changed.permissions},
+            change="role_updated",
+            role_slug=changed.slug,
+            reason=REASON,
+        )
+
+
+def _suspend_organization(uow: UnitOfWork, organization: Organization) -> None:
+    """Suspend an organization that was founded in the takeover, until the platform has looked at it."""
+    if organization.status in {OrganizationStatus.ACTIVE, OrganizationStatus.PENDING}:
+        after = organization.suspended_for_review(SUSPENSION_REASON, at=uow.now)
+        management.save_and_record(uow, organization, after)
+
+
+def _revert_ownerships(
+    uow: UnitOfWork, takeover: Takeover, organizations: Mapping[UUID, Organization], given: Sequence[GivenRole]
+) -> None:
+    """Give the account the ownerships back that it held, from the present owners, with its memberships."""
+    owned = [one for one, role in takeover.held.roles.items() if role == OWNER and one in organizations]
+    before = {(one.organization_id, one.user_id): one.before for one in given}
+    for owner in uow.takeovers.owners(owned):
+        if owner.user_id == takeover.user_id:
+            continue
+        role = _role_to_fall_back_to(
+            uow, owner.organization_id, before.get((owner.organization_id, owner.user_id), MEMBER)
+        )
+        # A unique index allows no two owners, so the present one is lowered first.
+        _set_role(uow, owner, role)
+        earlier = uow.takeovers.restore_owner(
+            Membership(
+                id=uow.randomness.new_id(),
+                organization_id=owner.organization_id,
+                user_id=takeover.user_id,
+                role=OWNER,
+                created_at=uow.now,
+            )
+        )
+        _record_restored_owner(uow, owner.organization_id, takeover.user_id, earlier)
+        uow.publish(
+            EventType.ORGANIZATION_OWNER_CHANGED,
+            organization_id=owner.organization_id,
+            old_owner_user_id=str(owner.user_id),
+            new_owner_user_id=str(takeover.user_id),
+        )
+
+
+def _record_restored_owner(uow: UnitOfWork, organization_id: UUID, user_id: UUID, earlier: str | None) -> None:
+    if earlier is None:
+        uow.audit(AuditAction.USER_JOINED, user_id, organization_id=organization_id, role=OWNER, reason=REASON)
+        return
+    uow.audit(
+        AuditAction.USER_ROLE_UPDATED,
+        user_id,
+        organization_id=organization_id,
+        old_role=earlier,
+        new_role=OWNER,
+        reason=REASON,
+    )
+
+
+def _revert_own(uow: UnitOfWork, takeover: Takeover, mine: Mapping[UUID, Membership], founded: set[UUID]) -> None:
+    """End the memberships that the account was given, and lower the roles that were raised."""
+    for organization_id, membership in mine.items():
+        then = takeover.held.roles.get(organization_id)
+        if then == OWNER or (organization_id in founded and membership.role == OWNER):
+            continue
+        if then is None:
+            members.end_membership(uow, membership, reason=REASON)
+            continue
+        role = lower_of(uow, organization_id, then, membership.role)
+        if role != membership.role:
+            _set_role(uow, membership, role)
+
+
+def _revert_given(uow: UnitOfWork, takeover: Takeover, given: Sequence[GivenRole]) -> None:
+    """Give other members the roles back that they had; one that was changed since by right is only lowered."""
+    for one in given:
+        # Of owners, the present one is that of an organization which was founded in the takeover and is suspended; the
+        # others have fallen back with the ownership.
+        if one.user_id == takeover.user_id or one.now == OWNER:
+            continue
+        before = _role_to_fall_back_to(uow, one.organization_id, one.before)
+        role = before if one.now == one.given else lower_of(uow, one.organization_id, before, one.now)
+        membership = uow.members.of_user(one.organization_id, one.user_id)
+        assert membership is not None, "a member of a locked organization is gone"
+        if role != membership.role:
+            _set_role(uow, membership, role)
+
+
+def _suspend_invited(uow: UnitOfWork, takeover: Takeover, acting: Sequence[Acting]) -> Sequence[InvitedMember]:
+    """Suspend the members that came by invitations of the takeover, and end their sessions there."""
+    invited = uow.takeovers.suspend_invited(acting, except_user_id=takeover.user_id)
+    for one in invited:
+        ended = sessions.end_in_organization(uow, one.organization_id, one.user_id)
+        sessions.record_ended(uow, one.user_id, one.email, ended)
+    if invited:
+        targets = [(one.organization_id, one.user_id) for one in invited]
+        uow.record_each(AuditAction.USER_DEACTIVATED, targets, reason=REASON)
+    return invited
+
+
+def _record_grants(uow: UnitOfWork, reverted: Sequence[RevertedGrant]) -> None:
+    for one in reverted:
+        uow.record(
+            AuditAction.SERVICE_UPDATED,
+            one.service_id,
+            organization_id=one.organization_id,
+            event_only={"service_id": str(one.service_id)},
+            service_slug=one.service_slug,
+            change="access_revoked" if one.relation is None else "access_granted",
+            user_id=str(one.user_id),
+            relation=one.relation,
+            reason=REASON,
+        )
+
+
+def _role_to_fall_back_to(uow: UnitOfWork, organization_id: UUID, role: str) -> str:
+    """Return a role that a member had, if it can be given: the ownership cannot, and a deleted role is gone."""
+    if role == OWNER:
+        return ADMIN
+    return role if _exists(uow, organization_id, role) else MEMBER
+
+
+def _exists(uow: UnitOfWork, organization_id: UUID, role: str) -> bool:
+    return role in BUILT_IN_ROLES or uow.roles.by_slug(organization_id, role) is not None
+
+
+def _set_role(uow: UnitOfWork, membership: Membership, role: str) -> None:
+    organization_id = membership.organization_id
+    uow.members.set_role(organization_id, membership.user_id, role)
+    inviters.withdraw(uow, organization_id, membership.user_id, access.capabilities_of_role(uow, organization_id, role))
+    uow.record(
+        AuditAction.USER_ROLE_UPDATED,
+        membership.user_id,
+        organization_id=organization_id,
+        event_only={"user_id": str(membership.user_id)},
+        old_role=membership.role,
+        new_role=role,
+        reason=REASON,
+    )

@@ -1,0 +1,53 @@
+"""Storage of what was made with the power of a takeover."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from core.organizations.takeover_credentials import MadeThing
+    from core.organizations.takeovers import Acting
+
+
+class TakeoverCredentials(Protocol):
+    """What users made since they acted with the power of a takeover; each method returns what it has ended."""
+
+    def withdraw_invitations(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Withdraw the open invitations."""
+        ...
+
+    def withdraw_setup_links(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete the setup links."""
+        ...
+
+    def withdraw_organization_keys(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete the keys of organizations."""
+        ...
+
+    def withdraw_api_keys(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete the API keys of services."""
+        ...
+
+    def withdraw_scim_tokens(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete the SCIM tokens."""
+        ...
+
+    def replace_client_secrets(self, acting: Sequence[Acting], secret_hash: bytes) -> Sequence[MadeThing]:
+        """Store another hash for the secrets of services."""
+        ...
+
+    def switch_webhooks_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
+        """Deactivate the webhooks, also those that lead elsewhere since, and store why."""
+        ...
+
+    def switch_streams_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
+        """Switch the streams to SIEMs off that were set up or changed since, and store why."""
+        ...
+
+    def switch_connections_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
+        """Switch the upstream connections off that were made or changed since, and store why.
+
+        The identities that were linked by them since are deleted.
+        """
+        ...
