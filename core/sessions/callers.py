@@ -48,6 +48,15 @@ class ClosedWhileImpersonating(Forbidden):
     default_message = "This cannot be done while impersonating a user."
 
 
+class OutlastsImpersonation(Forbidden):
+    """An impersonator may not do this: it would outlast the impersonation in another hand (decisions 5.11)."""
+
+    default_message = (
+        "This cannot be done while impersonating a user, because it would outlast the impersonation. Ask the user, or"
+        " an owner or admin of the organization."
+    )
+
+
 class AddressNotConfirmed(Forbidden):
     """Nothing but the word of an organization's identity provider says whose the session is (decisions 10.6)."""
 
@@ -351,6 +360,11 @@ class Caller:
             raise ClosedWhileImpersonating
         if self.has_platform_role and self.is_limited:
             raise AccountUsedElsewhere if self.has_service_token else ConfinedElsewhere
+
+    def forbid_lasting(self) -> None:
+        """Raise `OutlastsImpersonation` for an impersonator, whose change would stay in another hand."""
+        if self.is_impersonated:
+            raise OutlastsImpersonation
 
     def forbid_credentials(self) -> None:
         """Raise `Forbidden` for an impersonator, who makes no credential: it would outlive the impersonation."""

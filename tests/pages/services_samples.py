@@ -89,6 +89,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": f"/app/organizations/{LONG_SLUG}/services",
     },
     "console_service_connect.html": {
+        "lacks_leading": None,
         **SERVICE,
         "secret": Secret("s" * 43),
         "typed": _REDIRECT_URI,
@@ -107,6 +108,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_service_refused_redirect.html": {**SERVICE, "refused": _REFUSED},
     "console_service_secret.html": SERVICE,
     "console_service_options.html": {
+        "lacks_leading": None,
         **SERVICE,
         "problems": defaultdict(str, {"jwks": PROBLEM, "audiences": PROBLEM}),
         "typed": dict.fromkeys(FIELDS, NAME),
