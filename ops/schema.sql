@@ -2703,7 +2703,8 @@ CREATE TABLE totp_secrets (
     secret_sealed bytea NOT NULL,
     created_at timestamp with time zone NOT NULL,
     enabled_at timestamp with time zone,
-    last_used_step bigint
+    last_used_step bigint,
+    is_of_limited_session boolean DEFAULT false NOT NULL
 );
 COMMENT ON TABLE totp_secrets IS 'The second factor of a person; a step of it is used once.';
 ALTER TABLE ONLY totp_secrets

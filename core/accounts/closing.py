@@ -45,8 +45,7 @@ class GovernsPlatform(Forbidden):
 
 def close(uow: UnitOfWork) -> datetime:
     """Close the caller's account and end all its sessions; return until when signing in reopens it."""
-    uow.caller.require_whole_account()
-    caller = callers.lock_account(uow)
+    caller = callers.lock_whole_account(uow)
     if caller.is_platform_owner:
         raise GovernsPlatform
     if uow.members.organizations_of(caller.user_id):

@@ -86,10 +86,9 @@ def request(uow: UnitOfWork, email: str, *, tells_taken: bool = True) -> Profile
     """
     mine = profile.read(uow)
     uow.caller.require_whole_account()
-    uow.caller.require_own_proof()
     address = normalize_email(email, uow.domain_names.to_ascii)
     # Locked: a request that is concurrent with a lockout must not be committed after it.
-    caller = callers.lock_account(uow)
+    caller = callers.lock_whole_account(uow)
     uow.one_time_tokens.drop_email_change(caller.user_id, at=uow.now)
     if address == caller.email:
         return replace(mine, email=caller.email, email_verified=caller.is_verified)

@@ -100,9 +100,9 @@ def is_set(uow: UnitOfWork) -> bool:
 def set_first(uow: UnitOfWork, password_hash: str) -> None:
     """Set the first password of the caller's account; raise `PasswordAlreadySet` when it has one."""
     caller = callers.lock_whole_account(uow)
-    caller.require_own_proof()
     if not uow.credentials.set_first_password_hash(caller.user_id, password_hash):
         raise PasswordAlreadySet
+    callers.record_whole_account_changed(uow, caller)
     record_changed(uow, caller.user_id, caller.email, MailTemplate.PASSWORD_SET)
 
 

@@ -75,6 +75,8 @@ class TotpSecret:
 
     secret: Secret
     enabled_at: datetime | None
+    # Whether it was made in a session that another party could have begun, which then knows it (decisions 2.8).
+    is_of_limited_session: bool
 
     @property
     def is_enabled(self) -> bool:
@@ -106,7 +108,7 @@ def set_up(uow: UnitOfWork) -> TotpSetup:
     """Make a secret for the caller's app, in place of a pending one."""
     caller = _owner(uow)
     secret = uow.totp.new_secret()
-    if not uow.totp_secrets.put_pending(caller.user_id, secret, at=uow.now):
+    if not uow.totp_secrets.put_pending(caller.user_id, secret, at=uow.now, is_of_limited_session=caller.is_limited):
         raise MfaAlreadyEnabled
     mfa_events.record(uow, MfaEvent.SETUP_INITIATED, caller.user_id)
     return TotpSetup(secret=secret, uri=uow.totp.uri(secret, caller.email))
@@ -140,6 +142,7 @@ def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
         return SetupCodeWrong()
 
     uow.totp_secrets.enable(caller.user_id, at=uow.now)
+    callers.record_whole_account_changed(uow, caller, is_limited=pending.is_of_limited_session)
     uow.sessions.add_methods(caller.session_id, (OTP, MFA))
     mfa_events.record(uow, MfaEvent.SETUP_COMPLETED, caller.user_id)
     mfa_events.record(uow, MfaEvent.ENABLED, caller.user_id)
@@ -154,6 +157,7 @@ def disable(uow: UnitOfWork) -> None:
     """Turn MFA off and delete a pending setup; without either nothing happens."""
     caller = _owner(uow)
     if remove(uow, caller.user_id):
+        callers.record_whole_account_changed(uow, caller)
         _record_disabled(uow, caller.user_id, caller.email)
 
 
@@ -164,6 +168,7 @@ def renew_backup_codes(uow: UnitOfWork) -> tuple[Secret, ...]:
     found = uow.totp_secrets.lock(caller.user_id)
     if found is None or not found.is_enabled:
         raise MfaNotEnabled
+    callers.record_whole_account_changed(uow, caller)
     return backup_codes.issue(uow, caller.user_id)
 
 

@@ -150,7 +150,6 @@ class PasskeyItem:
 def start_registration(uow: UnitOfWork) -> PasskeyOptions:
     """Return the options to make a passkey on an authenticator that has no passkey of this account yet."""
     caller = _owner(uow)
-    caller.require_own_proof()
     factors.require_proved(uow, caller)
     registered = _require_room(uow, caller)
     challenge = passkey_challenges.begin_registration(uow, caller.user_id)
@@ -175,7 +174,6 @@ def finish_registration(
     name = checked_name(given, characters_min=1)
     # Locked: proving the address in another way, or undoing a change of it, removes passkeys and ends sessions.
     caller = callers.lock_whole_account(uow)
-    caller.require_own_proof()
     factors.require_proved(uow, caller)
     _require_room(uow, caller)
 
@@ -204,6 +202,7 @@ def finish_registration(
     )
     if not uow.passkeys.add(passkey) or decoys.is_decoy(uow, passkey.credential_id):
         raise PasskeyExists
+    callers.record_whole_account_changed(uow, caller)
     if passkey.verifies_user:
         uow.sessions.add_methods(caller.session_id, (*passkey.methods, MFA))
     _record(uow, caller, PasskeyEvent.REGISTERED, MailTemplate.PASSKEY_ADDED, passkey)
@@ -237,6 +236,7 @@ def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     has_other = any(other.domain_id is None for other in uow.passkeys.of_user(caller.user_id))
     if not uow.credentials.has_password(caller.user_id) and not has_other:
         raise LastSignInMethod
+    callers.record_whole_account_changed(uow, caller)
     # One of them may have begun with this passkey, as the first of two factors.
     uow.unfinished_sign_ins.end_all(caller.user_id)
     _record(uow, caller, PasskeyEvent.REMOVED, MailTemplate.PASSKEY_REMOVED, removed)

@@ -22,7 +22,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import members
 from core.organizations.access import Operation, authorize_and_lock, capabilities_of_role
 from core.organizations.key_callers import forbid_admins
-from core.organizations.memberships import Membership
+from core.organizations.memberships import MEMBER, Membership
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import (
     Secret,
@@ -129,6 +129,8 @@ def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined 
         raise NotFound("There is no such pending invitation.")
     access.require_no_less(capabilities_of_role(uow, organization.id, invitation.role), "accept on behalf of")
     forbid_admins(access, invitation.role)
+    if invitation.role != MEMBER:
+        access.forbid_lasting()
     return acceptance.join(uow, organization, invitation, AcceptedBy.MANAGER)
 
 

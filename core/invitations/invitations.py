@@ -192,6 +192,13 @@ class Swept:
     continue_after: Due | None
 
 
+def require_may_invite(uow: UnitOfWork, slug: str, role: str) -> None:
+    """Raise `Forbidden` for a member who cannot invite people to a role, before many of them are invited."""
+    access = authorize(uow, slug, Operation.INVITATIONS_CHANGE)
+    if role != MEMBER:
+        access.forbid_lasting()
+
+
 def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
     """Invite the person with an address to the organization, by mail."""
     # Locked, so that the role cannot be deleted and the person cannot join in the meantime.
@@ -291,6 +298,7 @@ def _require_role(uow: UnitOfWork, access: OrganizationAccess, role: str) -> Non
     """Refuse a role that cannot be given by invitation, and one that this member cannot give."""
     if role == MEMBER:
         return
+    access.forbid_lasting()
     access.require(Capability.ORG_ROLES_MANAGE)
     forbid_admins(access, role)
     if role == OWNER:

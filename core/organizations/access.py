@@ -58,13 +58,24 @@ _VIEWS: Final = frozenset(
     {Capability.ORG_MEMBERS_VIEW, Capability.SERVICES_VIEW, Capability.END_USERS_VIEW, Capability.ANALYTICS_VIEW}
 )
 _BUILT_IN: Final = {OWNER: _ALL, ADMIN: _ALL, MEMBER: _VIEWS}
+# What one that manages or creates a thing includes besides itself: the view of that thing (decisions 5.4).
+_IMPLIED: Final = {
+    Capability.ORG_MEMBERS_MANAGE: Capability.ORG_MEMBERS_VIEW,
+    Capability.SERVICES_CREATE: Capability.SERVICES_VIEW,
+    Capability.SERVICES_MANAGE: Capability.SERVICES_VIEW,
+    Capability.END_USERS_MANAGE: Capability.END_USERS_VIEW,
+}
+
+
+def implied_by(chosen: Iterable[str]) -> frozenset[Capability]:
+    """Return the capabilities that were chosen for a role or a key, with those that they include."""
+    named = frozenset(map(Capability, chosen))
+    return named | {_IMPLIED[capability] for capability in named if capability in _IMPLIED}
 
 
 def capabilities_of(role: str, custom_permissions: Iterable[str] | None) -> frozenset[Capability]:
-    """Return the capabilities of a role; a custom role has those it lists."""
-    if role in _BUILT_IN:
-        return _BUILT_IN[role]
-    return frozenset(Capability(permission) for permission in custom_permissions or ())
+    """Return the capabilities of a role; a custom role has those it lists, and what they include."""
+    return _BUILT_IN[role] if role in _BUILT_IN else implied_by(custom_permissions or ())
 
 
 def allows_no_less(held: frozenset[Capability], wanted: frozenset[Capability]) -> bool:
@@ -79,108 +90,145 @@ class RequiredStanding(StrEnum):
     # Not a custom role, whatever it allows.
     ADMIN = "owner or admin"
     OWNER = "owner"
-    # No operation takes it: what makes a credential is closed to an impersonator, whatever the role.
+    # No operation takes it: what outlasts an impersonation is closed to an impersonator, whatever the role.
     IN_PERSON = "in person"
+
+
+class WhileImpersonating(Enum):
+    """What an operation is while a platform owner impersonates the caller (decisions 5.11).
+
+    An impersonation ends within an hour, and nothing that is made or changed in it outlasts it in another hand: no
+    credential, no ownership, no role above `member`, no address to which a credential leads. Nothing is deleted either
+    that cannot be brought back. Each operation declares what it is, so that a new one cannot forget it.
+    """
+
+    READS = "it changes nothing"
+    TAKES_AWAY = "it revokes, removes, ends or tries what there is, and gives nobody anything"
+    HARMLESS = "what it changes stays, and gives nobody access to anything"
+    # The use case calls `OrganizationAccess.forbid_lasting` for what outlasts the impersonation.
+    JUDGED = "a part of what it changes is closed"
+    CLOSED = "it is closed"
 
 
 _ACTIVE: Final = frozenset({OrganizationStatus.ACTIVE})
 _ANY_STATUS: Final = frozenset(OrganizationStatus)
+_READS: Final = WhileImpersonating.READS
+_TAKES_AWAY: Final = WhileImpersonating.TAKES_AWAY
+_HARMLESS: Final = WhileImpersonating.HARMLESS
+_JUDGED: Final = WhileImpersonating.JUDGED
+_CLOSED: Final = WhileImpersonating.CLOSED
 
 
 class Operation(Enum):
-    """An operation in an organization: what it requires, and in which statuses of the organization it is allowed."""
+    """An operation in an organization: what it requires, and in which statuses of the organization it is allowed.
 
-    ORGANIZATION_READ = ("read the organization", RequiredStanding.MEMBER, _ANY_STATUS)
-    ORGANIZATION_UPDATE = ("change the organization", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
+    The last value is what it is while a platform owner impersonates the caller.
+    """
+
+    ORGANIZATION_READ = ("read the organization", RequiredStanding.MEMBER, _ANY_STATUS, _READS)
+    ORGANIZATION_UPDATE = ("change the organization", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _HARMLESS)
     ORGANIZATION_DELETE = (
         "delete the organization",
         RequiredStanding.OWNER,
         _ANY_STATUS - {OrganizationStatus.SUSPENDED},
+        _CLOSED,
     )
-    JOBS_READ = ("read the jobs", RequiredStanding.MEMBER, _ACTIVE)
-    ORGANIZATION_SELECT = ("select the organization", RequiredStanding.MEMBER, _ACTIVE)
-    ORGANIZATION_LEAVE = ("leave the organization", RequiredStanding.MEMBER, _ANY_STATUS)
-    OWNERSHIP_TRANSFER = ("transfer the ownership", RequiredStanding.OWNER, _ACTIVE)
-    MEMBERS_LIST = ("list the members", Capability.ORG_MEMBERS_VIEW, _ACTIVE)
-    MEMBER_CHANGE = ("change a member's role", RequiredStanding.OWNER, _ACTIVE)
-    MEMBER_REMOVE = ("remove a member", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
-    ROLES_READ = ("read the roles", RequiredStanding.MEMBER, _ACTIVE)
-    ROLES_CHANGE = ("change the roles", Capability.ORG_ROLES_MANAGE, _ACTIVE)
-    KEYS_READ = ("read the keys of the organization", RequiredStanding.ADMIN, _ACTIVE)
-    KEY_CREATE = ("create a key of the organization", RequiredStanding.ADMIN, _ACTIVE)
-    KEYS_CHANGE = ("change the keys of the organization", RequiredStanding.ADMIN, _ACTIVE)
-    INVITATIONS_LIST = ("list the invitations", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
-    INVITATIONS_CHANGE = ("invite people", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
-    END_USERS_READ = ("read the end users", Capability.END_USERS_VIEW, _ACTIVE)
-    END_USERS_CHANGE = ("end the sessions of end users", Capability.END_USERS_MANAGE, _ACTIVE)
-    SIGN_INS_READ = ("read the sign-ins of a user", Capability.END_USERS_VIEW, _ACTIVE)
-    PERSONAL_DATA_EXPORT = ("export the personal data of a person", RequiredStanding.OWNER, _ACTIVE)
-    PERSONAL_DATA_REMOVE = ("remove the personal data of a person", RequiredStanding.OWNER, _ACTIVE)
-    SIGN_INS_EXPLAIN = ("find out why a user cannot sign in", Capability.END_USERS_MANAGE, _ACTIVE)
-    AUDIT_LOG_READ = ("read the audit log", Capability.AUDIT_LOGS_VIEW, _ACTIVE)
-    ANALYTICS_READ = ("read the analytics", Capability.ANALYTICS_VIEW, _ACTIVE)
-    SERVICES_LIST = ("list the services", Capability.SERVICES_VIEW, _ACTIVE)
-    SERVICE_CREATE = ("create services", Capability.SERVICES_CREATE, _ACTIVE)
-    SERVICE_READ = ("read a service", Capability.SERVICES_VIEW, _ACTIVE)
-    SERVICE_UPDATE = ("change a service", Capability.SERVICES_MANAGE, _ACTIVE)
-    SERVICE_DELETE = ("delete a service", RequiredStanding.OWNER, _ACTIVE)
-    SERVICE_SECRET_ROTATE = ("replace the secret of a service", Capability.SERVICES_MANAGE, _ACTIVE)
-    SERVICE_TRY = ("try a service", Capability.SERVICES_MANAGE, _ACTIVE)
-    WEBHOOKS_READ = ("read the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
-    WEBHOOK_CONFIGURE = ("say where events are sent", Capability.WEBHOOKS_MANAGE, _ACTIVE)
-    WEBHOOKS_CHANGE = ("change the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
-    EVENTS_READ = ("read the feed of events", Capability.WEBHOOKS_MANAGE, _ACTIVE)
-    SIEM_READ = ("read the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    SIEM_CONFIGURE = ("stream the audit log to a SIEM", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    SIEM_CHANGE = ("change the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    SERVICE_GRANTS_CHANGE = ("grant access to services", Capability.SERVICES_MANAGE, _ACTIVE)
-    PLANS_READ = ("read the plans of a service", Capability.SERVICES_VIEW, _ACTIVE)
-    PLANS_CHANGE = ("change the plans of a service", Capability.SERVICES_MANAGE, _ACTIVE)
-    API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE)
-    API_KEY_CREATE = ("create an API key of a service", Capability.SERVICES_MANAGE, _ACTIVE)
-    API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE)
-    SAML_READ = ("read the SAML configuration of a service", Capability.SERVICES_VIEW, _ACTIVE)
-    SAML_CHANGE = ("change the SAML configuration of a service", Capability.SERVICES_MANAGE, _ACTIVE)
-    SAML_CERTIFICATE_CREATE = ("create a SAML certificate of a service", Capability.SERVICES_MANAGE, _ACTIVE)
-    SAML_LOGIN = ("sign in to a service by SAML", RequiredStanding.MEMBER, _ACTIVE)
-    CHECKOUT = ("buy a plan", RequiredStanding.MEMBER, _ACTIVE)
-    CONNECTIONS_READ = ("read the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    CONNECTION_CONFIGURE = ("say where a connection leads", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    CONNECTIONS_CHANGE = ("change the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    DOMAIN_ROUTES_READ = ("read the domain routes", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    DOMAIN_ROUTES_CHANGE = ("change the domain routes", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    OAUTH_CREDENTIALS_READ = ("read the credentials at providers", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    OAUTH_CREDENTIALS_SET = ("set the credentials at a provider", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    OAUTH_CREDENTIALS_CHANGE = ("change the credentials at providers", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    SCIM_TOKENS_READ = ("read the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    SCIM_TOKEN_CREATE = ("create a SCIM token", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    SCIM_TOKENS_CHANGE = ("change the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    SCIM_LOG_READ = ("read the provisioning log", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    BRANDING_READ = ("read the branding", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
-    BRANDING_CHANGE = ("change the branding", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
-    DOMAIN_READ = ("read the custom domain", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
-    DOMAIN_CHANGE = ("change the custom domain", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
-    SETUP_LINKS_READ = ("read the setup links", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    SETUP_LINK_CREATE = ("create a setup link", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    SETUP_LINKS_CHANGE = ("change the setup links", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    MAIL_SERVER_READ = ("read the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    MAIL_SERVER_SET = ("set the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    MAIL_SERVER_CHANGE = ("change the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
-    BILLING_READ = ("read what is sold", Capability.BILLING_MANAGE, _ACTIVE)
-    SUBSCRIPTIONS_CHANGE = ("change what is sold", Capability.BILLING_MANAGE, _ACTIVE)
-    BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)
+    JOBS_READ = ("read and stop the jobs", RequiredStanding.MEMBER, _ACTIVE, _TAKES_AWAY)
+    ORGANIZATION_SELECT = ("select the organization", RequiredStanding.MEMBER, _ACTIVE, _HARMLESS)
+    ORGANIZATION_LEAVE = ("leave the organization", RequiredStanding.MEMBER, _ANY_STATUS, _CLOSED)
+    OWNERSHIP_TRANSFER = ("transfer the ownership", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
+    MEMBERS_LIST = ("list the members", Capability.ORG_MEMBERS_VIEW, _ACTIVE, _READS)
+    MEMBER_CHANGE = ("change a member's role", RequiredStanding.OWNER, _ACTIVE, _JUDGED)
+    MEMBER_REMOVE = ("remove a member", Capability.ORG_MEMBERS_MANAGE, _ACTIVE, _TAKES_AWAY)
+    ROLES_READ = ("read the roles", RequiredStanding.MEMBER, _ACTIVE, _READS)
+    ROLES_CHANGE = ("change the roles", Capability.ORG_ROLES_MANAGE, _ACTIVE, _JUDGED)
+    KEYS_READ = ("read the keys of the organization", RequiredStanding.ADMIN, _ACTIVE, _READS)
+    KEY_CREATE = ("create a key of the organization", RequiredStanding.ADMIN, _ACTIVE, _CLOSED)
+    KEYS_CHANGE = ("change the keys of the organization", RequiredStanding.ADMIN, _ACTIVE, _TAKES_AWAY)
+    INVITATIONS_LIST = ("list the invitations", Capability.ORG_MEMBERS_MANAGE, _ACTIVE, _READS)
+    INVITATIONS_CHANGE = ("invite people", Capability.ORG_MEMBERS_MANAGE, _ACTIVE, _JUDGED)
+    END_USERS_READ = ("read the end users", Capability.END_USERS_VIEW, _ACTIVE, _READS)
+    END_USERS_CHANGE = ("end the sessions of end users", Capability.END_USERS_MANAGE, _ACTIVE, _TAKES_AWAY)
+    SIGN_INS_READ = ("read the sign-ins of a user", Capability.END_USERS_VIEW, _ACTIVE, _READS)
+    PERSONAL_DATA_EXPORT = ("export the personal data of a person", RequiredStanding.OWNER, _ACTIVE, _READS)
+    PERSONAL_DATA_REMOVE = ("remove the personal data of a person", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
+    SIGN_INS_EXPLAIN = ("find out why a user cannot sign in", Capability.END_USERS_MANAGE, _ACTIVE, _READS)
+    AUDIT_LOG_READ = ("read the audit log", Capability.AUDIT_LOGS_VIEW, _ACTIVE, _READS)
+    ANALYTICS_READ = ("read the analytics", Capability.ANALYTICS_VIEW, _ACTIVE, _READS)
+    SERVICES_LIST = ("list the services", Capability.SERVICES_VIEW, _ACTIVE, _READS)
+    SERVICE_CREATE = ("create services", Capability.SERVICES_CREATE, _ACTIVE, _CLOSED)
+    SERVICE_READ = ("read a service", Capability.SERVICES_VIEW, _ACTIVE, _READS)
+    SERVICE_UPDATE = ("change a service", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
+    SERVICE_DELETE = ("delete a service", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
+    SERVICE_SECRET_ROTATE = ("replace the secret of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
+    SERVICE_TRY = ("try a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
+    WEBHOOKS_READ = ("read the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE, _READS)
+    WEBHOOK_CONFIGURE = ("say where events are sent", Capability.WEBHOOKS_MANAGE, _ACTIVE, _CLOSED)
+    WEBHOOKS_CHANGE = ("change the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE, _TAKES_AWAY)
+    EVENTS_READ = ("read the feed of events", Capability.WEBHOOKS_MANAGE, _ACTIVE, _READS)
+    SIEM_READ = ("read the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
+    SIEM_CONFIGURE = ("stream the audit log to a SIEM", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _CLOSED)
+    SIEM_CHANGE = ("change the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _TAKES_AWAY)
+    SERVICE_GRANTS_CHANGE = ("grant access to services", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
+    PLANS_READ = ("read the plans of a service", Capability.SERVICES_VIEW, _ACTIVE, _READS)
+    PLANS_CHANGE = ("change the plans of a service", Capability.SERVICES_MANAGE, _ACTIVE, _HARMLESS)
+    API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE, _READS)
+    API_KEY_CREATE = ("create an API key of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
+    API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE, _TAKES_AWAY)
+    SAML_READ = ("read the SAML configuration of a service", Capability.SERVICES_VIEW, _ACTIVE, _READS)
+    SAML_CHANGE = ("change the SAML configuration of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
+    SAML_REMOVE = ("remove the SAML configuration of a service", Capability.SERVICES_MANAGE, _ACTIVE, _TAKES_AWAY)
+    SAML_CERTIFICATE_CREATE = ("create a SAML certificate of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
+    SAML_LOGIN = ("sign in to a service by SAML", RequiredStanding.MEMBER, _ACTIVE, _CLOSED)
+    CHECKOUT = ("buy a plan", RequiredStanding.MEMBER, _ACTIVE, _HARMLESS)
+    CONNECTIONS_READ = ("read the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
+    CONNECTION_CONFIGURE = ("say where a connection leads", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _CLOSED)
+    CONNECTIONS_CHANGE = ("change the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _TAKES_AWAY)
+    DOMAIN_ROUTES_READ = ("read the domain routes", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
+    DOMAIN_ROUTES_CHANGE = ("change the domain routes", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _CLOSED)
+    OAUTH_CREDENTIALS_READ = ("read the credentials at providers", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
+    OAUTH_CREDENTIALS_SET = ("set the credentials at a provider", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _CLOSED)
+    OAUTH_CREDENTIALS_CHANGE = (
+        "change the credentials at providers",
+        Capability.INTEGRATIONS_MANAGE,
+        _ACTIVE,
+        _TAKES_AWAY,
+    )
+    SCIM_TOKENS_READ = ("read the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
+    SCIM_TOKEN_CREATE = ("create a SCIM token", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _CLOSED)
+    SCIM_TOKENS_CHANGE = ("change the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _TAKES_AWAY)
+    SCIM_LOG_READ = ("read the provisioning log", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
+    BRANDING_READ = ("read the branding", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _READS)
+    BRANDING_CHANGE = ("change the branding", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _HARMLESS)
+    DOMAIN_READ = ("read the custom domain", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _READS)
+    DOMAIN_CHANGE = ("change the custom domain", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _CLOSED)
+    SETUP_LINKS_READ = ("read the setup links", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
+    SETUP_LINK_CREATE = ("create a setup link", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _CLOSED)
+    SETUP_LINKS_CHANGE = ("change the setup links", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _TAKES_AWAY)
+    MAIL_SERVER_READ = ("read the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
+    MAIL_SERVER_SET = ("set the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _CLOSED)
+    MAIL_SERVER_CHANGE = ("change the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _TAKES_AWAY)
+    BILLING_READ = ("read what is sold", Capability.BILLING_MANAGE, _ACTIVE, _READS)
+    SUBSCRIPTIONS_CHANGE = ("change what is sold", Capability.BILLING_MANAGE, _ACTIVE, _HARMLESS)
+    BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE, _HARMLESS)
 
     takes: Capability | RequiredStanding
     statuses: frozenset[OrganizationStatus]
+    while_impersonating: WhileImpersonating
 
     def __new__(
-        cls, words: str, takes: Capability | RequiredStanding, statuses: frozenset[OrganizationStatus]
+        cls,
+        words: str,
+        takes: Capability | RequiredStanding,
+        statuses: frozenset[OrganizationStatus],
+        while_impersonating: WhileImpersonating,
     ) -> Operation:
         """Create an operation; the words are its value."""
         member = object.__new__(cls)
         member._value_ = words
         member.takes = takes
         member.statuses = statuses
+        member.while_impersonating = while_impersonating
         return member
 
     @property
@@ -207,8 +255,18 @@ class Operation(Enum):
 
     @property
     def makes_credential(self) -> bool:
-        """Whether it makes a credential or says where one leads, which is refused while impersonating (7.9)."""
+        """Whether it makes a credential or says where one leads (decisions 7.9)."""
         return self in _MAKES_CREDENTIAL
+
+    @property
+    def is_closed_while_impersonating(self) -> bool:
+        """Whether an impersonator is refused, whatever the role of the user."""
+        return self.while_impersonating is WhileImpersonating.CLOSED
+
+    @property
+    def may_outlast_impersonation(self) -> bool:
+        """Whether all or some of what it changes is closed to an impersonator."""
+        return self.is_closed_while_impersonating or self.while_impersonating is WhileImpersonating.JUDGED
 
 
 # What a credential can do, its maker can do (decisions 7.9): a directory changes members, a SIEM reads the audit log.
@@ -216,7 +274,6 @@ _ALSO_TAKES: Final = {
     Operation.SCIM_TOKEN_CREATE: frozenset({Capability.ORG_MEMBERS_MANAGE}),
     Operation.SIEM_CONFIGURE: frozenset({Capability.AUDIT_LOGS_VIEW}),
 }
-# An impersonation ends within an hour, and what was made in it would outlive it.
 _MAKES_CREDENTIAL: Final = frozenset(
     {
         Operation.SERVICE_CREATE,
@@ -275,6 +332,13 @@ class OrganizationAccess:
         if capability not in self.capabilities:
             raise _missing(capability)
 
+    def forbid_lasting(self) -> None:
+        """Raise `OutlastsImpersonation` for an impersonator, whose change would outlast the impersonation.
+
+        For the part of an operation that is `WhileImpersonating.JUDGED`.
+        """
+        self.caller.forbid_lasting()
+
     def require_no_less(self, capabilities: frozenset[Capability], action: str) -> None:
         """Raise `Forbidden` when a person's role has a capability that the caller lacks, besides what members view."""
         if not allows_no_less(self.capabilities, capabilities):
@@ -311,6 +375,8 @@ def authorize(
     _require(operation, authorized, is_granted)
     if operation.makes_credential:
         context.caller.forbid_credentials()
+    elif operation.is_closed_while_impersonating:
+        context.caller.forbid_lasting()
     # Otherwise a sign-in that does not name the organization would bypass its setting.
     if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
         session_strength.require_second_factor(context.caller)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.events.actions import AuditAction
-from core.organizations.access import Capability, capabilities_of
+from core.organizations.access import Capability, capabilities_of, implied_by
 from core.organizations.memberships import ADMIN, MEMBER
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _roles_to_invite_to(uow: UnitOfWork, organization_id: UUID, capabilities: fr
     if Capability.ORG_MEMBERS_MANAGE not in capabilities:
         return ()
     allowed = {role: capabilities_of(role, None) for role in (ADMIN, MEMBER)}
-    allowed |= {role.slug: frozenset(role.permissions) for role in uow.roles.of_organization(organization_id)}
+    allowed |= {role.slug: implied_by(role.permissions) for role in uow.roles.of_organization(organization_id)}
     return [role for role, allowed_by_role in allowed.items() if may_invite_to(capabilities, role, allowed_by_role)]
 
 

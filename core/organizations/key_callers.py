@@ -16,7 +16,7 @@ from uuid import UUID
 from core import prefixed_tokens
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess
+from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess, implied_by
 from core.organizations.memberships import ADMIN, Membership
 from core.organizations.organizations import Organization
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
@@ -110,7 +110,7 @@ class KeyCaller(TokenCaller):
             raise MakerWithoutAccess
         if self.organization.mfa_required and not self.has_second_factor:
             raise MadeWithOneFactor
-        authorized = replace(maker, capabilities=maker.capabilities & frozenset(map(Capability, self.permissions)))
+        authorized = replace(maker, capabilities=maker.capabilities & implied_by(self.permissions))
         for capability in sorted(_required(operation)):
             if capability not in authorized.capabilities:
                 raise Forbidden(

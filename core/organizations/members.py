@@ -129,9 +129,13 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_ro
     if role == member.membership.role:
         return member
     _require_seen(member, seen_role)
+    given = access.capabilities_of_role(uow, organization_id, role)
+    before = access.capabilities_of_role(uow, organization_id, member.membership.role)
+    if role == ADMIN or (role != MEMBER and not given <= before):
+        authorized.forbid_lasting()
 
     uow.members.set_role(organization_id, user_id, role)
-    inviters.withdraw(uow, organization_id, user_id, access.capabilities_of_role(uow, organization_id, role))
+    inviters.withdraw(uow, organization_id, user_id, given)
     uow.record(
         AuditAction.USER_ROLE_UPDATED,
         user_id,

@@ -146,6 +146,7 @@ def create(
         updated_at=uow.now,
     )
     _require_having(authorized, role.permissions)
+    authorized.forbid_lasting()
     # The organization is locked, so no other transaction adds a role meanwhile.
     others = {other.slug for other in uow.roles.of_organization(authorized.organization.id)}
     if role.slug in _BUILT_IN or role.slug in others:
@@ -188,12 +189,14 @@ def change(
         permissions=before.permissions if permissions is None else _sorted(permissions),
     )
     _require_having(authorized, set(after.permissions) ^ set(before.permissions))
+    if not access.implied_by(after.permissions) <= access.implied_by(before.permissions):
+        authorized.forbid_lasting()
     if after == before:
         return before
     after = replace(after, updated_at=uow.now)
     uow.roles.save(authorized.organization.id, after)
     if set(before.permissions) - set(after.permissions):
-        inviters.withdraw_of_role(uow, authorized.organization.id, role_slug, frozenset(after.permissions))
+        inviters.withdraw_of_role(uow, authorized.organization.id, role_slug, access.implied_by(after.permissions))
     _record(uow, authorized, "role_updated", after, old_permissions=before.permissions)
     return after
 

@@ -47,7 +47,14 @@ class Standing:
     def lacks(self, operation: Operation) -> Capability | RequiredStanding | None:
         """Return what the role, or a platform owner who acts with it, lacks for an operation; None for nothing."""
         missing = operation.missing(self.role, self.capabilities)
-        if missing is None and self.is_impersonated and operation.makes_credential:
+        if missing is None and self.is_impersonated and operation.is_closed_while_impersonating:
+            return RequiredStanding.IN_PERSON
+        return missing
+
+    def lacks_lasting(self, operation: Operation) -> Capability | RequiredStanding | None:
+        """Do what `lacks` does, for the part of an operation that would outlast an impersonation."""
+        missing = self.lacks(operation)
+        if missing is None and self.is_impersonated and operation.may_outlast_impersonation:
             return RequiredStanding.IN_PERSON
         return missing
 

@@ -329,7 +329,7 @@ class _Asked:
         uow, user, organization = self._uow, self._user, self._organization
         vouches = upstream_sign_in.vouches_for(uow, organization.id, self._address)
         if user is None:
-            standing, is_linked = _standing_of_new(connection), False
+            standing, is_linked = _standing_of_new(organization, connection), False
         else:
             found = uow.identities.standing(user.id, organization.id, connection.id)
             if found is None:
@@ -359,7 +359,7 @@ class _Asked:
         return replace(check, networks=(), required=check.required if is_own else None)
 
 
-def _standing_of_new(connection: ConnectionRecord) -> ConnectionStanding:
+def _standing_of_new(organization: Organization, connection: ConnectionRecord) -> ConnectionStanding:
     """Return what a user is to a connection whose sign-in makes the account, for an address that it vouches for."""
     return ConnectionStanding(
         is_enabled=connection.enabled,
@@ -369,4 +369,5 @@ def _standing_of_new(connection: ConnectionRecord) -> ConnectionStanding:
         is_suspended=False,
         is_end_user=False,
         is_in_mail_domain=True,
+        organization_requires_mfa=organization.mfa_required,
     )

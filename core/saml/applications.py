@@ -161,7 +161,7 @@ def add_certificate(
 
 def show_end(uow: UnitOfWork, slug: str, service_slug: str) -> SamlEnd:
     """Return what the caller is about to delete; raise `SamlNotSetUp` when there is nothing."""
-    shown = show(uow, slug, service_slug, Operation.SAML_CHANGE)
+    shown = show(uow, slug, service_slug, Operation.SAML_REMOVE)
     if not shown.is_begun:
         raise SamlNotSetUp
     sessions = uow.saml_sessions.count_live(shown.service, counted_max=COUNTED_MAX + 1)
@@ -170,7 +170,7 @@ def show_end(uow: UnitOfWork, slug: str, service_slug: str) -> SamlEnd:
 
 def remove(uow: UnitOfWork, slug: str, service_slug: str, shown_entity_id: str) -> None:
     """Delete the application that the caller was shown, with the certificates; raise `SamlNotSetUp`."""
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_REMOVE).service
     configuration.remove(uow, service, shown_entity_id)
 
 

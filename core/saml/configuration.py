@@ -195,7 +195,7 @@ def import_metadata(uow: UnitOfWork, slug: str, service_slug: str, fields: Mappi
 
 def disable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     """Disable the configuration and deactivate all certificates; the other settings stay."""
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_REMOVE).service
     before = uow.saml_configurations.view(service).configuration
     uow.saml_certificates.deactivate_all(service)
     _save(uow, service, replace(before, enabled=False), change="saml_disabled")

@@ -175,6 +175,8 @@ def grant(
         raise GrantChanged
     if before is not None and before.relation is relation:
         return before
+    if before is None or relation is ServiceRelation.MANAGER:
+        authorized.forbid_lasting()
     granted = ServiceGrant(
         user=Grantee(id=user_id, email=member.email),
         relation=relation,

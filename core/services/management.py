@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 _LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences")
 _KEYS: Final = frozenset({"jwks", "jwks_uri"})
+# What an impersonator may set, because it leads nowhere; all other fields are closed to them (decisions 5.11).
+_LEADS_NOWHERE: Final = frozenset({"slug", "name", "codehost_scopes", "websuite_scopes", "officesuite_scopes"})
+_WHERE_IT_LEADS: Final = frozenset(field.name for field in fields(ServiceFields)) - _KEYS - _LEADS_NOWHERE
 _CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
     "slug": checked_slug,
     "name": checked_public_name,
@@ -182,10 +185,13 @@ def change(
     authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
     if seen is not None:
         require_seen(authorized.service, seen)
-    if not _KEYS.isdisjoint(changes):
-        # With its keys a service proves who it is, as with its secret.
+    after = apply(uow, authorized.service, changes, outside=outside)
+    # With its keys a service proves who it is, as with its secret.
+    if any(getattr(authorized.service, name) != getattr(after, name) for name in _KEYS):
         authorized.caller.forbid_credentials()
-    return apply(uow, authorized.service, changes, outside=outside)
+    if any(_gives(authorized.service, after, name) for name in _WHERE_IT_LEADS):
+        authorized.forbid_lasting()
+    return after
 
 
 def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside: Outside) -> Service:
@@ -203,6 +209,15 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
         uow.services.set_client_secret(after, None)
     _record(uow, AuditAction.SERVICE_UPDATED, after, changes=after.changes(before))
     return after
+
+
+def _gives(before: Service, after: Service, name: str) -> bool:
+    """Return whether a field has another value now, and not merely less of what it had."""
+    old, new = getattr(before, name), getattr(after, name)
+    if name in _LISTS:
+        return not set(new) <= set(old)
+    # Without a profile more is allowed than with one.
+    return new != old and (new is not None or name == "security_profile")
 
 
 def require_seen(service: Service, seen: str) -> None:

@@ -33,7 +33,16 @@ class ServiceStanding:
 
     def lacks(self, operation: Operation) -> Capability | RequiredStanding | None:
         """Return what the reader lacks for an operation on this service; None when they lack nothing."""
-        return replace(self.reader, capabilities=self.reader.capabilities | self.granted).lacks(operation)
+        return self._here.lacks(operation)
+
+    def lacks_lasting(self, operation: Operation) -> Capability | RequiredStanding | None:
+        """Do what `lacks` does, for the part of an operation that would outlast an impersonation."""
+        return self._here.lacks_lasting(operation)
+
+    @property
+    def _here(self) -> Standing:
+        """The reader with what a grant on this service adds."""
+        return replace(self.reader, capabilities=self.reader.capabilities | self.granted)
 
 
 def read(

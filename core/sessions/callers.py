@@ -48,6 +48,15 @@ class ClosedWhileImpersonating(Forbidden):
     default_message = "This cannot be done while impersonating a user."
 
 
+class OutlastsImpersonation(Forbidden):
+    """An impersonator may not do this: it would outlast the impersonation in another hand (decisions 5.11)."""
+
+    default_message = (
+        "This cannot be done while impersonating a user, because it would outlast the impersonation. Ask the user, or"
+        " an owner or admin of the organization."
+    )
+
+
 class AddressNotConfirmed(Forbidden):
     """Nothing but the word of an organization's identity provider says whose the session is (decisions 10.6)."""
 
@@ -293,7 +302,8 @@ class Caller:
     def require_own_proof(self) -> None:
         """Raise `AddressNotConfirmed` where only a connection's word says whose session it is.
 
-        It guards the additions of other ways to sign in, which would outlive that word.
+        Whatever changes the whole account asks it (`require_whole_account`): the change would outlive that word, also
+        when the mail domain of the address has passed to another organization.
         """
         if self.confined_to_role is not None:
             raise AddressNotConfirmed
@@ -331,11 +341,13 @@ class Caller:
     def require_whole_account(self) -> None:
         """Raise `Forbidden` unless the caller may change what belongs to the whole account.
 
-        Neither an impersonator may, nor a service that shares the account with others.
+        An impersonator may not, nor a service that shares the account with others, nor a session of which nothing but a
+        connection's word says whose it is.
         """
         if self.is_impersonated:
             raise ClosedWhileImpersonating
         self.forbid_shared_account()
+        self.require_own_proof()
 
     def forbid_impersonation(self) -> None:
         """Raise `Forbidden` for an impersonator (identity 4.8), and for a service with the token of a platform owner.
@@ -348,6 +360,11 @@ class Caller:
             raise ClosedWhileImpersonating
         if self.has_platform_role and self.is_limited:
             raise AccountUsedElsewhere if self.has_service_token else ConfinedElsewhere
+
+    def forbid_lasting(self) -> None:
+        """Raise `OutlastsImpersonation` for an impersonator, whose change would stay in another hand."""
+        if self.is_impersonated:
+            raise OutlastsImpersonation
 
     def forbid_credentials(self) -> None:
         """Raise `Forbidden` for an impersonator, who makes no credential: it would outlive the impersonation."""
@@ -375,14 +392,22 @@ def require_whole_account(uow: UnitOfWork) -> Caller:
 def lock_whole_account(uow: UnitOfWork) -> Caller:
     """Lock the caller's account to change how it signs in, and return the caller; raise `Forbidden`.
 
-    After a change by the token of a service, or in a confined session, what organizations give to the address is
-    confirmed by a mailed proof only: its makers could have prepared the account (decisions 2.8).
+    Once the change is complete, the use case calls `record_whole_account_changed`.
     """
     caller = lock_account(uow)
     caller.require_whole_account()
-    if caller.is_limited:
-        uow.users.set_changed_by_service(caller.user_id, at=uow.now)
     return caller
+
+
+def record_whole_account_changed(uow: UnitOfWork, caller: Caller, *, is_limited: bool = False) -> None:
+    """Record that the caller has completed a change of how the account signs in.
+
+    After a change by the token of a service, or in a confined session, what organizations give to the address is
+    confirmed by a mailed proof only: its makers could have prepared the account (decisions 2.8). What was merely begun
+    changes nothing. `is_limited` means that the change was begun in such a session, whichever completes it.
+    """
+    if caller.is_limited or is_limited:
+        uow.users.set_changed_by_service(caller.user_id, at=uow.now)
 
 
 def require_caller(uow: UnitOfWork) -> Caller:

@@ -164,9 +164,9 @@ def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
 def end_my_others(uow: UnitOfWork) -> int:
     """End every session of the caller within the limits of this one, except the current one; return how many ended."""
     caller = uow.caller
-    if caller.has_service_token or caller.confined_to is None:
-        caller.require_whole_account()
     caller.forbid_impersonation()
+    if caller.has_service_token:
+        caller.forbid_shared_account()
     limits = caller.limits
     # Locked, so that what another session does at this moment is either seen and ended, or refused.
     uow.users.lock(caller.user_id)

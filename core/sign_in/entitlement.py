@@ -6,7 +6,8 @@ nothing, and the identity is unlinked. Every sign-in passes these rules (`rules.
 the child of a browser session (`core/sign_in/conclusion.py`).
 
 An identity that the connection's word alone has linked opens no role but `member` and the one with which the connection
-lets people join, until its user has once typed a code that was mailed to the address of the account.
+lets people join, until its user has once typed a code that was mailed to the address of the account. A user who has to
+set up a second factor types it before: a factor is no matter of the connection (decisions 10.8 and 15.5).
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ class NotOfOrganization(Forbidden):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionStanding:
-    """What a user is to the organization of a connection. `role` is None for a user who is no member."""
+    """What a user is to the organization of a connection. `role` is None for a user who is no member.
+
+    `organization_requires_mfa` means that the organization requires a second factor of its members.
+    """
 
     is_enabled: bool
     joins_as: str | None
@@ -49,6 +53,12 @@ class ConnectionStanding:
     is_suspended: bool
     is_end_user: bool
     is_in_mail_domain: bool
+    organization_requires_mfa: bool
+
+    @property
+    def requires_second_factor(self) -> bool:
+        """Whether the organization requires a second factor of the user."""
+        return self.organization_requires_mfa and self.role is not None
 
     @property
     def may_sign_in(self) -> bool:
@@ -82,9 +92,12 @@ def refusal_of_stranger(standing: ConnectionStanding) -> Refusal | None:
     return NotOfOrganization().because(SignInReason.NOT_OF_ORGANIZATION)
 
 
-def refusal_of_word_alone(standing: ConnectionStanding, confinement: Confinement) -> Refusal | None:
-    """Refuse a role that takes more than the connection's word alone."""
-    if confinement.opens_role(standing.role):
+def refusal_of_word_alone(
+    standing: ConnectionStanding, confinement: Confinement, *, lacks_second_factor: bool
+) -> Refusal | None:
+    """Refuse what takes more than the connection's word alone: a role, and setting up the factor that a user lacks."""
+    has_more = confinement.role is None
+    if has_more or (confinement.opens_role(standing.role) and not lacks_second_factor):
         return None
     return AddressNotConfirmed().because(SignInReason.ADDRESS_NOT_CONFIRMED)
 

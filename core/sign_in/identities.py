@@ -177,6 +177,7 @@ def unlink_mine(uow: UnitOfWork, provider: Provider | None) -> None:
     uow.caller.forbid_impersonation()
     # Locked, so that of two identities that are unlinked at once the second finds itself the last one.
     caller = callers.lock_account(uow)
+    caller.require_own_proof()
     context = _seen_by(caller)
     linked = {identity.provider for identity in uow.identities.of_user(caller.user_id, context)}
     if provider is None or provider not in linked:

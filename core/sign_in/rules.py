@@ -214,7 +214,11 @@ def _address_confirmed(candidate: Candidate) -> Refusal | None:
     )
     if standing is None or confinement is None:
         return None
-    return entitlement.refusal_of_word_alone(standing, confinement)
+    # A browser that is signed in is led to set the factor up, and from there to the code.
+    is_child = candidate.destination.parent_id is not None
+    has_factor = candidate.account.has_mfa or candidate.proof.has_second_factor
+    lacks_second_factor = standing.requires_second_factor and not has_factor and not is_child
+    return entitlement.refusal_of_word_alone(standing, confinement, lacks_second_factor=lacks_second_factor)
 
 
 def _single_sign_on(candidate: Candidate) -> Refusal | None:

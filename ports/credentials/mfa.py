@@ -16,7 +16,7 @@ class TotpSecrets(Protocol):
         """Return whether sign-ins require a second factor, and whether there are unused backup codes."""
         ...
 
-    def put_pending(self, user_id: UUID, secret: Secret, *, at: datetime) -> bool:
+    def put_pending(self, user_id: UUID, secret: Secret, *, at: datetime, is_of_limited_session: bool) -> bool:
         """Store a pending secret, in place of another pending one; False when the user has an enabled one."""
         ...
 

@@ -195,6 +195,7 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_connection_enabling.html": {**_OF_CONNECTION, "found": _found(_FAILED, None), "ends": _ENDS},
     "console_connection_deletion.html": {**_OF_CONNECTION, "ends": _ENDS, "note": NAME},
     "console_mail_domains.html": {
+        "lacks_change": None,
         **CONSOLE,
         **_LISTED,
         "query": SimpleNamespace(search="harbour"),
@@ -206,6 +207,7 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "overview": _OVERVIEW,
     },
     "console_mail_domain.html": {
+        "lacks_change": None,
         **CONSOLE,
         "route": _DOMAINS[0],
         "state": _state(None),

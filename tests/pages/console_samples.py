@@ -97,6 +97,7 @@ def _invitation(status: InvitationStatus) -> ListedInvitation:
 
 CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_invited.html": {
+        "lacks_roles": None,
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL, status="pending"),
         "form": SimpleNamespace(emails=f"{EMAIL}\n{NAME}", role="member"),

@@ -296,7 +296,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "saml_redirect.html": {"url": "https://harbour.example/slo?SAMLRequest=fZA"},
     "second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
-    "second_factor_setup.html": _WAY,
+    "second_factor_setup.html": {**_WAY, "confirmed_at": ""},
     **BRANDING_SAMPLES,
     **CONSOLE_SAMPLES,
     **CONNECTION_SAMPLES,

@@ -129,6 +129,7 @@ _SAML: Final[dict[str, Any]] = {
     ),
     "lacks_change": None,
     "lacks_certificate": None,
+    "lacks_removal": None,
 }
 _GRANT: Final = ServiceGrant(
     user=Grantee(id=UUID(ID), email=EMAIL), relation=ServiceRelation.MANAGER, granted_by=None, created_at=NOW
@@ -192,6 +193,7 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "service_saml_certificate.html": _SAML,
     "service_saml_deletion.html": {**_SAML, "sessions": 10_001},
     "service_grants.html": {
+        "lacks_giving": None,
         **SERVICE,
         "query": SimpleNamespace(search=EMAIL, find=EMAIL),
         "people": SimpleNamespace(candidates=[MEMBER, MEMBER], end_users=10_001),
@@ -205,6 +207,7 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "next": f"{_PAGE}/grants?after=b",
     },
     "service_grant.html": {
+        "lacks_giving": None,
         **SERVICE,
         "access": SimpleNamespace(user_id=ID, email=EMAIL, role="a" * 50),
         "present": "viewer",

@@ -88,6 +88,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": f"/app/organizations/{LONG_SLUG}/services",
     },
     "console_service_connect.html": {
+        "lacks_leading": None,
         **SERVICE,
         "secret": "s" * 43,
         "was_shown": False,
@@ -107,6 +108,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_service_refused_redirect.html": {**SERVICE, "refused": _REFUSED},
     "console_service_secret.html": SERVICE,
     "console_service_options.html": {
+        "lacks_leading": None,
         **SERVICE,
         "problems": defaultdict(str, {"jwks": PROBLEM, "audiences": PROBLEM}),
         "typed": dict.fromkeys(FIELDS, NAME),

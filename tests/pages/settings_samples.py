@@ -116,6 +116,7 @@ _USE: Final = OrganizationUse(
 _ORGANIZATION: Final = SimpleNamespace(id=ID, name="x" * 100, slug=LONG_SLUG, is_active=True, created_at=NOW)
 SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "console_domain.html": {
+        "lacks_change": None,
         **CONSOLE,
         "page": f"{_PAGE}/domain",
         "claimed": _DOMAIN,
@@ -191,6 +192,7 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "chosen": None,
     },
     "console_role.html": {
+        "lacks_creation": None,
         **CONSOLE,
         "held": _HELD,
         "role": _ROLE,
@@ -217,6 +219,7 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "invited": f"{_PAGE}/people/invited?status=pending",
     },
     "console_roles.html": {
+        "lacks_creation": None,
         **CONSOLE,
         "found": FoundRoles(
             found=[HeldRole(role=_OWNER, holders=None), _HELD, replace(_HELD, role=replace(_ROLE, slug="b" * 50))],

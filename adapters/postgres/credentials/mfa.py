@@ -32,28 +32,32 @@ class PostgresTotpSecrets(Aggregate):
         assert found is not None, "the user does not exist"
         return found
 
-    def put_pending(self, user_id: UUID, secret: Secret, *, at: datetime) -> bool:
+    def put_pending(self, user_id: UUID, secret: Secret, *, at: datetime, is_of_limited_session: bool) -> bool:
         sealed = self._transaction.vault.seal(secret.reveal().encode(), row=user_id, **_SEALED_COLUMN)
         return self._changes_one(
             """
-            INSERT INTO totp_secrets (user_id, secret_sealed, created_at)
-            VALUES (%s, %s, %s)
+            INSERT INTO totp_secrets (user_id, secret_sealed, created_at, is_of_limited_session)
+            VALUES (%s, %s, %s, %s)
             ON CONFLICT (user_id) DO UPDATE
-            SET    secret_sealed = excluded.secret_sealed, created_at = excluded.created_at
+            SET    secret_sealed = excluded.secret_sealed, created_at = excluded.created_at,
+                   is_of_limited_session = excluded.is_of_limited_session
             WHERE  totp_secrets.enabled_at IS NULL
             """,
-            (user_id, sealed, at),
+            (user_id, sealed, at, is_of_limited_session),
         )
 
     def lock(self, user_id: UUID) -> TotpSecret | None:
         found = self._connection.execute(
-            "SELECT secret_sealed, enabled_at FROM totp_secrets WHERE user_id = %s FOR UPDATE", (user_id,)
+            "SELECT secret_sealed, enabled_at, is_of_limited_session FROM totp_secrets WHERE user_id = %s FOR UPDATE",
+            (user_id,),
         ).fetchone()
         if found is None:
             return None
-        sealed, enabled_at = found
+        sealed, enabled_at, is_of_limited_session = found
         secret = self._transaction.vault.open(sealed, row=user_id, **_SEALED_COLUMN)
-        return TotpSecret(secret=Secret(secret.decode()), enabled_at=enabled_at)
+        return TotpSecret(
+            secret=Secret(secret.decode()), enabled_at=enabled_at, is_of_limited_session=is_of_limited_session
+        )
 
     def enable(self, user_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later("UPDATE totp_secrets SET enabled_at = %s WHERE user_id = %s", (at, user_id))

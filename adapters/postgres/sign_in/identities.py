@@ -148,8 +148,10 @@ class PostgresIdentities(Aggregate):
                    EXISTS (SELECT FROM domain_routes r
                            WHERE  r.organization_id = c.organization_id
                              AND  r.domain = substring(u.email FROM '@([^@]*)$')
-                             AND  {IN_FORCE}) AS is_in_mail_domain
+                             AND  {IN_FORCE}) AS is_in_mail_domain,
+                   o.mfa_required AS organization_requires_mfa
             FROM   upstream_connections c
+            JOIN   organizations o    ON o.id = c.organization_id
             JOIN   users u            ON u.id = %(user_id)s
             LEFT   JOIN memberships m ON m.organization_id = c.organization_id AND m.user_id = u.id
             LEFT   JOIN identities i  ON i.organization_id = c.organization_id AND i.connection_id = c.id

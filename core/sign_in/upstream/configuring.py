@@ -101,9 +101,9 @@ class ConfiguredConnection:
     roles: Sequence[str]
 
 
-def overview(uow: UnitOfWork, slug: str) -> SignInSetup:
+def overview(uow: UnitOfWork, slug: str, operation: Operation = Operation.CONNECTIONS_READ) -> SignInSetup:
     """Return how an organization signs people in."""
-    organization_id = authorize(uow, slug, Operation.CONNECTIONS_READ).organization.id
+    organization_id = authorize(uow, slug, operation).organization.id
     progress = {one.connection_id: one for one in uow.upstream_failures.progress(organization_id)}
     trials = {one.connection_id: one for one in uow.trial_sign_ins.last_of_each(organization_id)}
     clients = {provider: uow.oauth_credentials.find(organization_id, provider) for provider in EXTERNAL}

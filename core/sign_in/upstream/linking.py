@@ -23,6 +23,7 @@ def begin(uow: UnitOfWork, provider: Provider | None, clients: Mapping[Provider,
     `ProviderNotOffered` for one without credentials.
     """
     caller = callers.require_in_person(uow)
+    caller.require_own_proof()
     if provider is None:
         raise IdentityUnknown
     context = context_of(caller)

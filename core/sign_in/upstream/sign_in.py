@@ -64,7 +64,7 @@ class SignInToLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailedCodeDue(SignInToLink):
-    """The identity is linked by a connection's word alone, and its user's role takes a code mailed to this address."""
+    """The identity is linked by a connection's word alone, and its user takes more: a code mailed to this address."""
 
     email: str
 
@@ -74,7 +74,7 @@ def conclude(
 ) -> Outcome | SignInToLink:
     """Sign in the user of an identity, who may be new; or keep it until its user has signed in to the account.
 
-    Keep it likewise, as `MailedCodeDue`, when the user's role takes more than the word of a connection.
+    Keep it likewise, as `MailedCodeDue`, when the user takes more than the word of a connection.
     """
     try:
         return _conclude(uow, sign_in, proven, destination, browser=browser)

@@ -72,7 +72,7 @@ async def show_configuration(call: Call, org_slug: str, service_slug: str) -> Sa
 
 
 @routes.delete("/api/organizations/:org_slug/services/:service_slug/saml", refuses=(ServiceUnknown,))
-@on_service(Operation.SAML_CHANGE)
+@on_service(Operation.SAML_REMOVE)
 async def disable(call: Call, org_slug: str, service_slug: str) -> SamlChanged:
     """Switch SAML off and deactivate all certificates of the service; its other settings stay."""
     await call.transact(configuration.disable, org_slug, service_slug)

@@ -15,7 +15,7 @@ from core.invitations.invitations import InvitationStatus
 from core.invitations.invited import InvitationNotWaiting
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations import bulk_jobs, roles
-from core.organizations.access import Capability, Operation, authorize
+from core.organizations.access import Capability, Operation
 from core.organizations.bulk_jobs import ROWS_MAX, JobKind, TooManyJobs, too_many_rows
 from core.organizations.memberships import MEMBER, OWNER
 from entrypoints.pages.console_pages import (
@@ -95,6 +95,7 @@ async def _page(
     )
     page = f"{page_of(org_slug)}/people/invited"
     kept = {"search": query.search, "status": query.status}
+    lacks_roles = standing.lacks_lasting(Operation.INVITATIONS_CHANGE)
     offered = [(role.slug, role.slug) for role in await call.read(roles.list_all, org_slug) if role.slug != OWNER]
     return console_page(
         call,
@@ -112,7 +113,10 @@ async def _page(
         statuses=STATUSES,
         choices=[("", marked("Every status")), *((status.value, text) for status, (_, text) in STATUSES.items())],
         # A role beyond that of a member takes another capability; the roles themselves decide which of them.
-        roles=offered if Capability.ORG_ROLES_MANAGE in standing.capabilities else [(MEMBER, MEMBER)],
+        roles=offered
+        if Capability.ORG_ROLES_MANAGE in standing.capabilities and lacks_roles is None
+        else [(MEMBER, MEMBER)],
+        lacks_roles=lacks_roles,
         tabs=people_tabs(standing),
         page=page,
         first=with_query(page, **kept) if query.after else "",
@@ -133,7 +137,7 @@ async def show_invited(call: Call, org_slug: str, query: InvitedQuery) -> Page:
 async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageOrRedirect:
     """Invite people, in any form of list; programs use `POST /api/organizations/:org_slug/invitations` for each."""
     # Each address is a transaction of its own, which says no more than its own refusal.
-    await call.read(authorize, org_slug, Operation.INVITATIONS_CHANGE)
+    await call.read(invitations.require_may_invite, org_slug, form.role)
     # Repeated lines count here, so that the list that is read is bounded.
     if form.emails.count("\n") > ROWS_MAX:
         raise too_many_rows()

@@ -8,7 +8,7 @@ import msgspec
 
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import role_records, roles
-from core.organizations.access import Capability, Operation, authorize
+from core.organizations.access import Capability, Operation, authorize, implied_by
 from core.organizations.roles import (
     Role,
     RoleBuiltIn,
@@ -111,6 +111,7 @@ async def _page(
         problems=problems_of(refusal),
         boxes=capability_boxes(standing.capabilities),
         lacks_change=standing.lacks(Operation.ROLES_CHANGE),
+        lacks_creation=standing.lacks_lasting(Operation.ROLES_CHANGE),
         lacks_people=standing.lacks(Operation.MEMBERS_LIST),
         page=page,
         people=f"{page_of(org_slug)}/people",
@@ -157,7 +158,7 @@ async def _role(
     page = f"{page_of(org_slug)}/roles"
     typed = form or ChangedRoleForm(name=role.name, description=role.description, permissions=_words(role.permissions))
     # What a member with this role would see in the navigation.
-    preview = replace(standing, role=role.slug, capabilities=frozenset(role.permissions))
+    preview = replace(standing, role=role.slug, capabilities=implied_by(role.permissions))
     return console_page(
         call,
         "console_role.html",
@@ -179,6 +180,7 @@ async def _role(
         seen_state=seen_state_of(role),
         preview=sections_of(preview),
         lacks_change=standing.lacks(Operation.ROLES_CHANGE),
+        lacks_creation=standing.lacks_lasting(Operation.ROLES_CHANGE),
         lacks_people=standing.lacks(Operation.MEMBERS_LIST),
         page=f"{page}/{role_slug}",
         back=page,

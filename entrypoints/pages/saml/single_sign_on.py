@@ -157,6 +157,7 @@ async def _page(
         attributes=ATTRIBUTES,
         copies=copies_of(f"{settings.base_url}/saml/{org_slug}/{service_slug}"),
         lacks_change=at.lacks(Operation.SAML_CHANGE),
+        lacks_removal=at.lacks(Operation.SAML_REMOVE),
         lacks_certificate=at.lacks(Operation.SAML_CERTIFICATE_CREATE),
         test=f"{path}/saml/login",
         saml=page,
@@ -282,7 +283,7 @@ async def download_saml_certificate(call: Call, org_slug: str, service_slug: str
 
 
 async def _deletion(call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None) -> Page:
-    at, end = await opened_service(call, org_slug, service_slug, Operation.SAML_CHANGE, applications.show_end)
+    at, end = await opened_service(call, org_slug, service_slug, Operation.SAML_REMOVE, applications.show_end)
     return service_page(
         call,
         "service_saml_deletion.html",
@@ -296,7 +297,7 @@ async def _deletion(call: Call, org_slug: str, service_slug: str, *, refusal: Re
 
 
 @routes.get(f"{SAML}/delete", refuses=(ServiceUnknown, SamlNotSetUp))
-@on_service_in_console(Operation.SAML_CHANGE)
+@on_service_in_console(Operation.SAML_REMOVE)
 @shows_again(_page, SamlNotSetUp)
 async def ask_to_delete_saml_application(call: Call, org_slug: str, service_slug: str) -> Page:
     """Show what ends with the application, in numbers."""
@@ -304,7 +305,7 @@ async def ask_to_delete_saml_application(call: Call, org_slug: str, service_slug
 
 
 @routes.post(f"{SAML}/delete", refuses=(ServiceUnknown, SamlNotSetUp))
-@on_service_in_console(Operation.SAML_CHANGE)
+@on_service_in_console(Operation.SAML_REMOVE)
 @shows_again(_page, SamlNotSetUp)
 async def delete_saml_application(
     call: Call, org_slug: str, service_slug: str, form: ApplicationDeletionForm

@@ -56,5 +56,6 @@ async def connect_page(
             "jwks": f"{issuer}/.well-known/jwks.json",
         },
         lacks_change=at.lacks(Operation.SERVICE_UPDATE),
+        lacks_leading=at.lacks_lasting(Operation.SERVICE_UPDATE),
         lacks_rotation=at.lacks(Operation.SERVICE_SECRET_ROTATE),
     )

@@ -85,6 +85,7 @@ async def _page(
         lacks_change=at.lacks(Operation.SERVICE_UPDATE),
         # With its keys a service proves who it is, as with its secret.
         lacks_keys=at.lacks(Operation.SERVICE_SECRET_ROTATE),
+        lacks_leading=at.lacks_lasting(Operation.SERVICE_UPDATE),
         lacks_removal=at.lacks(Operation.SERVICE_DELETE),
     )
 

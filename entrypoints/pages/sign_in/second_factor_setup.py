@@ -62,14 +62,18 @@ async def show_setup(call: Call, query: ReturnQuery) -> PageOrRedirect:
     """Explain what is to be set up; a user who has a second factor is asked for a code instead."""
     if (await call.read(mfa.status)).enabled:
         return see_other(query.on(SIGN_IN_AGAIN))
-    await recent(call)
-    return form_page(call, "second_factor_setup.html", **await returns.context(call, query))
+    confirmed_at = _confirmed_at(call, query)
+    if not confirmed_at:
+        await recent(call)
+    return form_page(call, "second_factor_setup.html", **await returns.context(call, query), confirmed_at=confirmed_at)
 
 
 @routes.post(SET_UP, makes_secret=True, limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled,))
 @in_browser_in_person
 async def begin_setup(call: Call, form: WayForm) -> PageOrRedirect:
     """Lead to the QR code for an authenticator app; programs use `POST /api/user/mfa/setup`."""
+    if _confirmed_at(call, form.way):
+        return see_other(form.way.on(SET_UP))
     return await leading_to(
         call,
         mfa.set_up,
@@ -122,6 +126,17 @@ async def show_codes(call: Call, shown_id: UUID, query: ReturnQuery) -> Page:
     codes = await shown_once(call, shown_id)
     # The sign-in page leads a browser that is signed in on.
     return form_page(call, "backup_codes.html", **await returns.context(call, query), codes=codes)
+
+
+def _confirmed_at(call: Call, way: ReturnQuery) -> str:
+    """Return the sign-in that asks for a mailed code, for a session by a connection's word alone; else an empty text.
+
+    No factor is added before (decisions 10.8).
+    """
+    confinement = call.in_browser.confinement
+    if confinement is None or confinement.role is None:
+        return ""
+    return way.on("/auth/upstream", connection_id=str(confinement.connection_id))
 
 
 def _grouped(secret: str) -> str:

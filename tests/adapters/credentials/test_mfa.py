@@ -68,7 +68,7 @@ def codes(connection: Connection, tools: Tools) -> PostgresBackupCodes:
 def test_a_stored_secret_is_read_back_unchanged(secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock) -> None:
     assert secrets.lock(ada) is None
 
-    assert secrets.put_pending(ada, SECRET, at=clock()) is True
+    assert secrets.put_pending(ada, SECRET, at=clock(), is_of_limited_session=False) is True
 
     found = secrets.lock(ada)
     assert found is not None
@@ -79,11 +79,11 @@ def test_a_stored_secret_is_read_back_unchanged(secrets: PostgresTotpSecrets, ad
 def test_a_pending_secret_is_replaced_and_an_enabled_one_is_not(
     secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock
 ) -> None:
-    secrets.put_pending(ada, SECRET, at=clock())
-    assert secrets.put_pending(ada, OTHER_SECRET, at=clock()) is True
+    secrets.put_pending(ada, SECRET, at=clock(), is_of_limited_session=False)
+    assert secrets.put_pending(ada, OTHER_SECRET, at=clock(), is_of_limited_session=False) is True
     secrets.enable(ada, at=clock())
 
-    assert secrets.put_pending(ada, SECRET, at=clock()) is False
+    assert secrets.put_pending(ada, SECRET, at=clock(), is_of_limited_session=False) is False
 
     found = secrets.lock(ada)
     assert found is not None
@@ -99,7 +99,7 @@ def test_a_secret_is_sealed_and_cannot_be_moved_to_another_user(
 ) -> None:
     grace = add_user("grace@example.com")
     for user_id in (ada, grace):
-        secrets.put_pending(user_id, SECRET, at=clock())
+        secrets.put_pending(user_id, SECRET, at=clock(), is_of_limited_session=False)
     sealed = connection.execute("SELECT secret_sealed FROM totp_secrets WHERE user_id = %s", (ada,)).fetchone()
     assert sealed is not None
     assert SECRET.reveal().encode() not in sealed[0]
@@ -114,7 +114,9 @@ def test_rewrapping_includes_totp_secrets(
     connection: Connection, raw_connection: RawConnection, ada: UUID, clock: SettableClock
 ) -> None:
     old, new = MasterKey.generate(), MasterKey.generate()
-    PostgresTotpSecrets(transaction_on(connection, Vault([old]))).put_pending(ada, SECRET, at=clock())
+    PostgresTotpSecrets(transaction_on(connection, Vault([old]))).put_pending(
+        ada, SECRET, at=clock(), is_of_limited_session=False
+    )
 
     rewrap.rewrap(raw_connection, Vault([new, old]), lambda _text: None)
 
@@ -126,7 +128,7 @@ def test_rewrapping_includes_totp_secrets(
 def test_the_status_combines_the_secret_and_the_backup_codes(
     secrets: PostgresTotpSecrets, codes: PostgresBackupCodes, ada: UUID, clock: SettableClock
 ) -> None:
-    secrets.put_pending(ada, SECRET, at=clock())
+    secrets.put_pending(ada, SECRET, at=clock(), is_of_limited_session=False)
     assert secrets.status(ada) == MfaStatus(enabled=False, has_backup_codes=False)
 
     secrets.enable(ada, at=clock())
@@ -140,7 +142,7 @@ def test_the_status_combines_the_secret_and_the_backup_codes(
 def test_a_step_is_used_once_and_no_earlier_one_afterwards(
     secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock
 ) -> None:
-    secrets.put_pending(ada, SECRET, at=clock())
+    secrets.put_pending(ada, SECRET, at=clock(), is_of_limited_session=False)
 
     assert [secrets.use_step(ada, step) for step in (10, 10, 9, 11, 10, 12)] == [True, False, False, True, False, True]
 
@@ -149,9 +151,9 @@ def test_removing_returns_whether_the_second_factor_was_enabled(
     secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock
 ) -> None:
     assert secrets.remove(ada) is False
-    secrets.put_pending(ada, SECRET, at=clock())
+    secrets.put_pending(ada, SECRET, at=clock(), is_of_limited_session=False)
     assert secrets.remove(ada) is False
-    secrets.put_pending(ada, SECRET, at=clock())
+    secrets.put_pending(ada, SECRET, at=clock(), is_of_limited_session=False)
     secrets.enable(ada, at=clock())
     assert secrets.remove(ada) is True
     assert secrets.lock(ada) is None
@@ -189,7 +191,7 @@ def test_of_two_concurrent_uses_one_wins(
     kind: str, connection: Connection, database_url: str, tools: Tools, ada: UUID, clock: SettableClock
 ) -> None:
     secrets = PostgresTotpSecrets(transaction_on(connection, tools.vault))
-    secrets.put_pending(ada, SECRET, at=clock())
+    secrets.put_pending(ada, SECRET, at=clock(), is_of_limited_session=False)
     with connected(database_url) as one, connected(database_url) as other:
         for round_ in range(RACES):
             PostgresBackupCodes(transaction_on(connection)).replace(ada, [b"one"], at=clock())
@@ -218,7 +220,7 @@ def test_deleting_an_account_deletes_its_second_factor(
     connection: Connection,
     clock: SettableClock,
 ) -> None:
-    secrets.put_pending(ada, SECRET, at=clock() - timedelta(days=1))
+    secrets.put_pending(ada, SECRET, at=clock() - timedelta(days=1), is_of_limited_session=False)
     codes.replace(ada, [b"one"], at=clock())
 
     connection.execute("DELETE FROM users WHERE id = %s", (ada,))

@@ -46,7 +46,7 @@ def test_a_role_in_the_organization_implies_relations_to_each_of_its_services(
     [
         ([], False, False),
         (["billing.manage"], False, False),
-        (["services.create"], False, False),
+        (["services.create"], False, True),
         (["services.view"], False, True),
         (["services.manage"], True, True),
     ],

@@ -98,7 +98,7 @@ def is_authorized(answer: Answer) -> bool:
 
 def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
     """Return whether a member is allowed the operation, according to its declaration."""
-    if operation.makes_credential and caller is Caller.IMPERSONATED:
+    if operation.is_closed_while_impersonating and caller is Caller.IMPERSONATED:
         return False
     match operation.takes:
         case RequiredStanding.MEMBER:

@@ -85,6 +85,7 @@ async def _page(
         program=Program(
             path=f"{api(org_slug)}/domain", method="PUT", body={"domain": values["typed"] or "id.example.com"}
         ),
+        lacks_change=standing.lacks(Operation.DOMAIN_CHANGE),
         done=query.done if query is not None else "",
         refusal=refusal,
         **values,

@@ -82,6 +82,7 @@ async def _list_page(
         "console_mail_domains.html",
         standing,
         program=Program(path=f"{api(org_slug)}/domain-routes"),
+        lacks_change=standing.lacks(Operation.DOMAIN_ROUTES_CHANGE),
         done=query.done,
         refusal=refusal,
         problems=problems_of(refusal),
@@ -110,7 +111,7 @@ async def show_mail_domains(call: Call, org_slug: str, query: ConsoleListQuery) 
 @shows_again(_list_page, BadRequest, Conflict)
 async def claim_mail_domain(call: Call, org_slug: str, form: MailDomainClaimForm) -> PageOrRedirect:
     """Claim a mail domain; programs use `POST /api/organizations/:slug/domain-routes`."""
-    await call.read(configuring.overview, org_slug)
+    await call.read(configuring.overview, org_slug, Operation.DOMAIN_ROUTES_CHANGE)
     connection_id = _connection_id(form.provider_id)
     try:
         made = await call.transact(domain_routes.create, org_slug, form.domain, connection_id, enforced=False)
@@ -139,6 +140,7 @@ async def _page(
         program=Program(
             path=f"{api(org_slug)}/domain-routes/{route_id}", method="PATCH", body={"enforced": route.enforced}
         ),
+        lacks_change=standing.lacks(Operation.DOMAIN_ROUTES_CHANGE),
         done=query.done if query is not None else "",
         refusal=refusal,
         route=route,
@@ -165,7 +167,7 @@ async def show_mail_domain(call: Call, org_slug: str, route_id: UUID, query: Don
 @shows_again(_page, BadRequest, RouteSeenOtherwise)
 async def change_mail_domain(call: Call, org_slug: str, route_id: UUID, form: RoutingForm) -> PageOrRedirect:
     """Change the connection of a mail domain, and whether it is enforced; programs use `PATCH …/domain-routes/:id`."""
-    _found(await call.read(configuring.overview, org_slug), route_id)
+    _found(await call.read(configuring.overview, org_slug, Operation.DOMAIN_ROUTES_CHANGE), route_id)
     await recent(call, page=_page_of(org_slug, route_id))
     await call.transact(
         configuring.change_route,
@@ -220,7 +222,7 @@ async def ask_to_remove_mail_domain(call: Call, org_slug: str, route_id: UUID) -
 @shows_again(_removal_page, RouteSeenOtherwise)
 async def remove_mail_domain(call: Call, org_slug: str, route_id: UUID, form: SeenRouteForm) -> PageOrRedirect:
     """Give a mail domain up; programs use `DELETE /api/organizations/:slug/domain-routes/:route_id`."""
-    _found(await call.read(configuring.overview, org_slug), route_id)
+    _found(await call.read(configuring.overview, org_slug, Operation.DOMAIN_ROUTES_CHANGE), route_id)
     await recent(call, page=f"{_page_of(org_slug, route_id)}/remove")
     await call.transact(configuring.remove_route, org_slug, route_id, seen=form.seen)
     return after(f"{page_of(org_slug)}/sign-in/mail-domains", "mail-domain-removed")

@@ -298,6 +298,7 @@ async def test_the_sign_in_page_offers_the_connection_of_the_domain(acme: Acme) 
 async def test_a_confined_session_opens_no_other_organization(acme: Acme) -> None:
     await acme.change(joins_as="member")
     await acme.sign_in()
+    await acme.sign_in_confirmed()
     globex = acme.world.organization("globex")
     acme.world.member(globex, acme.world.user_id(ADA), "owner")
 

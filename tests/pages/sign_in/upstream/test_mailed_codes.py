@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
+from pyotp.totp import TOTP
 
 from tests.application import Answer
 from tests.world.builder import PASSWORD
@@ -16,6 +18,7 @@ from tests.world.world import assert_refused
 
 ADA = "ada@acme.example"
 CODE = "/app/sign-in/code"
+SET_UP = "/app/second-factor/set-up"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -180,3 +183,69 @@ async def test_a_session_by_a_connections_word_alone_adds_no_other_way_to_sign_i
     await acme.sign_in_confirmed()
     token = (await command_line_token(acme))["access_token"]
     assert (await client.post("/api/user/set-password", token=token, body={"new_password": PASSWORD})).status == 200
+
+
+async def require_mfa(acme: Acme) -> None:
+    """Let Acme require a second factor of its members, of whom Ada is one."""
+    appoint(acme, "member")
+    acme.world.connection.execute("UPDATE organizations SET mfa_required = true WHERE id = %s", (acme.organization_id,))
+
+
+async def set_up_factor(acme: Acme, page: Answer) -> Answer:
+    """Set an authenticator app up, beginning with the page that leads there, and return the page that follows."""
+    shown = await acme.visitor.submit(page, SET_UP)
+    secret = "".join(re.findall(r">([A-Z2-7 \n]{32,})<", shown.text)[0].split())
+    return await acme.visitor.submit(shown, "/app/second-factor/confirm", code=TOTP(secret).at(acme.world.clock()))
+
+
+@pytest.mark.parametrize("is_enforced", [True, False])
+async def test_who_has_to_set_up_a_second_factor_types_a_mailed_code_before(acme: Acme, *, is_enforced: bool) -> None:
+    if is_enforced:
+        await acme.enforce()
+    await require_mfa(acme)
+
+    page = await acme.sign_in()
+    assert_code_is_asked_for(acme, page)
+    await acme.visitor.submit(page, CODE, code=await mailed_code(acme))
+    enabled = await set_up_factor(acme, await acme.visitor.open(SET_UP))
+
+    assert "backup code" in enabled.text.lower()
+    assert acme.world.value("SELECT mfa_enabled_at IS NOT NULL FROM users WHERE email = %s", ADA)
+
+
+async def test_a_session_from_before_the_rule_is_led_from_the_setup_to_the_mailed_code_and_back(acme: Acme) -> None:
+    await acme.sign_in()
+    await require_mfa(acme)
+
+    explained = await acme.visitor.open(f"{SET_UP}?return_to=/app/account/second-factor")
+    assert "confirm it first" in explained.text
+    assert "Show the QR code" not in explained.text
+    [address] = [unescape(one) for one in re.findall(r'href="(/auth/upstream\?[^"]+)"', explained.text)]
+    departed = await acme.visitor.send("GET", address)
+    page = await acme.visitor.open(acme.provider.sign_in(departed.headers["Location"]))
+    arrived = await acme.visitor.submit(page, CODE, code=await mailed_code(acme))
+
+    assert "Two-step" in arrived.text or "second factor" in arrived.text.lower()
+    assert "Show the QR code" in (await acme.visitor.open(SET_UP)).text
+
+
+async def test_no_form_of_an_older_page_sets_a_second_factor_up_before_the_code(acme: Acme) -> None:
+    await acme.sign_in()
+    await acme.sign_in_confirmed()
+    await require_mfa(acme)
+    page = await acme.visitor.open(SET_UP)
+    acme.world.connection.execute("UPDATE sessions SET confined_to_role = 'member' WHERE revoked_at IS NULL")
+
+    answered = await acme.visitor.submit(page, SET_UP)
+
+    assert "confirm it first" in answered.text
+    assert acme.world.value("SELECT count(*) FROM totp_secrets") == 0
+
+
+async def test_who_has_a_second_factor_or_is_trusted_with_it_types_no_code(acme: Acme) -> None:
+    await acme.change(trust_mfa=True)
+    await require_mfa(acme)
+
+    await acme.sign_in()
+
+    assert acme.live_sessions == 1
