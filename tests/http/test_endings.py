@@ -118,7 +118,9 @@ async def _undo(one: Everything, *, since: datetime) -> None:
     # The undo reads since when the app is there, with its secret.
     one.world.connection.execute("UPDATE totp_secrets SET enabled_at = NULL")
     await one.world.installation.database.transact(
-        lambda uow: uow.totp_secrets.put_pending(one.user_id, Secret("JBSWY3DPEHPK3PXP"), at=uow.now)
+        lambda uow: uow.totp_secrets.put_pending(
+            one.user_id, Secret("JBSWY3DPEHPK3PXP"), at=uow.now, is_of_limited_session=False
+        )
     )
     one.world.connection.execute("UPDATE totp_secrets SET enabled_at = created_at")
     answer = await one.world.client.post(
