@@ -22,7 +22,7 @@ from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation, authorize, authorize_support
 from core.organizations.organizations import Organization
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
@@ -112,6 +112,7 @@ def explain_to_platform(
     That support has asked about an account is recorded in the platform's audit log. Raise `BadRequest` for a question
     that names no account, or something else than a network.
     """
+    authorize_support(uow)
     question = question.checked()
     caller = helped_accounts.open_list(uow, NarrowedList.SIGN_IN_RULES, question)
     found = named(uow, question)

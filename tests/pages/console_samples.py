@@ -142,8 +142,10 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "mine": SimpleNamespace(
             total=10_001,
             found=[
-                SimpleNamespace(organization=_ORGANIZATION, membership=SimpleNamespace(role="owner")),
-                SimpleNamespace(organization=_ACTIVE, membership=SimpleNamespace(role=NAME)),
+                SimpleNamespace(
+                    organization=_ORGANIZATION, membership=SimpleNamespace(role="owner"), is_suspended=False
+                ),
+                SimpleNamespace(organization=_ACTIVE, membership=SimpleNamespace(role=NAME), is_suspended=True),
             ],
         ),
         "query": SimpleNamespace(search=NAME, after="b"),

@@ -66,7 +66,11 @@ _ORGANIZATION: Final = SimpleNamespace(
 
 
 def _membership(role: str) -> SimpleNamespace:
-    return SimpleNamespace(organization=_ORGANIZATION, membership=SimpleNamespace(role=role, created_at=NOW))
+    return SimpleNamespace(
+        organization=_ORGANIZATION,
+        membership=SimpleNamespace(role=role, created_at=NOW),
+        is_suspended=role == "intern",
+    )
 
 
 def _device(*, is_current: bool) -> SimpleNamespace:

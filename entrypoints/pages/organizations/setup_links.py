@@ -73,7 +73,9 @@ class SetupLinksQuery(DoneQuery, kw_only=True):
         default_factory=list[str]
     )
     service_slug: Annotated[str, msgspec.Meta(description="The service of a new link.", max_length=100)] = ""
-    expires_in_days: Annotated[str, msgspec.Meta(description="For how many days a new link is valid.")] = str(DAYS_MAX)
+    expires_in_days: Annotated[str, msgspec.Meta(description="For how many days a new link is valid.")] = str(
+        DAYS_BY_DEFAULT
+    )
 
     @property
     def form(self) -> SetupLinkForm:

@@ -11,6 +11,7 @@ from core.platform.owners import Appointment
 from ports.unit_of_work import UnitOfWork
 from tests.meeting import Meeting
 from tests.postgres import CONNECTIONS_MAX
+from tests.shares import of_client
 
 
 async def test_of_many_concurrent_first_appointments_one_succeeds(
@@ -24,7 +25,7 @@ async def test_of_many_concurrent_first_appointments_one_succeeds(
         return owners.appoint_first(uow, email, "hash")
 
     async def start(number: int) -> None:
-        appointments.append(await database.transact(appoint, f"owner{number}@example.org"))
+        appointments.append(await of_client(database, number).transact(appoint, f"owner{number}@example.org"))
 
     async with trio.open_nursery() as nursery:
         for number in range(CONNECTIONS_MAX):
@@ -45,7 +46,7 @@ async def test_concurrent_appointments_of_one_address_make_one_owner(
         return owners.appoint(uow, "ada@example.org", password_hash)
 
     async def start(number: int) -> None:
-        appointments.append(await database.transact(appoint, f"hash {number}"))
+        appointments.append(await of_client(database, number).transact(appoint, f"hash {number}"))
 
     async with trio.open_nursery() as nursery:
         for number in range(CONNECTIONS_MAX):

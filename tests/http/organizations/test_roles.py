@@ -391,11 +391,11 @@ async def test_every_change_is_audited_and_published(team: Team) -> None:
         (team.organization_id, team.ids[by], target) for by in ("owner", "owner", "admin")
     ]
     assert [details for *_, details in entries] == [
-        {"change": change, "role_slug": "auditor", "role_name": "Auditor", "permissions": permissions}
-        for change, permissions in (
-            ("role_created", ["audit_logs.view", "analytics.view"]),
-            ("role_updated", []),
-            ("role_deleted", []),
+        {"change": change, "role_slug": "auditor", "role_name": "Auditor", "permissions": permissions} | before
+        for change, permissions, before in (
+            ("role_created", ["audit_logs.view", "analytics.view"], {}),
+            ("role_updated", [], {"old_permissions": ["audit_logs.view", "analytics.view"]}),
+            ("role_deleted", [], {}),
         )
     ]
     assert [data for _, _, data in team.world.events("organization.updated")] == [

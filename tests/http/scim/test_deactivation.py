@@ -44,7 +44,8 @@ class TestSharedAccount:
         for method, below in (("GET", ""), ("GET", "/roles"), ("POST", "/select")):
             refused = await client.request(method, path + below, token=tokens.access_token)
             assert_refused(refused, 403, "FORBIDDEN")
-        assert (await client.get("/api/organizations", token=tokens.access_token)).json == []
+        [listed] = (await client.get("/api/organizations", token=tokens.access_token)).json
+        assert listed["membership"]["status"] == "inactive"
 
     async def test_the_sessions_of_the_organization_end_in_the_same_moment_and_others_stay(
         self, directory: Directory

@@ -329,9 +329,9 @@ def recorded_transactions(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     transactions: list[object] = []
     run_with_retries: Any = PostgresDatabase._run_with_retries
 
-    async def recorded(database: PostgresDatabase, run: Any) -> Any:
+    async def recorded(database: PostgresDatabase, run: Any, share: Any) -> Any:
         transactions.append(run)
-        return await run_with_retries(database, run)
+        return await run_with_retries(database, run, share)
 
     monkeypatch.setattr(PostgresDatabase, "_run_with_retries", recorded)
     return transactions

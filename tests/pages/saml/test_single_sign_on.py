@@ -233,7 +233,9 @@ async def test_of_two_admins_who_make_the_first_certificate_at_once_one_sees_tha
         answers.append(await ann.submit(shown, page, is_followed=False))
 
     async def both_wait() -> bool:
-        return world.value("SELECT count(*) FROM pg_locks WHERE NOT granted") == 2
+        # One waits for the row, and the other one for that one.
+        is_blocked = world.value("SELECT count(*) FROM pg_locks WHERE NOT granted") == 1
+        return is_blocked and world.installation.database.pool.places.statistics().waiting == 1
 
     async with trio.open_nursery() as nursery:
         with raw_connection.transaction():
