@@ -100,8 +100,8 @@ class SignInReason(StrEnum):
     )
     ADDRESS_NOT_CONFIRMED = (
         "address_not_confirmed",
-        "The role of the user, or the second factor that the organization requires and the user has to set up, takes"
-        " more than the word of the connection: a code mailed to the address, once.",
+        "The role of the user, or a second factor that is still to be set up, takes more than the word of the"
+        " connection: a code mailed to the address, once.",
     )
     ADDRESS_NOT_VERIFIED_THERE = (
         "address_not_verified_there",

@@ -38,6 +38,7 @@ _ACTIVE: Final = SimpleNamespace(
 def standing(organization: Any = _ACTIVE) -> Any:
     """Return the standing of a reader who lacks everything."""
     return SimpleNamespace(
+        is_impersonated=False,
         organization=organization,
         user_id=ID,
         role=NAME,
