@@ -1,7 +1,7 @@
 """Undoing a change of an account's address within a week, by the link that its old address got.
 
 The person who made the change had access to the account, and the new address has received mail since: links that
-reset the password, invitations. So undoing ends every way in. The access goes back to what the account held at the wish
+reset the password, invitations. So undoing ends every way in, and opens an account again that was closed. The access goes back to what the account held at the wish
 for the change, and what was given, made or passed on by it since is taken back (decisions 3.13): which that is, is in
 `core/organizations/takeovers.py` and the files beside it.
 """
@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import addresses, links, one_time_tokens, open_registrations, passwords
+from core.accounts import addresses, closing, links, one_time_tokens, open_registrations, passwords
 from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
 from core.credentials import mfa
@@ -92,6 +92,8 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     reverted = takeovers.revert(uow, takeover)
     if reverted is None:
         raise GovernsSince
+    # The person who has the address now may have closed the account, so that it would be anonymized with its roles.
+    closing.reopen(uow, user)
     withdrawn = takeover_credentials.withdraw(uow, reverted)
     departures.end_links_since(uow, user.id, takeover.since)
     keys.end_of_makers(uow, [user.id], reason=takeovers.REASON)

@@ -73,7 +73,7 @@ def anonymize(uow: UnitOfWork, user_id: UUID) -> None:
     subject = uow.anonymization.lock(user_id)
     affiliations = uow.anonymization.affiliations(user_id, owner_id=caller.user_id)
     if not caller.acts_as_platform_owner:
-        _require_owning_all(caller, user_id, affiliations)
+        _require_owning_all(uow, caller, user_id, affiliations)
     if subject is None:
         raise UserUnknown
     if subject.is_platform_owner:
@@ -139,7 +139,7 @@ def _subject_of(
     affiliations = uow.anonymization.affiliations(subject.id, owner_id=authorized.caller.user_id)
     if authorized.organization.id not in {one.organization_id for one in affiliations}:
         raise UserUnknown
-    _require_owning_all(authorized.caller, subject.id, affiliations)
+    _require_owning_all(uow, authorized.caller, subject.id, affiliations)
     if subject.is_platform_owner:
         raise Forbidden("A platform owner cannot be anonymized. Demote them first.")
     return subject, affiliations
@@ -186,11 +186,12 @@ def without_addresses(value: Any, addresses: Iterable[str], placeholder: str) ->
     return cleaned(value)
 
 
-def _require_owning_all(caller: Caller, user_id: UUID, affiliations: Sequence[Affiliation]) -> None:
+def _require_owning_all(uow: UnitOfWork, caller: Caller, user_id: UUID, affiliations: Sequence[Affiliation]) -> None:
     """Refuse unless the caller owns every organization of the person, so that no other organization loses a user.
 
     An account that is only an end user belongs to the person, so no organization may anonymize it. Owners cannot
-    anonymize themselves, because their organizations would have no owner.
+    anonymize themselves, because their organizations would have no owner. While a change of the person's address can be
+    undone, no owner may anonymize the account: the ownership may have come from a takeover (decisions 3.13).
     """
     owns_all = any(one.is_member for one in affiliations) and all(one.is_owned for one in affiliations)
     if caller.user_id == user_id or not owns_all:
@@ -199,6 +200,12 @@ def _require_owning_all(caller: Caller, user_id: UUID, affiliations: Sequence[Af
         raise OrganizationNotActive
     if any(one.mfa_required for one in affiliations):
         session_strength.require_second_factor(caller)
+    # The ownership may have been passed on by an intruder, and the undo gives it back.
+    if uow.anonymization.may_regain_address(user_id, at=uow.now):
+        raise Forbidden(
+            "The address of this person was changed within the last seven days, and the change can be undone until then."
+            " Try again after that, or ask the operator of this service for help."
+        )
 
 
 def _deactivate(uow: UnitOfWork, subject: Subject) -> Anonymous:

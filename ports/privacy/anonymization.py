@@ -45,6 +45,10 @@ class Anonymization(Protocol):
         """
         ...
 
+    def may_regain_address(self, user_id: UUID, *, at: datetime) -> bool:
+        """Return whether a change of the person's address can still be undone by the link to the one before."""
+        ...
+
     def addresses(self, user_id: UUID) -> Sequence[str]:
         """List the addresses that the account had before, as far as they are still stored."""
         ...

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -24,6 +24,9 @@ from tests.world.directory import SCIM_JSON, insert_scim_token
 from tests.world.relying_party import RelyingParty, insert_relying_party
 from tests.world.signing_in import claims_of
 from tests.world.world import MAILS_MAX, World
+
+if TYPE_CHECKING:
+    from tests.tenants.hijacking import Takeover
 
 A, B = "a", "b"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -77,6 +80,8 @@ class Neighbourhood:
     caused: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     # Which rules the explanation has named that then refused.
     explained: set[str] = field(default_factory=set[str])
+    # Takeovers that are not undone yet (`hijacking.py`).
+    takeovers: list[Takeover] = field(default_factory=list["Takeover"])
 
     @property
     def addresses(self) -> tuple[str, ...]:

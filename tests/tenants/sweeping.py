@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.tenants import acting, connecting, living
+from tests.tenants import acting, connecting, hijacking, living
 from tests.tenants.judging import judge, refresh
 from tests.tenants.model import Person, Violation
 from tests.tenants.neighbourhood import B, Neighbourhood
@@ -22,6 +22,8 @@ async def sweep(hood: Neighbourhood) -> None:
     for person in (hood.alice, hood.bob):
         for address in person.addresses:
             await _recover(hood, person, address)
+    for one in list(hood.takeovers):
+        await hijacking.undo(hood, one)
     await _sign_on_at_b(hood)
     _judge_mails(hood)
 

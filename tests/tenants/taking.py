@@ -19,6 +19,7 @@ class Story(StrEnum):
     LEAVING = "leaving"
     REGISTERING = "registering"
     CONNECTING = "connecting"
+    HIJACKING = "hijacking"
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,10 @@ def _nothing(_original: Any) -> Any:
     return lambda *_args, **_options: None
 
 
+def _none(_original: Any) -> Any:
+    return lambda *_args, **_options: ()
+
+
 def _no(_original: Any) -> Any:
     return lambda *_args, **_options: False
 
@@ -164,6 +168,30 @@ UNDONE: Final = (
         _unlimited,
         Story.CONNECTING,
         ("opened elsewhere",),
+    ),
+    Undone(
+        "what was made in a takeover is withdrawn",
+        "core.organizations.takeover_credentials",
+        "withdraw",
+        _none,
+        Story.HIJACKING,
+        ("outlived a takeover",),
+    ),
+    Undone(
+        "who came by a takeover has no access",
+        "core.organizations.takeovers",
+        "_suspend_invited",
+        _none,
+        Story.HIJACKING,
+        ("outlived a takeover",),
+    ),
+    Undone(
+        "an ownership that was passed on in a takeover comes back",
+        "core.organizations.takeovers",
+        "_revert_ownerships",
+        _nothing,
+        Story.HIJACKING,
+        ("denied", "outlived a takeover"),
     ),
     Undone(
         "what refuses a sign-in is explained",

@@ -102,6 +102,16 @@ class PostgresAnonymization(Aggregate):
             {"user_id": user_id, "owner_id": owner_id, "owner": OWNER},
         )
 
+    def may_regain_address(self, user_id: UUID, *, at: datetime) -> bool:
+        return self._value(
+            """
+            SELECT EXISTS (SELECT
+                           FROM   one_time_tokens
+                           WHERE  user_id = %s AND purpose = %s AND used_at IS NULL AND expires_at > %s)
+            """,
+            (user_id, TokenPurpose.UNDO_EMAIL_CHANGE, at),
+        )
+
     def addresses(self, user_id: UUID) -> Sequence[str]:
         return self._values(
             """

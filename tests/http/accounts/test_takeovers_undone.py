@@ -7,9 +7,11 @@ from datetime import timedelta
 import pytest
 import trio
 
+from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.accounts import email_change_undo
+from core.privacy import closed_accounts
 from core.sessions.origins import BACKGROUND
 from tests.application import Answer
 from tests.clock import SettableClock
@@ -422,6 +424,79 @@ class TestGivenToOthers:
 
         assert founder.members()[BOSS] == ("member", True)
         assert founder.world.rows("SELECT FROM scim_tokens") == []
+
+
+class TestClosedAccounts:
+    """An account that the intruder has closed is open again after the undo; one that others deactivated stays so."""
+
+    async def test_an_account_that_was_closed_since_is_reopened_and_owns_again(self, founder: Intrusion) -> None:
+        await founder.take_over()
+        await founder.befriend()
+        await founder.transfer_to(FRIEND)
+        await founder.act("POST", "/leave")
+        closed = await founder.world.client.delete("/api/user", token=founder.victim.token)
+        assert closed.status == 204, closed.text
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT closed_at FROM users WHERE email = %s", EMAIL) == [(None,)]
+        assert "account_reopened" in founder.world.mfa_log(founder.victim.app.id)
+        assert founder.members() == {EMAIL: (OWNER, True), FRIEND: ("admin", False)}
+
+    async def test_an_account_that_is_undone_is_not_anonymized_two_weeks_after_it_was_closed(
+        self, victim: Victim, world: World, clock: SettableClock, database: PostgresDatabase
+    ) -> None:
+        await victim.take_over()
+        assert (await world.client.delete("/api/user", token=victim.token)).status == 204
+        clock.advance(timedelta(days=6))
+        assert (await victim.undo()).status == 200
+
+        clock.advance(timedelta(days=9))
+
+        assert not await database.transact(closed_accounts.forget_next)
+        assert world.rows("SELECT email FROM users WHERE id = %s", victim.app.id) == [(EMAIL,)]
+
+    async def test_a_deactivated_account_stays_deactivated(self, founder: Intrusion) -> None:
+        await founder.take_over()
+        founder.world.connection.execute(
+            "UPDATE users SET deactivated_at = now() WHERE id = %s", (founder.victim.app.id,)
+        )
+
+        answer = await founder.victim.undo()
+
+        assert answer.status == 400
+        assert founder.world.value("SELECT deactivated_at IS NOT NULL FROM users WHERE email = %s", NEW)
+
+
+class TestAnonymization:
+    """Nobody who got the ownership in a takeover anonymizes the account, while its change of address can be undone."""
+
+    async def test_the_new_owner_cannot_anonymize_the_founder_before_the_link_of_the_undo_expires(
+        self, founder: Intrusion
+    ) -> None:
+        user_id = founder.victim.app.id
+        await founder.take_over()
+        friend = await founder.befriend()
+        await founder.transfer_to(FRIEND)
+
+        answer = await founder.world.client.delete(f"/api/privacy/forget/{user_id}", token=friend)
+
+        assert_refused(answer, 403, "FORBIDDEN")
+        assert "seven days" in answer.text
+        await founder.undo()
+        assert founder.role() == OWNER
+
+    async def test_the_owner_can_once_the_link_has_expired(self, founder: Intrusion) -> None:
+        user_id = founder.victim.app.id
+        await founder.take_over()
+        await founder.befriend()
+        await founder.transfer_to(FRIEND)
+        founder.clock.advance(timedelta(days=7, minutes=1))
+        friend = (await founder.world.sign_in(FRIEND)).access_token
+
+        answer = await founder.world.client.delete(f"/api/privacy/forget/{user_id}", token=friend)
+
+        assert answer.status == 200, answer.text
 
 
 class TestRaces:

@@ -105,3 +105,17 @@ async def test_who_does_not_read_the_audit_log_sees_what_is_closed(people: Team,
     assert f"{PAGE}/pause" not in {form.action for form in forms_of(page)}
     assert re.search(r"<button[^>]* disabled[^>]*>Pause", page.text)
     assert (await visitor.open(f"{PAGE}/restart")).status == 403
+
+
+async def test_a_stream_that_an_undone_takeover_switched_off_says_why_and_what_to_do(
+    people: Team, ann: Visitor, world: World
+) -> None:
+    await save(ann, await ann.open(f"{PAGE}?provider=splunk"), siem_token=TOKEN)
+    world.connection.execute("UPDATE siem_streams SET enabled = false, off_reason = 'email_change_undone'")
+
+    english = await ann.open(PAGE)
+    ann.headers["Accept-Language"] = "de"
+    german = await ann.open(PAGE)
+
+    assert "a change of its address was undone. Check where it leads before you switch it on." in english.text
+    assert "Prüfen Sie, wohin es führt, bevor Sie es einschalten." in german.text

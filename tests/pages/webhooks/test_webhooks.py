@@ -217,3 +217,22 @@ async def test_a_webhook_of_another_organization_is_not_there(hooks: Hooks, owne
         for part in ("/test", "/change", "/pause", "/activate", "/secret", "/delete"):
             fields = {**forms_of(own)[-1].fields, **NEW}
             assert (await owner.post(f"{PAGE}/{webhook_id}{part}", fields)).status == 404, part
+
+
+async def test_a_webhook_that_an_undone_takeover_switched_off_says_why_and_what_to_do(
+    hooks: Hooks, owner: Visitor, world: World, receiver: Receiver
+) -> None:
+    created = await send(
+        owner, await owner.open(f"{PAGE}/new"), f"{PAGE}/new", name="x", url=receiver.url, events=["user.invited"]
+    )
+    assert created.status == 200
+    webhook_id = world.value("SELECT id FROM webhooks")
+    world.connection.execute("UPDATE webhooks SET is_active = false, off_reason = 'email_change_undone'")
+    english = await owner.open(f"{PAGE}/{webhook_id}")
+    owner.headers["Accept-Language"] = "de"
+    german = await owner.open(f"{PAGE}/{webhook_id}")
+
+    assert "a change of its address was undone. Check where it leads before you switch it on." in english.text
+    assert "Prüfen Sie, wohin es führt, bevor Sie es einschalten." in german.text
+    world.connection.execute("UPDATE webhooks SET off_reason = NULL")
+    assert "Prüfen Sie, wohin es führt" not in (await owner.open(f"{PAGE}/{webhook_id}")).text
