@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
+from entrypoints.web.serving.browsers import masked
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.impersonating import STOP
 
@@ -51,7 +52,7 @@ def present_acting(call: Call) -> Acting | None:
         user_id=acting.user_id,
         until=until,
         seconds_left=max(int(left), 0),
-        form_token=own.form_token.reveal(),
+        form_token=masked(own.form_token),
     )
 
 
@@ -59,4 +60,4 @@ def past_acting(call: Call) -> Acted | None:
     """Return the way on of a browser that acted as another user until now; None when it did not."""
     if not call.has_acted or call.browser is None:
         return None
-    return Acted(form_token=call.browser.form_token.reveal())
+    return Acted(form_token=masked(call.browser.form_token))

@@ -24,6 +24,7 @@ from entrypoints.pages.returns import ReturnQuery
 from entrypoints.web.serving.answers import AnswerStatus, Media
 from entrypoints.web.serving.browsers import SIGN_IN, form_token, present_target
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.routes import CARRIED_SECRETS
 
 HTML: Final = "text/html"
 # The return type of a handler that answers with a page.
@@ -39,6 +40,13 @@ CONTENT_SECURITY_POLICY: Final = (
 )
 # The page of a part of the account or the setup, whose buttons are sent to paths below it.
 _PART: Final = re.compile("/app/account/[a-z-]+|/app/setup/parts/[a-z]+")
+TEMPLATES_FOLDER: Final = Path(__file__).parent / "templates"
+# What a template has that carries a secret.
+_CARRIED: Final = "|".join(sorted(CARRIED_SECRETS))
+_REVEALS: Final = re.compile(
+    rf"""\.reveal\(\)|name="({_CARRIED})" value="{{{{|message\.value|name="{{{{ name }}}}\""""
+    r"""|href="{{ address }}"|ui\.code\(code,"""
+)
 # Beside that, a page with passkeys, whose script requests a challenge.
 _CONNECTING_POLICY: Final = "; connect-src 'self'"
 
@@ -53,6 +61,7 @@ def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Re
         "acting": present_acting(call),
         **values,
     }
+    call.reveals_secret = call.reveals_secret or reveals_secret(template)
     html = render(template, language_of(call), version=call.installation.version, **values)
     response = Response(html, status=status, content_type=f"{HTML}; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"
@@ -106,6 +115,12 @@ def render(template: str, language: Language = ENGLISH, **values: Any) -> str:
     )
 
 
+@cache
+def reveals_secret(template: str) -> bool:
+    """Return whether a template has a hidden field with a secret, or reveals one in another way."""
+    return _REVEALS.search((TEMPLATES_FOLDER / template).read_text()) is not None
+
+
 def protected(response: Response) -> Response:
     """Add the security policy to a response, and return it."""
     response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
@@ -143,7 +158,7 @@ def templates(language: Language) -> Environment:
     """Return the templates, which are compiled for each language, with its texts as `_` and, by number, `ngettext`."""
     environment = Environment(
         extensions=["jinja2.ext.i18n"],
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=FileSystemLoader(TEMPLATES_FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
         # A template is compiled when it is first used, and its file is not checked again.

@@ -46,6 +46,11 @@ class _Forms(HTMLParser):
             self.forms[-1].fields[values["name"]] = values.get("value", "")
 
 
+def without_tokens(html: str) -> str:
+    """Return the source of a page without its form tokens, which each answer masks anew."""
+    return re.sub('name="form_token" value="[^"]+"', "", html)
+
+
 def forms_of(page: Answer) -> list[Form]:
     """Return the forms of a page."""
     return forms_in(page.text)

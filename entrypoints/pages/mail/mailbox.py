@@ -64,7 +64,7 @@ class Piece:
     is_address: bool
 
 
-@routes.get("/dev/mailbox")
+@routes.get("/dev/mailbox", lists_secrets=True)
 @public
 async def read(call: Call) -> Mailbox | Page:
     """Show the latest mails, newest first, as a page, or as JSON when the request accepts `application/json`."""
@@ -79,7 +79,7 @@ async def read(call: Call) -> Mailbox | Page:
     return response
 
 
-@routes.get("/dev/mailbox/:message_id")
+@routes.get("/dev/mailbox/:message_id", lists_secrets=True)
 @public
 async def mail_message(call: Call, message_id: UUID) -> Page:
     """Show the HTML part of a mail, as a mail program does."""

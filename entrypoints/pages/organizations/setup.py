@@ -90,7 +90,7 @@ async def show_setup(call: Call) -> Page:
 
 async def part_page(call: Call, template: str, setup: OpenSetup, *, status: int = 200, **values: Any) -> Response:
     """Return a page of a setup, whose forms carry the token of its cookie."""
-    token = browser_sessions.form_token_of(setup_cookie(call)).reveal()
+    token = browsers.masked(browser_sessions.form_token_of(setup_cookie(call)))
     brand = await brand_of(call, setup.organization_id)
     return _protected(page(call, template, status=status, setup=setup, form_token=token, brand=brand, **values))
 

@@ -62,6 +62,7 @@ from entrypoints.web.serving.browsers import (
     sign_in_for_page,
 )
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.compression import compress
 from entrypoints.web.serving.credentials import require_own_organization
 from entrypoints.web.serving.exchanges import Exchange
 from entrypoints.web.serving.headers import ResponseHeaders
@@ -119,6 +120,7 @@ class Application(QuartTrio):
         with counted, structlog.contextvars.bound_contextvars(request_id=call.request_id):
             try:
                 response = await self._answer(request)
+                await compress(response, request.route, call)
                 for cookie in call.cookies.values():
                     response.headers.add("Set-Cookie", cookie)
                 self._response_headers.add(response, call.request_id)

@@ -6,6 +6,8 @@ browser must not say that another site sent it (decisions 12.3). `credentials.py
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hmac
 import secrets
 from contextlib import suppress
@@ -139,7 +141,7 @@ def end_session(call: Call) -> None:
 def form_token(call: Call) -> str:
     """Return the token for the forms of the page that answers this request."""
     if call.browser is not None:
-        return call.browser.form_token.reveal()
+        return masked(call.browser.form_token)
     return form_token_before_sign_in(call)
 
 
@@ -147,7 +149,7 @@ def form_token_before_sign_in(call: Call) -> str:
     """Return the token for forms that use no session, also of a browser that has one."""
     value = binding(call) or secrets.token_urlsafe(32)
     call.set_cookie(cookie_name(call, FORM_COOKIE), value, lifetime=FORM_LIFETIME)
-    return browser_sessions.form_token_of(value).reveal()
+    return masked(browser_sessions.form_token_of(value))
 
 
 def binding(call: Call) -> str | None:
@@ -196,9 +198,32 @@ def require_form_token_before_sign_in(call: Call, form: ProtectedForm) -> None:
 
 def require_token(form: ProtectedForm, expected: Secret) -> None:
     """Raise `FormRefused` unless a form carries this token."""
-    sent = form.form_token.encode("utf-8", "surrogatepass")
-    if not sent or not hmac.compare_digest(sent, expected.reveal().encode()):
+    token, sent = expected.reveal().encode(), form.form_token.encode("utf-8", "surrogatepass")
+    is_token = hmac.compare_digest(_unmasked(sent), token)
+    # A page of an earlier version has the token without a mask.
+    if not token or not (is_token or hmac.compare_digest(sent, token)):
         raise FormRefused().because("wrong_form_token")
+
+
+def masked(token: Secret) -> str:
+    """Return a form token as one answer carries it, behind a random mask: how it compresses says nothing of it."""
+    text = token.reveal().encode()
+    mask = secrets.token_bytes(len(text))
+    return base64.urlsafe_b64encode(mask + _xor(mask, text)).decode()
+
+
+def _unmasked(sent: bytes) -> bytes:
+    """Return the token behind its mask; empty for what is no masked token."""
+    try:
+        both = base64.b64decode(sent, b"-_", validate=True)
+    except binascii.Error:
+        return b""
+    half = len(both) // 2
+    return _xor(both[:half], both[half:]) if len(both) == 2 * half else b""
+
+
+def _xor(one: bytes, other: bytes) -> bytes:
+    return bytes(left ^ right for left, right in zip(one, other, strict=True))
 
 
 async def sign_in_address(call: Call, wanted: BrowserReturn | None, *, page: str = SIGN_IN) -> str:

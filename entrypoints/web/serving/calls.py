@@ -76,6 +76,7 @@ class Call:
         "request",
         "request_id",
         "return_id",
+        "reveals_secret",
         "scim_token",
         "session_id",
         "shows_secret",
@@ -134,6 +135,8 @@ class Call:
         # Whether the route makes a secret that the next page shows once, and whether it is that page.
         self.makes_secret = False
         self.shows_secret = False
+        # Whether the page that is the answer carries a secret, such as the token of a link.
+        self.reveals_secret = False
         # The form of a page, as it was sent; None for a request without one, or until it is read.
         self.form: Any = None
         # The page on which a person can repeat a sign-in that is refused; None where that is the first one.

@@ -12,6 +12,7 @@ from quart import Response
 
 from core.lazy_dataclasses import dataclass
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.compression import accepts_gzip
 from entrypoints.web.serving.incoming import GatehouseRequest
 from entrypoints.web.serving.routes import Route
 
@@ -47,7 +48,7 @@ class Document:
         request = call.request
         if request.if_none_match.contains_weak(self.mark):
             response = Response(b"", status=304)
-        elif request.accept_encodings.quality("gzip"):
+        elif accepts_gzip(request):
             response = Response(self.compressed, content_type=self.media_type)
             response.headers["Content-Encoding"] = "gzip"
         else:

@@ -19,9 +19,11 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
+from functools import cache
 from typing import Any, Final, TypeAlias, TypeVar, get_type_hints
 from uuid import UUID
 
+import msgspec
 from quart import Response
 
 from core.connection_uses import REQUEST_USE, ConnectionUse
@@ -30,6 +32,7 @@ from core.lazy_dataclasses import dataclass
 from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
 from entrypoints.web.input.decoding import takes_files, takes_secret
+from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.input.multipart import MULTIPART
 from entrypoints.web.input.storable import unbounded_numbers
 from entrypoints.web.serving.access_policies import AccessPolicy, CredentialKind
@@ -62,6 +65,29 @@ SIGN_IN_ROUTES: Final = (
 )
 SIGN_IN_USE: Final = ConnectionUse(is_sign_in=True)
 CHANGING_USE: Final = ConnectionUse(changes_organization=True)
+
+# The fields of forms and queries, and the parts of paths, that are a secret which the page carries on.
+CARRIED_SECRETS: Final = frozenset(
+    {
+        "challenge_id",
+        "credential",
+        "id",
+        "id_token_hint",
+        "link",
+        "proof",
+        "relay_state",
+        "request_id",
+        "saml_request",
+        "saml_response",
+        "saml_state",
+        "secret",
+        "ticket",
+        "token",
+        "user_code",
+    }
+)
+# The pages of the holder of a setup link.
+SETUP_PAGES: Final = "/app/setup/"
 
 _PATH_PARAMETER: Final = re.compile(r"(?<=/):([a-z_]+)(?![^/])")
 
@@ -106,6 +132,17 @@ class Route:
     # Whether its form makes a secret, which the page that it leads to shows once, and whether it is such a page.
     makes_secret: bool = False
     shows_secret: bool = False
+    # Whether its page has secrets in some other way than its input tells.
+    lists_secrets: bool = False
+
+    @property
+    def carries_secret(self) -> bool:
+        """Whether its answers may carry a secret, and are not compressed (`compression.py`).
+
+        It is made or shown, or it came with the request: a link, a message of another system, a one-time id.
+        """
+        is_declared = self.makes_secret or self.shows_secret or self.lists_secrets or self.takes_answer
+        return is_declared or self.path.startswith(SETUP_PAGES) or _takes_carried_secret(self)
 
     @property
     def asks_to_confirm(self) -> bool:
@@ -183,6 +220,14 @@ class Route:
     def documentation(self) -> str:
         """The handler's docstring."""
         return inspect.getdoc(self.handler) or ""
+
+
+@cache
+def _takes_carried_secret(route: Route) -> bool:
+    shapes = [shape for shape in (route.query, route.form) if shape is not None]
+    names = {field.name for shape in shapes for field in msgspec.structs.fields(shape)} | set(route.path_parameters)
+    is_secret_query = route.query is not None and issubclass(route.query, SecretBody)
+    return is_secret_query or not CARRIED_SECRETS.isdisjoint(names)
 
 
 @dataclass(frozen=True, slots=True)
