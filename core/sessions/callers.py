@@ -61,8 +61,8 @@ class AddressNotConfirmed(Forbidden):
     """Nothing but the word of an organization's identity provider says whose the session is (decisions 10.6)."""
 
     default_message = (
-        "So far only your organization's identity provider says that this account is yours. Sign in on the sign-in page"
-        " of your organization once more, or with a mailed link there: a code that is mailed to you confirms it."
+        "So far only your organization's identity provider says that this account is yours. Confirm your address on"
+        " your account's page: a code that is mailed to you confirms it."
     )
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(hours=1)
+# A sign-in that leads below this path is made to confirm the address: it takes a mailed code (decisions 10.6).
+CONFIRMED: Final = "/app/account/confirmed"
 PATH_CHARACTERS_MAX: Final = 1000
 # More than an id has; of a longer one nothing is kept.
 ID_CHARACTERS_MAX: Final = 100
@@ -95,6 +97,11 @@ def organization_of_page(path: str) -> str | None:
     """Return the slug of the organization to which a page belongs; None for every other path."""
     found = re.match(PAGE_OF_ORGANIZATION, path)
     return found[1] if found is not None else None
+
+
+def confirms_address(return_to: str) -> bool:
+    """Return whether a sign-in that leads to a path is made to confirm the address of the account."""
+    return return_to.startswith(f"{CONFIRMED}/")
 
 
 def keep(uow: UnitOfWork, wanted: BrowserReturn) -> Secret:

@@ -7,7 +7,8 @@ the child of a browser session (`core/sign_in/conclusion.py`).
 
 An identity that the connection's word alone has linked opens no role but `member` and the one with which the connection
 lets people join, until its user has once typed a code that was mailed to the address of the account. A user who has to
-set up a second factor types it before: a factor is no matter of the connection (decisions 10.8 and 15.5).
+set up a second factor types it before: a factor is no matter of the connection (decisions 10.8 and 15.5). So does one
+who asks for it on the pages of the account, to change what only a confirmed user may.
 """
 
 from __future__ import annotations
@@ -93,11 +94,14 @@ def refusal_of_stranger(standing: ConnectionStanding) -> Refusal | None:
 
 
 def refusal_of_word_alone(
-    standing: ConnectionStanding, confinement: Confinement, *, lacks_second_factor: bool
+    standing: ConnectionStanding, confinement: Confinement, *, takes_code: bool
 ) -> Refusal | None:
-    """Refuse what takes more than the connection's word alone: a role, and setting up the factor that a user lacks."""
+    """Refuse what takes more than the connection's word alone: a role, and what `takes_code`.
+
+    That is setting up the factor that a user lacks, and a sign-in that is made to confirm the address.
+    """
     has_more = confinement.role is None
-    if has_more or (confinement.opens_role(standing.role) and not lacks_second_factor):
+    if has_more or (confinement.opens_role(standing.role) and not takes_code):
         return None
     return AddressNotConfirmed().because(SignInReason.ADDRESS_NOT_CONFIRMED)
 

@@ -109,7 +109,8 @@ class Destination:
 
     `browser` is set where the session is to be kept in a browser, `parent_id` where it is the child of such a session.
     `is_pushed` says that the service has pushed the request that the sign-in answers. `target` is that of a request
-    which waits for the sign-in, where another than its own place is known.
+    which waits for the sign-in, where another than its own place is known. `confirms_address` says that the sign-in is
+    made to confirm the address of the account.
     """
 
     organization_slug: str | None = None
@@ -119,6 +120,7 @@ class Destination:
     parent_id: UUID | None = None
     is_pushed: bool = False
     target: Target | None = None
+    confirms_address: bool = False
 
     @property
     def continued_session_id(self) -> UUID | None:

@@ -218,7 +218,8 @@ def _address_confirmed(candidate: Candidate) -> Refusal | None:
     is_child = candidate.destination.parent_id is not None
     has_factor = candidate.account.has_mfa or candidate.proof.has_second_factor
     lacks_second_factor = standing.requires_second_factor and not has_factor and not is_child
-    return entitlement.refusal_of_word_alone(standing, confinement, lacks_second_factor=lacks_second_factor)
+    takes_code = lacks_second_factor or candidate.destination.confirms_address
+    return entitlement.refusal_of_word_alone(standing, confinement, takes_code=takes_code)
 
 
 def _single_sign_on(candidate: Candidate) -> Refusal | None:

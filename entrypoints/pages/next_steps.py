@@ -30,6 +30,7 @@ from core.organizations.session_strength import SecondFactorRequired
 from core.organizations.setup_links import SetupLinkDead
 from core.services.end_users import EndUserUnknown
 from core.services.services import ServiceUnknown
+from core.sessions.callers import AddressNotConfirmed
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SecondFactorDue
 from entrypoints.pages.languages import marked
@@ -41,6 +42,7 @@ from entrypoints.web.serving.impersonating import StopFirst
 
 FORGOT_PASSWORD: Final = "/app/forgot-password"  # noqa: S105 - a path, not a secret
 SEND_AGAIN: Final = "/app/register/send-again"
+CONFIRM_ADDRESS: Final = "/app/account/confirm-address"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,7 @@ _SIGN_IN_AGAIN: Final = NextStep(text=marked("Sign in again"), href=SIGN_IN_AGAI
 _OTHER_ACCOUNT: Final = NextStep(text=marked("Use another account"), href=SIGN_OUT)
 _ORGANIZATIONS: Final = "/app/account/organizations"
 _SECOND_FACTOR: Final = "/app/account/second-factor"
+_PAGE_OF_ACCOUNT: Final = re.compile("/app/account/([a-z-]+)")
 
 _BY_REFUSAL: Final[dict[type[Refusal], tuple[NextStep, ...]]] = {
     AddressProvedElsewhere: (_SIGN_IN,),
@@ -163,6 +166,8 @@ def _steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
         return _after_refused_form(call, refusal)
     if isinstance(refusal, (TemporaryRefusal, InternalFailure, DatabaseFailed)):
         return (*_once_more(call), _START)
+    if isinstance(refusal, AddressNotConfirmed) and call.browser is not None:
+        return (_confirming(call), *_by_path(call, refusal))
     if isinstance(refusal, SecondFactorRequired):
         base_url = call.installation.settings.base_url if call.custom_host is not None else ""
         return (NextStep(text=marked("Set up a second factor"), href=base_url + _SECOND_FACTOR), _OTHER_ACCOUNT)
@@ -170,6 +175,14 @@ def _steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
         if isinstance(refusal, kind):
             return steps
     return _by_path(call, refusal)
+
+
+def _confirming(call: Call) -> NextStep:
+    """Return the way to the mailed code, and back to the page of the account that was refused."""
+    page = _PAGE_OF_ACCOUNT.match(call.request.path)
+    href = f"{CONFIRM_ADDRESS}?page={page[1]}" if page is not None else CONFIRM_ADDRESS
+    base_url = call.installation.settings.base_url if call.custom_host is not None else ""
+    return NextStep(text=marked("Confirm your address"), href=base_url + href)
 
 
 def _by_path(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:

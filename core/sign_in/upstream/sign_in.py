@@ -22,7 +22,7 @@ from core.secrets import Secret
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.callers import AddressNotConfirmed
 from core.sessions.sessions import MFA
-from core.sign_in import conclusion, entitlement, identities
+from core.sign_in import browser_returns, conclusion, entitlement, identities
 from core.sign_in.conclusion import Outcome
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import IdentityContext, ProvenIdentity
@@ -180,6 +180,8 @@ def _begin(
         if may_join(user, standing):
             by_connection.join(uow, connected, user)
         proof = proof.confined_to_role(standing.confined_to_role)
+    if browser_returns.confirms_address(sign_in.way.return_to):
+        destination = replace(destination, confirms_address=True)
     outcome = conclusion.conclude_locked(uow, user, proof, destination)
     if not isinstance(outcome, AddressNotConfirmed):
         return outcome

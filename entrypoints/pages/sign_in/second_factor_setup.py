@@ -12,7 +12,9 @@ from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages import returns
+from entrypoints.pages.credentials.mfa import SECOND_FACTOR
 from entrypoints.pages.declaring import shows_again, sign_in_pages
+from entrypoints.pages.next_steps import CONFIRM_ADDRESS
 from entrypoints.pages.refusals import problem_of
 from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.returns import ReturnQuery, WayForm
@@ -136,6 +138,8 @@ def _confirmed_at(call: Call, way: ReturnQuery) -> str:
     confinement = call.in_browser.confinement
     if confinement is None or confinement.role is None:
         return ""
+    if not way.return_id and way.return_to in {"", SECOND_FACTOR, SET_UP}:
+        return f"{CONFIRM_ADDRESS}?page=second-factor"
     return way.on("/auth/upstream", connection_id=str(confinement.connection_id))
 
 

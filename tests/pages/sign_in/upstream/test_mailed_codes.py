@@ -220,10 +220,7 @@ async def test_a_session_from_before_the_rule_is_led_from_the_setup_to_the_maile
     explained = await acme.visitor.open(f"{SET_UP}?return_to=/app/account/second-factor")
     assert "confirm it first" in explained.text
     assert "Show the QR code" not in explained.text
-    [address] = [unescape(one) for one in re.findall(r'href="(/auth/upstream\?[^"]+)"', explained.text)]
-    departed = await acme.visitor.send("GET", address)
-    page = await acme.visitor.open(acme.provider.sign_in(departed.headers["Location"]))
-    arrived = await acme.visitor.submit(page, CODE, code=await mailed_code(acme))
+    arrived = await confirm(acme, explained)
 
     assert "Two-step" in arrived.text or "second factor" in arrived.text.lower()
     assert "Show the QR code" in (await acme.visitor.open(SET_UP)).text
@@ -249,3 +246,57 @@ async def test_who_has_a_second_factor_or_is_trusted_with_it_types_no_code(acme:
     await acme.sign_in()
 
     assert acme.live_sessions == 1
+
+
+async def confirm(acme: Acme, page: Answer) -> Answer:
+    """Follow the way of a page to the mailed code, type it, and return the page that follows."""
+    [address] = {unescape(one) for one in re.findall(r'href="(/app/account/confirm-address[^"]*)"', page.text)}
+    departed = await acme.visitor.send("GET", (await acme.visitor.send("GET", address)).headers["Location"])
+    asked = await acme.visitor.open(acme.provider.sign_in(departed.headers["Location"]))
+    assert CODE in asked.text, asked.text
+    return await acme.visitor.submit(asked, CODE, code=await mailed_code(acme))
+
+
+@pytest.mark.parametrize("is_enforced", [True, False])
+@pytest.mark.parametrize(
+    ("path", "refused_with", "arrives_at"),
+    [
+        ("/app/account/second-factor", None, "/app/account/second-factor/setup"),
+        (SET_UP, None, "/app/account/second-factor/setup"),
+        ("/app/account/passkeys", None, "Add a passkey"),
+        ("/app/account/password", None, 'action="/app/account/password"'),
+        ("/app/account/email", None, 'action="/app/account/email"'),
+        ("/app/account/closing", "/app/account/closing", 'action="/app/account/closing"'),
+        ("/app/account", None, "How you sign in"),
+    ],
+)
+async def test_a_plain_member_confirms_the_address_by_a_mailed_code_and_comes_back(
+    acme: Acme, *, path: str, refused_with: str | None, arrives_at: str, is_enforced: bool
+) -> None:
+    if is_enforced:
+        await acme.enforce()
+    await acme.sign_in()
+    page = await acme.visitor.open(path)
+    if refused_with is not None:
+        page = await acme.visitor.submit(page, refused_with)
+        assert page.status == 403
+
+    arrived = await confirm(acme, page)
+
+    # Nobody needs a password or passkey where the connection is required, so none is offered there.
+    is_needless = is_enforced and path in {"/app/account/password", "/app/account/passkeys"}
+    assert is_needless or arrives_at in arrived.text, arrived.text
+    assert "confirm-address" not in arrived.text
+    assert acme.world.value("SELECT confirmed_at IS NOT NULL FROM identities")
+    assert acme.world.value("SELECT bool_and(confined_to_role IS NULL) FROM sessions WHERE revoked_at IS NULL")
+
+
+async def test_who_has_confirmed_the_address_is_led_back_without_another_code(acme: Acme) -> None:
+    await acme.sign_in()
+    await acme.sign_in_confirmed()
+
+    confirmed = await acme.visitor.send("GET", "/app/account/confirm-address?page=passkeys")
+    unknown = await acme.visitor.send("GET", "/app/account/confirmed/sessions")
+
+    assert confirmed.headers["Location"] == "/app/account/passkeys"
+    assert unknown.headers["Location"] == "/app/account"
