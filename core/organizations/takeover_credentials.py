@@ -88,14 +88,15 @@ def _withdraw_secrets(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[Mad
     unknown = hash_token(uow.randomness.token().reveal())
     withdrawn = uow.takeover_credentials.replace_client_secrets(acting, unknown)
     for one in withdrawn:
-        _record(uow, AuditAction.SERVICE_UPDATED, one.id, one, event_only={"service_id": str(one.id)})
+        event_only = {"service_id": str(one.id)}
+        _record(uow, AuditAction.SERVICE_UPDATED, one.id, one, event_only=event_only, change="client_secret_withdrawn")
     return withdrawn
 
 
 def _switch_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
     webhooks = uow.takeover_credentials.switch_webhooks_off(acting, REASON)
     for one in webhooks:
-        _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one)
+        _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one, change="webhook_switched_off")
     streams = uow.takeover_credentials.switch_streams_off(acting, REASON)
     for one in streams:
         _record(uow, AuditAction.SIEM_CONFIGURED, one.organization_id, one)

@@ -94,7 +94,7 @@ class PostgresTakeoverCredentials(Aggregate):
         )
 
     def replace_client_secrets(self, acting: Sequence[Acting], secret_hash: bytes) -> Sequence[MadeThing]:
-        found = self._ended(
+        return self._ended(
             MadeCredentialKind.CLIENT_SECRET,
             f"""
             UPDATE    services t
@@ -107,7 +107,6 @@ class PostgresTakeoverCredentials(Aggregate):
             acting,
             secret_hash=secret_hash,
         )
-        return [_with_details(one, change="client_secret_withdrawn") for one in found]
 
     def switch_webhooks_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
         found = self._ended(
@@ -123,12 +122,7 @@ class PostgresTakeoverCredentials(Aggregate):
             acting,
             reason=reason,
         )
-        return [
-            _with_details(
-                one, change="webhook_switched_off", webhook_host=one.label.removeprefix("to "), is_active=False
-            )
-            for one in found
-        ]
+        return [_with_details(one, webhook_host=one.label.removeprefix("to "), is_active=False) for one in found]
 
     def switch_streams_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
         found = self._ended(
