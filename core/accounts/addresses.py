@@ -5,7 +5,7 @@ attacker prepared for the address. So everything that was set up before it is re
 (decisions 3.13); the link of a registration then gives the account its password and name (3.14).
 
 What organizations give hangs on the address until the user confirms it: it stays with an address that is first proved,
-and ends when the account leaves the address (decisions 5.7).
+also when another account proves it, and ends when the account leaves the address (decisions 5.7).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from core.accounts.users import User
 from core.credentials import mfa
 from core.email_addresses import domain_of
 from core.errors import Refusal
+from core.lazy_dataclasses import dataclass
 from core.organizations import departures, keys, members
 from core.sessions.callers import AddressDisowned, MailedProofRequired
 
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
 
 # The reason that organizations are told when what they gave to an address has ended with it.
 ADDRESS_CHANGED: Final = "address_changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenAddress:
+    """An address that an account has taken; `holder_id` is that of the account that had it and never proved it."""
+
+    holder_id: UUID | None
 
 
 def mark_proved(uow: UnitOfWork, user: User) -> User:
@@ -74,22 +82,52 @@ def refusal_to_settle(user: User, *, proves_address: bool) -> Refusal | None:
     return None if proves_address else MailedProofRequired().because("mailed_proof_required")
 
 
-def give(uow: UnitOfWork, user: User, address: str, *, keeps_successor: bool = False) -> bool:
+def give(uow: UnitOfWork, user: User, address: str) -> bool:
     """Give an address that was just proved to a locked account; False when another account keeps it.
 
-    An account that has the address without ever having proved it is removed, with its memberships: it could have been
-    registered by any person. It is kept if it governs an organization or the platform. With `keeps_successor` it is
-    also kept if the organization of the mail domain created it, because it has given the address to another person.
+    What organizations gave to the address comes along, unconfirmed (decisions 5.7).
+    """
+    taken = take(uow, user, address)
+    if taken is None:
+        return False
+    inherit(uow, user.id, taken)
+    return True
+
+
+def take(uow: UnitOfWork, user: User, address: str, *, keeps_successor: bool = False) -> TakenAddress | None:
+    """Give a locked account an address that was just proved, without what was given to it; `inherit` is called after.
+
+    An account that has the address without ever having proved it ends: it could have been registered by any person.
+    Return None when it is kept, because it governs an organization or the platform. With `keeps_successor` it is also
+    kept if the organization of the mail domain created it, because it has given the address to another person.
 
     Organizations to which the account belongs by its former address alone sign it in by their connections no more.
     """
-    is_given = _set(uow, user.id, address) or (
-        _remove_unproved(uow, address, keeps_successor=keeps_successor) and _set(uow, user.id, address)
-    )
-    if not is_given:
-        return False
+    holder_id = None
+    if not _set(uow, user.id, address):
+        holder = uow.users.lock_by_email(address)
+        # None when its account has left the address in the meantime.
+        is_free = holder is None or _displace(uow, holder, keeps_successor=keeps_successor)
+        if not (is_free and _set(uow, user.id, address)):
+            return None
+        holder_id = holder and holder.id
     leave(uow, user.id, user.email, address)
-    return True
+    return TakenAddress(holder_id=holder_id)
+
+
+def inherit(uow: UnitOfWork, user_id: UUID, taken: TakenAddress) -> None:
+    """Give an account what organizations gave to an address that it has taken, and remove the account that had it.
+
+    What the account has already stays as it is; of the rest, organizations are told that it has ended. Each of them
+    goes on to know the user by the same id.
+    """
+    if taken.holder_id is None:
+        return
+    uow.account_splits.move_all_gifts(taken.holder_id, user_id)
+    reason = "address_proved_by_another_account"
+    told = members.remove_left(uow, taken.holder_id, reason=reason)
+    departures.end_unconfirmed_links(uow, taken.holder_id, reason=reason, told=told)
+    uow.users.remove(taken.holder_id)
 
 
 def leave(uow: UnitOfWork, user_id: UUID, old: str, new: str) -> None:
@@ -113,24 +151,20 @@ def _set(uow: UnitOfWork, user_id: UUID, address: str) -> bool:
     return uow.users.set_email(user_id, address, verified_at=uow.now, at=uow.now)
 
 
-def _remove_unproved(uow: UnitOfWork, address: str, *, keeps_successor: bool) -> bool:
-    """Remove the account of an address unless it has to stay; return whether the address is free now."""
-    holder = uow.users.lock_by_email(address)
-    # None when its account has left the address in the meantime.
-    return holder is None or _remove(uow, holder, keeps_successor=keeps_successor)
-
-
-def _remove(uow: UnitOfWork, holder: User, *, keeps_successor: bool) -> bool:
+def _displace(uow: UnitOfWork, holder: User, *, keeps_successor: bool) -> bool:
+    """Take the address from the account that has it, with all that signs in, unless the account has to stay."""
     is_kept = (
         holder.is_verified
         or not holder.may_sign_in
         or holder.is_platform_owner
         or (keeps_successor and _is_successor(uow, holder))
     )
-    if is_kept or not members.remove_everywhere(uow, holder.id, reason="address_proved_by_another_account"):
+    if is_kept or not members.end_powers(uow, holder.id):
         return False
-    uow.users.remove(holder.id)
-    return True
+    passwords.lock_out(uow, holder.id, holder.email)
+    uow.departures.unconfirm(holder.id)
+    # The account is removed in this transaction, so no other one sees this address, which no mail reaches.
+    return uow.users.set_email(holder.id, f"{holder.id}@removed.invalid", verified_at=None, at=uow.now)
 
 
 def _is_successor(uow: UnitOfWork, holder: User) -> bool:

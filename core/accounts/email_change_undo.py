@@ -87,7 +87,8 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     if user.is_platform_owner and not held["is_platform_owner"]:
         raise GovernsSince
     # The old address may have been given to a successor, whose account stays.
-    if not addresses.give(uow, user, old_email, keeps_successor=True):
+    taken = addresses.take(uow, user, old_email, keeps_successor=True)
+    if taken is None:
         raise AddressGone
     reverted = takeovers.revert(uow, takeover)
     if reverted is None:
@@ -96,6 +97,8 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     closing.reopen(uow, user)
     withdrawn = takeover_credentials.withdraw(uow, reverted)
     departures.end_links_since(uow, user.id, takeover.since)
+    # After that: what was given to the old address meanwhile was not given to the account.
+    addresses.inherit(uow, user.id, taken)
     keys.end_of_makers(uow, [user.id], reason=takeovers.REASON)
     platform_support.end_appointment(uow, user.id, reason=takeovers.REASON)
 

@@ -200,23 +200,32 @@ def end_membership(uow: UnitOfWork, membership: Membership, *, reason: str) -> N
     _end(uow, membership, reason=reason)
 
 
-def remove_everywhere(uow: UnitOfWork, user_id: UUID, *, reason: str) -> bool:
-    """End a user's memberships; return False when one is an ownership.
+def end_powers(uow: UnitOfWork, user_id: UUID) -> bool:
+    """End what a user has made as a member, where the memberships stay; return False when one is an ownership.
 
-    Then none ends, because an organization always has an owner. The sessions of the user are not ended.
+    Then nothing ends, because an organization always has an owner. The organizations are locked.
     """
-    ending: list[Membership] = []
+    found: list[Membership] = []
     for organization_id in uow.members.all_organizations_of(user_id):
         # Under this lock the user cannot become the owner meanwhile.
         uow.organizations.lock(organization_id)
         membership = uow.members.of_user(organization_id, user_id)
         if membership is not None:
-            ending.append(membership)
-    if any(membership.role == OWNER for membership in ending):
+            found.append(membership)
+    if any(membership.role == OWNER for membership in found):
         return False
-    for membership in ending:
-        _end(uow, membership, reason=reason)
+    for membership in found:
+        _end_powers(uow, membership)
     return True
+
+
+def remove_left(uow: UnitOfWork, user_id: UUID, *, reason: str) -> Sequence[UUID]:
+    """Remove the memberships of an account that is about to be removed, after `end_powers`; return of which."""
+    left = uow.members.of_account(user_id)
+    for membership in left:
+        departures.end(uow, membership.organization_id, [user_id])
+        _remove(uow, membership, reason=reason)
+    return [membership.organization_id for membership in left]
 
 
 def remove_unconfirmed(uow: UnitOfWork, user_id: UUID, *, reason: str) -> Sequence[UUID]:
@@ -234,11 +243,20 @@ def remove_unconfirmed(uow: UnitOfWork, user_id: UUID, *, reason: str) -> Sequen
 
 def _end(uow: UnitOfWork, membership: Membership, **details: Any) -> None:
     """End a membership, with what came with it, and the open invitations that the member has sent."""
-    made_credentials.tell_owner(uow, membership.organization_id, [membership.user_id])
     departures.end(uow, membership.organization_id, [membership.user_id])
+    _end_powers(uow, membership)
+    _remove(uow, membership, **details)
+
+
+def _end_powers(uow: UnitOfWork, membership: Membership) -> None:
+    """End a member's keys and open invitations, and tell the owner which credentials stay."""
+    made_credentials.tell_owner(uow, membership.organization_id, [membership.user_id])
     keys.end_of_makers(uow, [membership.user_id], membership.organization_id)
-    uow.members.remove(membership.organization_id, membership.user_id)
     inviters.withdraw(uow, membership.organization_id, membership.user_id)
+
+
+def _remove(uow: UnitOfWork, membership: Membership, **details: Any) -> None:
+    uow.members.remove(membership.organization_id, membership.user_id)
     uow.record(
         AuditAction.USER_REMOVED,
         membership.user_id,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 class AccountSplits(Protocol):
-    """Accounts of which a part goes to a new account. The account, and its organization, are locked."""
+    """Accounts of which a part goes to another account. The account, and its organization, are locked."""
 
     def make(self, organization_id: UUID, user_id: UUID, new_id: UUID, email: str, *, at: datetime) -> bool:
         """Store an own account of an organization, for what moves from this one; False when another has the address.
@@ -24,4 +24,11 @@ class AccountSplits(Protocol):
 
     def move_gifts(self, organization_id: UUID, user_id: UUID, new_id: UUID, *, stays_confirmed: bool) -> None:
         """Move what the account has of an organization, which goes on to know it by the same id."""
+        ...
+
+    def move_all_gifts(self, user_id: UUID, new_id: UUID) -> None:
+        """Move what organizations gave to an account to one that exists, as far as that does not have the like.
+
+        Each organization to which the other account is new goes on to know the user by the same id. Both are locked.
+        """
         ...

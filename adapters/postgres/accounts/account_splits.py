@@ -125,6 +125,73 @@ _GIFTS: Final[tuple[LiteralString, ...]] = (
     WHERE  NOT EXISTS (SELECT FROM moved)
     """,
 )
+# What the other account has already stays, and what is bought of a service stays together.
+# Before anything else moves: the ids depend on what the other account has.
+_ALL_KNOWN_IDS: Final[LiteralString] = """
+    WITH mine AS MATERIALIZED (
+             SELECT organization_id FROM memberships WHERE user_id = %(new_id)s),
+         linked AS MATERIALIZED (
+             SELECT organization_id FROM service_users WHERE user_id = %(new_id)s),
+         known AS MATERIALIZED (
+             SELECT organization_id FROM known_account_ids WHERE user_id = %(new_id)s),
+         given AS MATERIALIZED (
+             SELECT organization_id FROM memberships
+             WHERE  user_id = %(user_id)s AND organization_id NOT IN (SELECT organization_id FROM mine)
+             UNION
+             SELECT organization_id FROM service_users
+             WHERE  user_id = %(user_id)s AND organization_id NOT IN (SELECT organization_id FROM mine)
+               AND  organization_id NOT IN (SELECT organization_id FROM linked)),
+         moving AS MATERIALIZED (
+             SELECT organization_id FROM given WHERE organization_id NOT IN (SELECT organization_id FROM known)),
+         moved AS (
+             UPDATE known_account_ids SET user_id = %(new_id)s
+             WHERE  user_id = %(user_id)s AND organization_id IN (SELECT organization_id FROM moving)
+             RETURNING organization_id)
+    INSERT INTO known_account_ids (organization_id, known_id, user_id)
+    SELECT organization_id, %(user_id)s, %(new_id)s
+    FROM   moving
+    WHERE  organization_id NOT IN (SELECT organization_id FROM moved)
+"""
+_ALL_MEMBERSHIPS: Final[LiteralString] = """
+    WITH moving AS MATERIALIZED (
+             SELECT organization_id FROM memberships
+             WHERE  user_id = %(user_id)s
+               AND  organization_id NOT IN (SELECT organization_id FROM memberships WHERE user_id = %(new_id)s)),
+         profiles AS (
+             UPDATE scim_profiles SET user_id = %(new_id)s
+             WHERE  user_id = %(user_id)s AND organization_id IN (SELECT organization_id FROM moving)),
+         grants AS (
+             UPDATE service_grants SET user_id = %(new_id)s
+             WHERE  user_id = %(user_id)s
+               AND  service_id NOT IN (SELECT service_id FROM service_grants WHERE user_id = %(new_id)s))
+    UPDATE memberships SET user_id = %(new_id)s
+    WHERE  user_id = %(user_id)s AND organization_id IN (SELECT organization_id FROM moving)
+"""
+# One statement, so that each part sees what the other account had before.
+_ALL_OF_SERVICES: Final[LiteralString] = """
+    WITH taken AS MATERIALIZED (
+             SELECT service_id FROM subscriptions
+             WHERE  user_id = %(new_id)s AND status IN ('active', 'past_due')
+             UNION
+             SELECT service_id FROM billing_customers WHERE user_id = %(new_id)s AND service_id IS NOT NULL),
+         subscribed AS (
+             UPDATE subscriptions SET user_id = %(new_id)s
+             WHERE  user_id = %(user_id)s AND service_id NOT IN (SELECT service_id FROM taken)),
+         billed AS (
+             UPDATE billing_subscriptions SET user_id = %(new_id)s
+             WHERE  user_id = %(user_id)s AND service_id NOT IN (SELECT service_id FROM taken)),
+         customers AS (
+             UPDATE billing_customers SET user_id = %(new_id)s
+             WHERE  user_id = %(user_id)s AND service_id NOT IN (SELECT service_id FROM taken)),
+         checkouts AS (
+             UPDATE billing_checkouts SET user_id = %(new_id)s
+             WHERE  user_id = %(user_id)s AND service_id NOT IN (SELECT service_id FROM taken))
+    UPDATE service_users l
+    SET    user_id = u.id, email = u.email
+    FROM   users u
+    WHERE  u.id = %(new_id)s AND l.user_id = %(user_id)s
+      AND  l.service_id NOT IN (SELECT service_id FROM service_users WHERE user_id = %(new_id)s)
+"""
 
 
 class PostgresAccountSplits(Aggregate):
@@ -185,6 +252,10 @@ class PostgresAccountSplits(Aggregate):
         }
         for statement in _GIFTS:
             self._connection.execute_later(statement, values)
+
+    def move_all_gifts(self, user_id: UUID, new_id: UUID) -> None:
+        for statement in (_ALL_KNOWN_IDS, _ALL_MEMBERSHIPS, _ALL_OF_SERVICES):
+            self._connection.execute_later(statement, {"user_id": user_id, "new_id": new_id})
 
     def _move_totp_secret(self, user_id: UUID, new_id: UUID) -> None:
         # Sealed anew, because what is sealed is bound to its row.

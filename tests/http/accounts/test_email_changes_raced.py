@@ -67,10 +67,11 @@ class TestWhoeverProvesFirst:
         assert world.user_id(NEW) != squatter
         assert (await world.log_in(NEW, "a password of a stranger")).status == 401
         assert (await prove(world, verification.values["token"])).status == 400
-        assert world.rows("SELECT user_id FROM memberships") == []
-        assert world.audit_entries("user.removed", "target_id", "details") == [
-            (str(squatter), {"role": "admin", "reason": "address_proved_by_another_account"})
+        # What was given to the address stays with it, unconfirmed.
+        assert world.rows("SELECT user_id, role, confirmed_at FROM memberships") == [
+            (world.user_id(NEW), "admin", None)
         ]
+        assert world.audit_entries("user.removed", "target_id", "details") == []
 
     @pytest.mark.parametrize("power", ["platform owner", "owner"])
     async def test_an_unverified_account_that_governs_is_never_removed(self, world: World, power: str) -> None:

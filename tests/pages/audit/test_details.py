@@ -61,7 +61,7 @@ def test_words_are_of_values_that_core_writes(name: str) -> None:
 def test_every_constant_value_that_core_records_has_words() -> None:
     recorded = RecordedDetails().constants_given_to(
         *("_record", "record", "_save", "record_impersonated", "end_appointment", "end_of_makers"),
-        *("remove_everywhere", "end_unconfirmed_links"),
+        *("remove_left", "end_unconfirmed_links"),
     )
 
     assert {"webhook_deactivated", "access_revoked", "saml_disabled", "device.renamed", "promoted"} <= recorded

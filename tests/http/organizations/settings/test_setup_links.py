@@ -181,6 +181,7 @@ class TestPages:
         for action in ("domain.set", "domain.verified"):
             [(_, actor, _, details)] = world.audit_entries(action)
             assert (actor, details["setup_link_id"]) == (None, link["id"])
+            assert world.rows("SELECT actor_user_id, actor_email FROM events WHERE type = %s", action) == [(None, None)]
 
     async def test_a_browser_that_is_signed_in_acts_as_the_holder_of_the_link(self, setups: DomainSetups) -> None:
         await setups.visitor.sign_in("member@example.com")
