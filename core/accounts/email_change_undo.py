@@ -1,9 +1,9 @@
 """Undoing a change of an account's address within a week, by the link that its old address got.
 
-The person who made the change had access to the account, and the new address has received mail since: links that
-reset the password, invitations. So undoing ends every way in, and opens an account again that was closed. The access goes back to what the account held at the wish
-for the change, and what was given, made or passed on by it since is taken back (decisions 3.13): which that is, is in
-`core/organizations/takeovers.py` and the files beside it.
+The person who made the change had access to the account, and the new address has received mail since: links that reset
+the password, invitations. So undoing ends every way in, and opens an account again that was closed. The access goes
+back to what the account held at the wish for the change, and what was given, made or passed on by it since is taken
+back (decisions 3.13): which that is, is in `core/organizations/takeovers.py` and the files beside it.
 """
 
 from __future__ import annotations

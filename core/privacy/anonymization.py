@@ -203,8 +203,8 @@ def _require_owning_all(uow: UnitOfWork, caller: Caller, user_id: UUID, affiliat
     # The ownership may have been passed on by an intruder, and the undo gives it back.
     if uow.anonymization.may_regain_address(user_id, at=uow.now):
         raise Forbidden(
-            "The address of this person was changed within the last seven days, and the change can be undone until then."
-            " Try again after that, or ask the operator of this service for help."
+            "The address of this person was changed within the last seven days, and the change can be undone until"
+            " then. Try again after that, or ask the operator of this service for help."
         )
 
 
