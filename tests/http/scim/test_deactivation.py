@@ -47,6 +47,33 @@ class TestSharedAccount:
         [listed] = (await client.get("/api/organizations", token=tokens.access_token)).json
         assert listed["membership"]["status"] == "inactive"
 
+    async def test_every_way_in_says_that_the_membership_is_deactivated(self, directory: Directory) -> None:
+        user = await shared(directory)
+        world, slug = directory.world, directory.team.slug
+        directory.world.service(directory.organization_id)
+        directory.team.add("olga", "admin")
+        await directory.patch(user["id"], OFF)
+        tokens = await world.sign_in(ADA)
+        await world.client.post("/api/auth/magic-link/request", body={"email": ADA, "org_slug": slug})
+        link = (await world.mails())[-1].values["token"]
+
+        answers = [
+            await sign_in_here(directory),
+            await world.log_in(ADA, org_slug=slug, service_slug="shop"),
+            await world.client.post("/api/auth/magic-link/verify", body={"token": link}),
+            await world.client.post(f"{directory.team.path}/select", token=tokens.access_token),
+        ]
+        members = (await directory.team.request("olga", "GET", "/members")).json["members"]
+        why = (await directory.team.request("olga", "GET", f"/why?email={ADA}")).text
+
+        for answer in answers:
+            assert_refused(answer, 403, "FORBIDDEN")
+            assert "deactivated" in answer.json["error"], answer.text
+        [status] = [one["membership"]["status"] for one in members if one["user"]["email"] == ADA]
+        assert status == "inactive"
+        assert "suspended" in why
+        assert "not_a_member" not in why
+
     async def test_the_sessions_of_the_organization_end_in_the_same_moment_and_others_stay(
         self, directory: Directory
     ) -> None:
