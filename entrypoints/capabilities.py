@@ -50,7 +50,7 @@ from entrypoints.http.webhooks import deliveries, events, webhooks
 from entrypoints.pages import assets, home
 from entrypoints.pages.accounts import account as account_page
 from entrypoints.pages.accounts import closing as closing_page
-from entrypoints.pages.accounts import confirming as confirming_page
+from entrypoints.pages.accounts import confirm_address as confirm_address_page
 from entrypoints.pages.accounts import email as email_page
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import languages as language_switch
@@ -364,7 +364,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     ownership_pages.routes,
     domain_pages.routes,
     closing_page.routes,
-    confirming_page.routes,
+    confirm_address_page.routes,
     registration_pages.routes,
     jwks.routes,
     health.routes,

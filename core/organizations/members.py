@@ -205,13 +205,12 @@ def end_powers(uow: UnitOfWork, user_id: UUID) -> bool:
 
     Then nothing ends, because an organization always has an owner. The organizations are locked.
     """
-    found: list[Membership] = []
+    locked: list[Membership | None] = []
     for organization_id in uow.members.all_organizations_of(user_id):
-        # Under this lock the user cannot become the owner meanwhile.
+        # Under this lock the user cannot become the owner meanwhile; the membership may have ended before it.
         uow.organizations.lock(organization_id)
-        membership = uow.members.of_user(organization_id, user_id)
-        if membership is not None:
-            found.append(membership)
+        locked.append(uow.members.of_user(organization_id, user_id))
+    found = [membership for membership in locked if membership is not None]
     if any(membership.role == OWNER for membership in found):
         return False
     for membership in found:

@@ -17,7 +17,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters, management, members
-from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER, Membership
+from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER, Membership
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.sessions import sessions
 
@@ -332,9 +332,7 @@ def _record_grants(uow: UnitOfWork, reverted: Sequence[RevertedGrant]) -> None:
 
 def _role_to_fall_back_to(uow: UnitOfWork, organization_id: UUID, role: str) -> str:
     """Return a role that a member had, if it can be given: the ownership cannot, and a deleted role is gone."""
-    if role == OWNER:
-        return ADMIN
-    return role if _exists(uow, organization_id, role) else MEMBER
+    return role if role != OWNER and _exists(uow, organization_id, role) else MEMBER
 
 
 def _exists(uow: UnitOfWork, organization_id: UUID, role: str) -> bool:

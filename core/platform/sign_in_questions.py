@@ -35,10 +35,8 @@ class SignInQuestion:
         return bool(self.email) or self.user_id is not None
 
     @property
-    def narrowing(self) -> Narrowing | None:
-        """Whom the question is about."""
-        if not self.names_user:
-            return None
+    def narrowing(self) -> Narrowing:
+        """Whom the question is about, which is checked."""
         return Narrowing(text=self.email.strip().lower() or None, id=self.user_id, network=self.network)
 
     def checked(self) -> SignInQuestion:

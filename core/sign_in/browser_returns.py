@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LIFETIME: Final = timedelta(hours=1)
 # A sign-in that leads below this path is made to confirm the address: it takes a mailed code (decisions 10.6).
-CONFIRMED: Final = "/app/account/confirmed"
+CONFIRMED: Final = "/app/account/confirm-address"
 PATH_CHARACTERS_MAX: Final = 1000
 # More than an id has; of a longer one nothing is kept.
 ID_CHARACTERS_MAX: Final = 100

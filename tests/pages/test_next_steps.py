@@ -87,7 +87,17 @@ def refusing(installation: Installation, raised: list[Refusal]) -> Application:
     who = declared_policy(handler)
     assert who is not None
     routes = [
-        replace(route, handler=handler, who=who, limits=(), query=None, form=None, body=None, path_parameters={})
+        replace(
+            route,
+            handler=handler,
+            who=who,
+            limits=(),
+            query=None,
+            form=None,
+            body=None,
+            path_parameters={},
+            organization_parameter=None,
+        )
         for route in page_routes()
     ]
     return Application(installation, routes)

@@ -71,6 +71,10 @@ def test_an_address_in_the_name_of_another_one_is_named_and_not_read() -> None:
     assert found.names == ("old@x.de",)
 
 
+def test_empty_cells_beside_an_address_are_left_out() -> None:
+    assert read('"",a@x.de, ,""') == TypedList(addresses=("a@x.de",), repeated=(), names=(), lines=())
+
+
 def test_words_beside_an_address_are_named() -> None:
     assert read("ask emma@x.de please").names == ("ask", "please")
 

@@ -1,9 +1,18 @@
 """What a role lacks for an operation."""
 
+from dataclasses import replace
+from typing import cast
+
 import pytest
 
 from core.organizations.access import Capability, Operation, RequiredStanding
+from core.organizations.management import OrganizationMembership
+from core.organizations.memberships import Membership, MembershipStatus
+from core.organizations.organizations import OrganizationStatus
 from core.organizations.standing import Standing
+from core.organizations.tiers import Tier
+from core.services.services import Service
+from core.services.standing import ServiceStanding
 from tests.core.organizations.test_members import ACME
 from tests.world.builder import new_id
 
@@ -57,3 +66,51 @@ def test_who_acts_as_another_person_makes_no_credential(
     )
 
     assert standing.lacks(operation) is lacking
+
+
+def test_an_impersonator_lacks_what_would_outlast_the_impersonation() -> None:
+    person = Standing(
+        organization=ACME, user_id=new_id(), role="owner", capabilities=frozenset(Capability), owner_email=None
+    )
+    impersonator = replace(person, is_impersonated=True)
+
+    assert person.lacks_lasting(Operation.MEMBER_CHANGE) is None
+    assert impersonator.lacks(Operation.MEMBER_CHANGE) is None
+    assert impersonator.lacks_lasting(Operation.MEMBER_CHANGE) is RequiredStanding.IN_PERSON
+    assert impersonator.lacks(Operation.SCIM_TOKEN_CREATE) is RequiredStanding.IN_PERSON
+    assert impersonator.lacks_lasting(Operation.MEMBERS_LIST) is None
+
+
+def test_what_an_impersonator_lacks_on_a_service_is_what_they_lack_in_its_organization() -> None:
+    reader = Standing(
+        organization=ACME,
+        user_id=new_id(),
+        role="owner",
+        capabilities=frozenset(Capability),
+        owner_email=None,
+        is_impersonated=True,
+    )
+    at = ServiceStanding(reader=reader, service=cast("Service", None), granted=frozenset())
+
+    assert at.lacks_lasting(Operation.SERVICE_UPDATE) is RequiredStanding.IN_PERSON
+    assert at.lacks_lasting(Operation.SERVICES_LIST) is None
+
+
+def test_a_membership_is_usable_while_it_and_its_organization_are_active() -> None:
+    def is_usable(status: OrganizationStatus, *, is_suspended: bool) -> bool:
+        organization = replace(ACME, status=status)
+        mine = OrganizationMembership(
+            organization=organization,
+            membership=cast("Membership", None),
+            tier=cast("Tier", None),
+            is_suspended=is_suspended,
+        )
+        return mine.is_usable
+
+    assert is_usable(OrganizationStatus.ACTIVE, is_suspended=False)
+    assert not is_usable(OrganizationStatus.ACTIVE, is_suspended=True)
+    assert not is_usable(OrganizationStatus.SUSPENDED, is_suspended=False)
+
+
+def test_the_status_of_a_membership_says_whether_it_is_active() -> None:
+    assert [MembershipStatus.of(is_active=is_active) for is_active in (True, False)] == ["active", "inactive"]

@@ -54,6 +54,16 @@ class TestStart:
         profile = await world.client.get("/api/user", token=body["access_token"])
         assert (profile.status, profile.json["id"]) == (200, str(user_id))
 
+    async def test_a_deactivated_membership_is_named_as_such(self, platform: Platform, world: World) -> None:
+        user_id = world.user()
+        world.member(world.organization("acme"), user_id)
+        world.rows("UPDATE memberships SET suspended_at = now() RETURNING id")
+
+        answer = await platform.request("POST", path(user_id), REASON | {"org_slug": "acme"})
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+        assert "deactivated" in answer.text
+
     async def test_the_token_names_the_impersonator_and_the_session(self, platform: Platform, world: World) -> None:
         user_id = world.user()
 

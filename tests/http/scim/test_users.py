@@ -91,6 +91,16 @@ class TestCreate:
         # As for an account that is made: the organization learns that the person is new to it, and no more.
         assert len(world.events("user.signup.success")) == 1
 
+    async def test_an_end_user_who_becomes_a_member_has_not_signed_up_again(self, directory: Directory) -> None:
+        world = directory.world
+        user_id = world.user(ADA)
+        world.link(directory.organization_id, world.service(directory.organization_id).id, user_id)
+
+        await directory.create(ADA)
+
+        assert world.events("user.signup.success") == []
+        assert len(world.events("user.joined")) == 1
+
     async def test_an_unverified_account_that_exists_is_signed_out(self, directory: Directory) -> None:
         world = directory.world
         world.user(ADA)

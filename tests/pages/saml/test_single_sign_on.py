@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import trio
 
+from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import RawConnection
 from tests.application import Answer
 from tests.concurrency import statuses_of
@@ -235,7 +236,8 @@ async def test_of_two_admins_who_make_the_first_certificate_at_once_one_sees_tha
     async def both_wait() -> bool:
         # One waits for the row, and the other one for that one.
         is_blocked = world.value("SELECT count(*) FROM pg_locks WHERE NOT granted") == 1
-        return is_blocked and world.installation.database.pool.places.statistics().waiting == 1
+        database = cast("PostgresDatabase", world.installation.database)
+        return is_blocked and database.pool.places.statistics().waiting == 1
 
     async with trio.open_nursery() as nursery:
         with raw_connection.transaction():

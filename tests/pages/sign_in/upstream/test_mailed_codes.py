@@ -296,7 +296,7 @@ async def test_who_has_confirmed_the_address_is_led_back_without_another_code(ac
     await acme.sign_in_confirmed()
 
     confirmed = await acme.visitor.send("GET", "/app/account/confirm-address?page=passkeys")
-    unknown = await acme.visitor.send("GET", "/app/account/confirmed/sessions")
+    unknown = await acme.visitor.send("GET", "/app/account/confirm-address/sessions")
 
     assert confirmed.headers["Location"] == "/app/account/passkeys"
     assert unknown.headers["Location"] == "/app/account"
