@@ -142,7 +142,7 @@ async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageO
     if form.emails.count("\n") > ROWS_MAX:
         raise too_many_rows()
     typed = await trio.to_thread.run_sync(address_lists.read, form.emails, limiter=_THREADS)
-    wanted = [*typed.addresses, *typed.lines]
+    wanted = [*typed.lines, *typed.addresses]
     if not wanted:
         raise BadRequest.of_field("emails", "Enter at least one address.")
     if len(wanted) > LINES_MAX:
