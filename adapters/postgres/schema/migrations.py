@@ -21,6 +21,7 @@ from psycopg.sql import SQL, Identifier
 
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.driver.suitability import ServerUnsuitable, ServerUntrusted, explained, reason
+from adapters.postgres.driver.timed_connection import ADVISED_SETTINGS, with_settings
 from adapters.postgres.schema.migration_files import Migration, MigrationStatement, known, statements
 from core.lazy_dataclasses import dataclass
 
@@ -99,7 +100,13 @@ def connected(url: str, *, name: str = "gatehouse migrate") -> Generator[RawConn
     """
     _check_address(url)
     try:
-        connection = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_SECONDS_MAX, application_name=name)
+        connection = psycopg.connect(
+            url,
+            autocommit=True,
+            connect_timeout=CONNECT_SECONDS_MAX,
+            application_name=name,
+            options=with_settings(url, ADVISED_SETTINGS),
+        )
     except psycopg.Error as error:
         problem = explained(error)
         if isinstance(problem, ServerUntrusted):

@@ -99,6 +99,7 @@ _WRITTEN: Final = re.compile(
     rf"\b(?:insert\s+into|delete\s+from|update(?!\s+(?:set|of|on|or|cascade|skip)\b))\s+{_NAME}"
 )
 _READ: Final = re.compile(rf"\b(?:from|join|using)\s+{_NAME}")
+_ANALYZED: Final = re.compile(r"analyze\s+(?P<tables>[a-z_0-9,\s]+)")
 _COMMENT: Final = re.compile(r"--[^\n]*")
 _TEXT: Final = re.compile(r"'[^']*'")
 
@@ -141,6 +142,9 @@ def _found(sql: str) -> Iterator[Held]:
     yield from _of_indexes(sql)
     for match in _LOCKED.finditer(sql):
         yield Held(table=match["table"], lock=Lock[match["mode"].upper().replace(" ", "_")])
+    if analyzed := _ANALYZED.match(sql):
+        for table in analyzed["tables"].split(","):
+            yield Held(table=table.strip(), lock=Lock.SHARE_UPDATE_EXCLUSIVE, work=Work.READ)
     if _TABLE.match(sql):
         for match in _REFERRED.finditer(sql):
             yield Held(table=match["table"], lock=Lock.SHARE_ROW_EXCLUSIVE)

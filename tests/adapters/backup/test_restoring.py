@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from adapters.postgres.backup import restoring
 from adapters.postgres.backup.files import new_backup
@@ -260,6 +260,12 @@ def test_the_password_is_not_among_the_arguments_of_a_program() -> None:
     assert environment["PGPASSWORD"] == "secret-word"
     assert "secret-word" not in address
     assert "sslmode=require" in address
+
+
+def test_statements_of_a_program_are_not_compiled() -> None:
+    _, address = environment_and_address("postgresql://ann@db.example/id?options=-c%20work_mem%3D9MB")
+
+    assert conninfo_to_dict(address)["options"] == "-c work_mem=9MB -c jit=off"
 
 
 def test_programs_of_another_version_are_refused_by_name(tmp_path: Path) -> None:
