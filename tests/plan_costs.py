@@ -20,6 +20,7 @@ from psycopg.pq.abc import PGresult
 
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.driver.statements import Statement, Statements
+from adapters.postgres.driver.timed_connection import TimedConnection
 from tests.plans import nodes_of, table_of
 
 # Other statements, such as BEGIN, have no plan.
@@ -59,24 +60,23 @@ class PlanCost:
         return f"cost {self.cost:,.0f}, planned {kind}, because of {self.cause()}: {self.sent}"
 
     def cause(self) -> str:
-        """Return where the cost is: the lowest node that has half of it, however often that is repeated."""
+        """Return where the cost is: the lowest node that has half of it, with the tables that it reads."""
         node = self.plan
-        while dearer := max(node.get("Plans", []), key=lambda child: child["Total Cost"], default=None):
+        while dearer := max(node.get("Plans", []), key=_total_cost, default=None):
             if dearer["Total Cost"] < self.cost / 2:
                 break
             node = dearer
-        place = node.get("Relation Name") or node.get("CTE Name") or node.get("Subplan Name") or ""
-        return f"{node['Node Type']} {place}".strip() + f" of {node['Plan Rows']:,} rows"
+        read = {table_of(one["Relation Name"]): None for one in nodes_of(node) if "Relation Name" in one}
+        return f"{node['Node Type']} of {', '.join(read) or 'no table'}, {node['Plan Rows']:,} rows"
 
-    def scans(self) -> Iterable[dict[str, Any]]:
-        """Yield the nodes that read a table, those of a partition by the name of the log."""
-        return ({**node, "Table": table_of(node["Relation Name"])} for node in nodes_of(self.plan)
-                if "Relation Name" in node and node["Node Type"] != "ModifyTable")  # fmt: skip
+
+def _total_cost(node: dict[str, Any]) -> float:
+    return node["Total Cost"]
 
 
 @contextmanager
 def statements_as_sent() -> Generator[dict[tuple[str, tuple[int, ...]], Sent]]:
-    """Record each statement of all our connections that has a plan, with the values that it has first."""
+    """Record each statement of the application that has a plan, with its first values; those of a test are left out."""
     recorded: dict[tuple[str, tuple[int, ...]], Sent] = {}
     # `Any`, because the type checker forbids replacing a method; it is restored afterwards.
     statements: Any = Statements
@@ -84,7 +84,9 @@ def statements_as_sent() -> Generator[dict[tuple[str, tuple[int, ...]], Sent]]:
 
     def record(self: Statements, statement: Statement) -> Any:
         text = statement.text.decode()
-        if text.lstrip().startswith(_PLANNED) and (text, statement.types) not in recorded:
+        # A test's own connection is one of the driver.
+        is_ours = isinstance(self._transformer.connection, TimedConnection)
+        if is_ours and text.lstrip().startswith(_PLANNED) and (text, statement.types) not in recorded:
             recorded[text, statement.types] = Sent(
                 text, statement.types, list(statement.values), list(statement.formats), statement.is_prepared
             )

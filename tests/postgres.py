@@ -99,6 +99,12 @@ class Databases:
                 self._retire(spare)
 
     @contextmanager
+    def untouched(self) -> Generator[str]:
+        """Yield the URL of a migrated database that no test has used, so that its statistics are those of a new one."""
+        with self.migrated() as _, self._fresh(self._template) as url:
+            yield url
+
+    @contextmanager
     def empty(self) -> Generator[str]:
         """Yield the URL of a new database without a schema."""
         with self._fresh("template0") as url:
