@@ -262,7 +262,7 @@ $$;
 
 COMMENT ON FUNCTION events_of_organization_deleted() IS 'Deletes the events of an organization with it.';
 
-CREATE PROCEDURE fill_addresses_of_members()
+CREATE PROCEDURE fill_addresses_of_memberships()
     LANGUAGE plpgsql
     AS $$
 DECLARE
@@ -277,10 +277,10 @@ BEGIN
             SELECT   m.id, u.email
             FROM     memberships m
             JOIN     users u ON u.id = m.user_id
-            WHERE    m.id = ANY (ids) AND m.email IS NULL
+            WHERE    m.id = ANY (ids) AND m.member_email IS NULL
             ORDER BY u.id
             FOR KEY SHARE OF u)
-        UPDATE memberships m SET email = f.email FROM unfilled f WHERE m.id = f.id;
+        UPDATE memberships m SET member_email = f.email FROM unfilled f WHERE m.id = f.id;
         last_id := ids[cardinality(ids)];
         -- No change of a member waits longer than for one batch.
         COMMIT;
@@ -288,7 +288,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE fill_addresses_of_members() IS 'Fills in the addresses of members, batch by batch, for the next migration; of no use after it.';
+COMMENT ON PROCEDURE fill_addresses_of_memberships() IS 'Fills in the addresses of members, batch by batch, for the next migration; of no use after it.';
 
 CREATE FUNCTION first_id_at(moment timestamp with time zone) RETURNS uuid
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -504,9 +504,9 @@ CREATE FUNCTION memberships_email() RETURNS trigger
     AS $$
 BEGIN
     -- Locked, because the address may be changed or the account deleted at this moment.
-    SELECT email INTO NEW.email FROM users WHERE id = NEW.user_id FOR KEY SHARE;
+    SELECT email INTO NEW.member_email FROM users WHERE id = NEW.user_id FOR KEY SHARE;
     -- Without an account the foreign key refuses the row, and not the column, so that the transaction is repeated.
-    NEW.email := coalesce(NEW.email, '');
+    NEW.member_email := coalesce(NEW.member_email, '');
     RETURN NEW;
 END
 $$;
@@ -1687,19 +1687,19 @@ CREATE TABLE memberships (
     created_at timestamp with time zone NOT NULL,
     confirmed_at timestamp with time zone,
     suspended_at timestamp with time zone,
-    email text NOT NULL
+    member_email text NOT NULL
 );
 COMMENT ON TABLE memberships IS 'Who manages an organization, with which role.';
 COMMENT ON COLUMN memberships.confirmed_at IS 'When the user accepted or used the membership; null until then (decisions 5.6).';
 COMMENT ON COLUMN memberships.suspended_at IS 'Since when a directory has this member inactive; they have no access.';
-COMMENT ON COLUMN memberships.email IS 'The address of the account; a trigger fills it in.';
+COMMENT ON COLUMN memberships.member_email IS 'The address of the account; a trigger fills it in.';
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_organization_id_user_id_key UNIQUE (organization_id, user_id);
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_pkey PRIMARY KEY (id);
-CREATE INDEX memberships_in_order ON memberships USING btree (organization_id, created_at, id) INCLUDE (user_id, role, confirmed_at, email);
-CREATE INDEX memberships_in_order_of_role ON memberships USING btree (organization_id, role, created_at, id) INCLUDE (user_id, confirmed_at, email);
-CREATE INDEX memberships_letter_groups ON memberships USING gin (groups_of_organization(organization_id, letter_groups(email)));
+CREATE INDEX memberships_in_order ON memberships USING btree (organization_id, created_at, id) INCLUDE (user_id, role, confirmed_at, member_email);
+CREATE INDEX memberships_in_order_of_role ON memberships USING btree (organization_id, role, created_at, id) INCLUDE (user_id, confirmed_at, member_email);
+CREATE INDEX memberships_letter_groups ON memberships USING gin (groups_of_organization(organization_id, letter_groups(member_email)));
 CREATE INDEX memberships_of_user ON memberships USING btree (user_id, organization_id);
 CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organization_id) WHERE (role = 'owner'::text);
 CREATE INDEX memberships_suspended ON memberships USING btree (organization_id, user_id) WHERE (suspended_at IS NOT NULL);
@@ -3274,7 +3274,7 @@ ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY memberships
-    ADD CONSTRAINT memberships_user_id_email_fkey FOREIGN KEY (user_id, email) REFERENCES users(id, email) ON UPDATE CASCADE ON DELETE CASCADE;
+    ADD CONSTRAINT memberships_user_id_email_fkey FOREIGN KEY (user_id, member_email) REFERENCES users(id, email) ON UPDATE CASCADE ON DELETE CASCADE;
 
 ALTER TABLE ONLY mfa_challenges
     ADD CONSTRAINT mfa_challenges_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;

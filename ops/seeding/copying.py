@@ -47,7 +47,7 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
     connection.execute("SET synchronous_commit = off")
     tier_ids = [str(row[0]) for row in connection.execute("SELECT id FROM tiers ORDER BY price_cents, name")]
     have_months = has_months(connection, "login_events")
-    have_emails = _has_column(connection, "memberships", "email")
+    have_emails = _has_column(connection, "memberships", "member_email")
     planned = tables(plan, tier_ids, have_months=have_months, have_emails=have_emails)
     filled = [table for table in planned if table.total]
     for table in filled:

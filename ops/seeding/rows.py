@@ -91,7 +91,8 @@ def tables(plan: Plan, tier_ids: list[str], *, have_months: bool = True, have_em
         ),
         Table(
             name="memberships",
-            columns="id, organization_id, user_id, role, created_at, confirmed_at" + (", email" if have_emails else ""),
+            columns="id, organization_id, user_id, role, created_at, confirmed_at"
+            + (", member_email" if have_emails else ""),
             total=plan.memberships,
             lines=lambda batch: accounts.memberships(plan, batch, have_emails=have_emails),
         ),

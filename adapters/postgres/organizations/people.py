@@ -20,14 +20,14 @@ from core.positions import BEGIN, Position
 _OF_ALL: Final = "m.organization_id = %(organization_id)s"
 _OF_ROLE: Final = f"{_OF_ALL} AND m.role = %(role)s"
 _FROM_THERE: Final = "AND (m.created_at, m.id) > (%(at)s, %(id)s) ORDER BY m.created_at, m.id"
-_WITH_PART: Final = "strpos(m.email, %(part)s) > 0"
+_WITH_PART: Final = "strpos(m.member_email, %(part)s) > 0"
 # The groups name the organization too. The condition stands alone, because PostgreSQL would combine the index with one
 # of all members of the organization, of which it expects few.
 _MATCHING: Final = """
     matching AS MATERIALIZED (
-        SELECT m.id, m.organization_id, m.role, m.created_at, m.email
+        SELECT m.id, m.organization_id, m.role, m.created_at, m.member_email
         FROM   memberships m
-        WHERE  groups_of_organization(m.organization_id, letter_groups(m.email))
+        WHERE  groups_of_organization(m.organization_id, letter_groups(m.member_email))
                @> groups_of_organization(%(organization_id)s, %(groups)s))
 """
 # Among so many members a page is looked for first, and a count.
@@ -67,7 +67,7 @@ def _statements(listed: LiteralString) -> Statements:
     page = f"SELECT m.id FROM memberships m WHERE {listed} {_FROM_THERE} LIMIT %(limit)s"  # noqa: S608 - of constants
     near = f"""
         SELECT   m.id
-        FROM     (SELECT m.id, m.created_at, m.email
+        FROM     (SELECT m.id, m.created_at, m.member_email
                   FROM   memberships m
                   WHERE  {listed} {_FROM_THERE}
                   LIMIT  %(looked_at)s) AS m
@@ -83,7 +83,7 @@ def _statements(listed: LiteralString) -> Statements:
         # How many members come from there on, of the first ones, and how many of these have the part.
         probe=f"""
             SELECT count(*) AS looked_at, count(*) FILTER (WHERE {_WITH_PART}) AS found
-            FROM   (SELECT m.email FROM memberships m WHERE {listed} {_FROM_THERE} LIMIT %(looked_at)s) AS m
+            FROM   (SELECT m.member_email FROM memberships m WHERE {listed} {_FROM_THERE} LIMIT %(looked_at)s) AS m
         """,  # noqa: S608 - likewise
         count_of_all=f"""
             SELECT count(*) FROM (SELECT FROM memberships m WHERE {listed} LIMIT %(counted_max)s) AS counted
@@ -91,7 +91,7 @@ def _statements(listed: LiteralString) -> Statements:
         count_near=f"""
             SELECT count(*)
             FROM   (SELECT
-                    FROM   (SELECT   m.email
+                    FROM   (SELECT   m.member_email
                             FROM     memberships m
                             WHERE    {listed}
                             ORDER BY m.created_at, m.id

@@ -29,7 +29,9 @@ def add_member(connection: RawConnection, organization_id: UUID, user_id: UUID) 
 
 
 def addresses(connection: RawConnection) -> list[str | None]:
-    return [row[0] for row in connection.execute("SELECT email FROM memberships ORDER BY email").fetchall()]
+    return [
+        row[0] for row in connection.execute("SELECT member_email FROM memberships ORDER BY member_email").fetchall()
+    ]
 
 
 def test_members_of_before_get_their_addresses_and_all_follow_the_accounts(empty_database_url: str) -> None:
