@@ -33,8 +33,9 @@ ZERO: Final = "'00000000-0000-0000-0000-000000000000'::uuid"
 DAY: Final = "(created_at AT TIME ZONE 'UTC')::date"
 REASON: Final = "CASE WHEN success THEN '' ELSE coalesce(nullif(reason, ''), 'not_recorded') END"
 _COUNTED: Final = f"coalesce((SELECT counted_through FROM sign_in_counting), {ZERO})"  # noqa: S608 - made of constants alone
-# From `source`, the days on which users were active, to `grown`, what the changes of each day grow by.
-_GROWN: Final = """
+# From `source`, the days on which users were active, to `placed`, those that are not marked yet, with the user's days
+# before and after them.
+_PLACED: Final = """
     fresh AS MATERIALIZED (
         SELECT s.scope, s.user_id, s.day
         FROM   source s
@@ -51,7 +52,52 @@ _GROWN: Final = """
                          WHERE  a.user_id = f.user_id AND a.scope = f.scope AND a.day < f.day)) AS previous,
                (SELECT min(a.day) FROM active_days a
                 WHERE  a.user_id = f.user_id AND a.scope = f.scope AND a.day > f.day) AS following
-        FROM   fresh f),
+        FROM   fresh f)
+"""
+# A probe of the index takes about as long as reading so many of its entries side by side.
+_ENTRIES_FOR_PROBE: Final = "400"
+# The same for a page, where all days are of one scope, `scoped`: those of the users are looked up one by one or, where
+# an hour has many users, the days of all are read. `marked_days` says how many users were counted on which day. What is
+# further away than thirty days changes no window.
+_PLACED_OF_SCOPE: Final = f"""
+    many AS MATERIALIZED (
+        SELECT count(DISTINCT s.user_id) * {_ENTRIES_FOR_PROBE}
+                   > (SELECT coalesce(sum(m.users), 0) FROM marked_days m
+                      WHERE  m.day >= (SELECT min(day) - 30 FROM source)) AS are_many,
+               min(s.day) - 30 AS first_day, max(s.day) + 30 AS last_day
+        FROM   source s),
+    known_days AS MATERIALIZED (
+        SELECT a.user_id, a.day
+        FROM   (SELECT DISTINCT user_id FROM source WHERE NOT (SELECT are_many FROM many)) AS s
+        CROSS  JOIN LATERAL (SELECT user_id, day
+                             FROM   active_days
+                             WHERE  user_id = s.user_id AND scope = (SELECT scope FROM scoped)
+                             OFFSET 0) AS a
+        UNION ALL
+        SELECT a.user_id, a.day
+        FROM   many
+        CROSS  JOIN LATERAL generate_series(first_day::timestamp, last_day, '1 day') AS days (day)
+        CROSS  JOIN LATERAL (SELECT user_id, day
+                             FROM   active_days
+                             WHERE  day = days.day::date AND scope = (SELECT scope FROM scoped)
+                             OFFSET 0) AS a
+        -- No join, for which the planner had to know how many there are: the users are looked up in a table in memory.
+        WHERE  are_many AND (a.user_id IN (SELECT user_id FROM source)) IS TRUE),
+    placed AS MATERIALIZED (
+        SELECT (SELECT scope FROM scoped) AS scope, day, previous, following
+        FROM   (SELECT day, is_known, lag(day) OVER (PARTITION BY user_id ORDER BY day) AS previous,
+                       min(day) FILTER (WHERE is_known) OVER (
+                           PARTITION BY user_id ORDER BY day
+                           ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS following
+                FROM   (SELECT   user_id, day, bool_or(is_known) AS is_known
+                        FROM     (SELECT user_id, day, false AS is_known FROM source
+                                  UNION ALL
+                                  SELECT user_id, day, true FROM known_days) AS either
+                        GROUP BY user_id, day) AS merged) AS ordered
+        WHERE  NOT is_known)
+"""  # noqa: S608 - made of constants alone
+# From there to `grown`, what the changes of each day grow by.
+_GROWN: Final = """
     joined AS (
         SELECT p.scope, w.days, greatest(p.day, p.previous + w.days) AS first_day,
                least(p.day + w.days, p.following) AS end_day
@@ -123,6 +169,7 @@ COUNT_NEXT: Final = f"""
         LEFT   JOIN present p ON p.id = b.organization_id
         CROSS  JOIN LATERAL (VALUES (p.id), ({ZERO})) AS s (scope)
         WHERE  b.success AND s.scope IS NOT NULL),
+    {_PLACED},
     {_GROWN},
     marked AS (
         INSERT INTO active_days (user_id, scope, day) SELECT user_id, scope, day FROM fresh),
@@ -224,25 +271,33 @@ _EVERY_DAY: Final = (
     "SELECT day::date, 0, 0, 0 FROM generate_series(%(start)s::timestamp, %(end)s, '1 day') AS days (day)"
 )
 ACTIVE_OF_ORGANIZATION: Final = f"""
-    WITH source AS MATERIALIZED (
-        SELECT DISTINCT %(organization_id)s::uuid AS scope, user_id, {DAY} AS day
-        {_NEWER_OF_ORGANIZATION} AND e.success),
-    {_GROWN},
-    known AS (
+    WITH scoped AS (SELECT %(organization_id)s::uuid AS scope),
+    marked_days AS (
         SELECT day, users, week_change, month_change
         FROM   active_user_changes
-        WHERE  organization_id = %(organization_id)s AND day <= %(end)s
+        WHERE  organization_id = %(organization_id)s AND day <= %(end)s),
+    source AS MATERIALIZED (
+        SELECT DISTINCT user_id, {DAY} AS day
+        {_NEWER_OF_ORGANIZATION} AND e.success),
+    {_PLACED_OF_SCOPE},
+    {_GROWN},
+    known AS (
+        SELECT * FROM marked_days
         UNION ALL
         SELECT day, users, week_change, month_change FROM grown
         UNION ALL {_EVERY_DAY}),
     {_WINDOWS}
 """  # noqa: S608 - made of constants alone
 ACTIVE_OF_PLATFORM: Final = f"""
-    WITH source AS MATERIALIZED (
-        SELECT DISTINCT {ZERO} AS scope, user_id, {DAY} AS day {NEWER_OF_PLATFORM} AND e.success),
+    WITH scoped AS (SELECT {ZERO} AS scope),
+    marked_days AS (
+        SELECT day, users, week_change, month_change FROM platform_active_user_changes WHERE day <= %(end)s),
+    source AS MATERIALIZED (
+        SELECT DISTINCT user_id, {DAY} AS day {NEWER_OF_PLATFORM} AND e.success),
+    {_PLACED_OF_SCOPE},
     {_GROWN},
     known AS (
-        SELECT day, users, week_change, month_change FROM platform_active_user_changes WHERE day <= %(end)s
+        SELECT * FROM marked_days
         UNION ALL
         SELECT day, users, week_change, month_change FROM grown
         UNION ALL {_EVERY_DAY}),

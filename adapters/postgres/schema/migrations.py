@@ -8,7 +8,7 @@ entrypoints decide when migrations run, and refuse to start without them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from typing import TypeAlias
@@ -368,11 +368,40 @@ def _execute_repeatably(connection: RawConnection, statement: MigrationStatement
         connection,
         lock_wait_seconds_max=CONCURRENT_WAIT_SECONDS_MAX if statement.is_concurrent else TABLE_LOCK_SECONDS_MAX,
     )
-    # Only an interrupted run can have left one: PostgreSQL keeps the runner's lock until a lost runner's last
-    # statement has ended, so no index of this name is being built now.
-    if statement.index is not None and _is_invalid(connection, statement.index):
-        connection.execute(SQL("DROP INDEX CONCURRENTLY {}").format(Identifier(statement.index)))
-    connection.execute(statement.sql.encode())
+    for text, index in _parts(connection, statement):
+        # Only an interrupted run can have left one: PostgreSQL keeps the runner's lock until a lost runner's last
+        # statement has ended, so no index of this name is being built now.
+        if index is not None and _is_invalid(connection, index):
+            connection.execute(SQL("DROP INDEX CONCURRENTLY {}").format(Identifier(index)))
+        connection.execute(text.encode())
+
+
+def _parts(connection: RawConnection, statement: MigrationStatement) -> Iterator[tuple[str, str | None]]:
+    """Yield what executes a statement, with the index that it creates: for a log by month, one of each partition first.
+
+    PostgreSQL creates no index of a partitioned table concurrently. That of the log takes over those of the partitions,
+    and so reads no row.
+    """
+    if (creation := statement.index_creation) is not None:
+        partitions = (
+            connection.execute(
+                "SELECT name FROM log_partitions WHERE log = %s ORDER BY first_id NULLS FIRST", (creation.table,)
+            ).fetchall()
+            if _has_log_partitions(connection)
+            else []
+        )
+        for (partition,) in partitions:
+            index = creation.index.replace(creation.table, partition, 1)
+            yield creation.of(partition, index), index
+        if partitions:
+            yield creation.at_once, None
+            return
+    yield statement.sql, statement.index
+
+
+def _has_log_partitions(connection: RawConnection) -> bool:
+    row = connection.execute("SELECT to_regclass('log_partitions') IS NOT NULL").fetchone()
+    return row == (True,)
 
 
 def _is_invalid(connection: RawConnection, index: str) -> bool:

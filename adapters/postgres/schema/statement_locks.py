@@ -72,8 +72,8 @@ _NO_LOCK: Final = re.compile(
 # Their bodies change the table that the argument names (0059).
 _MADE_LOG: Final = re.compile(r"\bselect\s+(bound_log|begin_log_months)\s*\('(?P<table>[a-z_]+)'\)", re.IGNORECASE)
 _DATA: Final = re.compile(r"(insert|update|delete|with|select|call|create\s+temporary\s+table|do)\b")
-# Its body changes the rows of the table in batches (0062).
-_FILLED: Final = re.compile(r"\bcall\s+fill_organizations_of_(?P<table>[a-z_]+)\(\)")
+# Its body changes the rows of the table in batches (0062, 0087).
+_FILLED: Final = re.compile(r"\bcall\s+fill_(?:organizations|addresses)_of_(?P<table>[a-z_]+)\(\)")
 _FUNCTION: Final = re.compile(r"create\s+(or\s+replace\s+)?(function|procedure)\b")
 _TABLE: Final = re.compile(r"create\s+table\b")
 _ALTERED: Final = re.compile(rf"\balter\s+table\s+{_NAME}\s+(?P<actions>[^;]*)")
@@ -93,6 +93,7 @@ _SIMPLE: Final = (
     (re.compile(rf"\btruncate\s+(?:table\s+)?{_NAME}"), Lock.ACCESS_EXCLUSIVE),
     (re.compile(rf"\bdrop\s+trigger\s+(?:if\s+exists\s+)?\w+\s+on\s+{_NAME}"), Lock.ACCESS_EXCLUSIVE),
     (re.compile(rf"\bcreate\s+trigger\s.*?\son\s+{_NAME}", re.DOTALL), Lock.SHARE_ROW_EXCLUSIVE),
+    (re.compile(rf"\bvacuum\s+(?:\([a-z, ]+\)\s+)?{_NAME}"), Lock.SHARE_UPDATE_EXCLUSIVE),
     (re.compile(rf"\bcomment\s+on\s+(?:table|column)\s+{_NAME}"), Lock.SHARE_UPDATE_EXCLUSIVE),
 )
 _WRITTEN: Final = re.compile(

@@ -257,3 +257,31 @@ def test_the_marker_counts_only_as_the_first_line() -> None:
 
 def test_the_files_of_this_version_follow_the_rules() -> None:
     assert all(statements(migration) for migration in known() if not migration.is_transactional)
+
+
+def test_an_index_of_a_log_by_month_is_created_concurrently_in_each_partition(empty_database_url: str) -> None:
+    index = (
+        "CREATE INDEX CONCURRENTLY IF NOT EXISTS login_events_by_agent ON login_events (user_agent, id) WHERE success;"
+    )
+    creation = Migration(version=len(known()) + 1, name="agents", sql=f"{NO_TRANSACTION}\n{index}")
+    with migrations.connected(empty_database_url) as connection:
+        migrations.migrate(connection, ignore)
+        partitions = [
+            name
+            for (name,) in connection.execute("SELECT name FROM log_partitions WHERE log = 'login_events'").fetchall()
+        ]
+        migrations.migrate(connection, ignore, [*known(), creation])
+
+        taken_over = connection.execute(
+            """
+            SELECT i.indrelid::regclass::text, x.relname, i.indisvalid
+            FROM   pg_inherits
+            JOIN   pg_index i ON i.indexrelid = inhrelid
+            JOIN   pg_class x ON x.oid = inhrelid
+            WHERE  inhparent = 'login_events_by_agent'::regclass
+            """
+        ).fetchall()
+
+    assert len(partitions) > 1
+    # Each has the index that was made for it alone, and none was made with that of the log.
+    assert sorted(taken_over) == sorted((name, f"{name}_by_agent", True) for name in partitions)
