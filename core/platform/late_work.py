@@ -96,7 +96,8 @@ def read(
     ended_until = {
         leftover: uow.now - kept_for.get(leftover, leftover.kept_for) - UNSWEPT_AFTER for leftover in Leftover
     }
-    due = polling.due(uow, mode)
+    # The age of the oldest entry without a seal is in the backlog.
+    due = polling.due(uow, mode, finds_seals=False)
     return LateWork(
         read_at=uow.now,
         work=uow.system.work(COUNTED_MAX + 1),

@@ -12,7 +12,7 @@ from core.accounts import user_import
 from core.billing import sandbox
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
-from core.platform import health_figures, left_credentials, log_months, owners, public_names
+from core.platform import health_figures, left_credentials, log_months, owners, planner_statistics, public_names
 from core.platform.late_work import LateWork
 from core.platform.late_work import read as read_late_work
 from core.secrets import Secret
@@ -70,6 +70,7 @@ async def connected_findings(settings: Settings, address: Secret, mail_to: str |
         return [
             await _clock(connected),
             await _logs(connected, late),
+            await _statistics(connected),
             await _keys(connected),
             await _credentials(connected),
             *await _imported_passwords(connected),
@@ -95,6 +96,16 @@ async def _logs(connected: ConnectedInstallation, late: LateWork) -> Finding:
         return Finding("logs", True, "every row is in the partition of its month")
     what = f"rows for which no month was made: {', '.join(one.value for one in strays)}"
     return Finding("logs", False, what, "See ops/runbooks/log-months.md.")
+
+
+async def _statistics(connected: ConnectedInstallation) -> Finding:
+    tables = await connected.installation.database.read(planner_statistics.missing)
+    if not tables:
+        return Finding("statistics", True, "the planner of PostgreSQL knows every large table")
+    listed = ", ".join(tables[:LISTED_MAX])
+    what = f"large tables of which the planner of PostgreSQL knows nothing: {len(tables)}; {listed}"
+    advice = "Statements may be slow or cancelled. Run ANALYZE as ops/runbooks/planner-statistics.md says."
+    return Finding("statistics", False, what, advice)
 
 
 async def _keys(connected: ConnectedInstallation) -> Finding:

@@ -26,3 +26,7 @@ class SystemReadings(Protocol):
     def recent_mails(self, since: datetime, mails_max: int) -> RecentMails:
         """Return what became of the newest mails since then that the mail server of the platform was asked to take."""
         ...
+
+    def tables_without_statistics(self, bytes_min: int) -> Sequence[str]:
+        """List the tables and partitions of that size or more of which the planner knows nothing, the largest first."""
+        ...

@@ -88,6 +88,7 @@ async def exported() -> dict[str, set[str]]:
     others.login_failed("invalid_credentials")
     others.limit_refused("login", "requests")
     others.actor_changed("mail_courier", is_up=True)
+    others.statement_cancelled("organizations.members.browse", "statement_timeout")
     others.usage_measured(ProcessUsage(cpu_seconds=1, resident_bytes=1, proportional_bytes=1))
     found: dict[str, set[str]] = {}
     for text in (exposition, others.exposition().decode()):

@@ -54,7 +54,7 @@ LATE: Final = LateWork(
     ),
     backlog=Backlog(mail_seconds=901, unsealed_seconds=400, failing_streams=2),
     recent_mails=RecentMails(attempted=6, not_taken=6, deferred=6, last_error=PROBLEM),
-    overdue={"events": 500.0},
+    overdue={"events": 500.0, "logouts": 200.0},
     uncounted_seconds=8000.0,
     unswept=list(Leftover),
     missing=[Log.MAILS],

@@ -60,6 +60,18 @@ RECENT_MAILS: Final = """
     FROM   attempted
 """
 
+# Without the right to read a table its statistics are hidden.
+WITHOUT_STATISTICS: Final = """
+    SELECT   c.relname
+    FROM     pg_class c
+    WHERE    c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'schema_migrations'::regclass)
+    AND      c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT') AND pg_relation_size(c.oid) >= %s
+    AND      NOT EXISTS (SELECT
+                         FROM   pg_stats s
+                         WHERE  s.schemaname = c.relnamespace::regnamespace::text AND s.tablename = c.relname)
+    ORDER BY pg_relation_size(c.oid) DESC, c.relname
+"""
+
 
 class PostgresSystem(Aggregate):
     """The port `SystemReadings`."""
@@ -97,6 +109,9 @@ class PostgresSystem(Aggregate):
 
     def recent_mails(self, since: datetime, mails_max: int) -> RecentMails:
         return self._only(RecentMails, RECENT_MAILS, {"since": since, "most": mails_max})
+
+    def tables_without_statistics(self, bytes_min: int) -> Sequence[str]:
+        return self._values(WITHOUT_STATISTICS, (bytes_min,), prepare=False)
 
 
 def _key(*, algorithm: str, state: str, **columns: Any) -> PublishedKey:

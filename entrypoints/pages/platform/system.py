@@ -41,6 +41,7 @@ SUBJECTS: Final = {
     "SIEM streams": marked("SIEM streams"),
     "payments": marked("Payments"),
     "jobs": marked("Jobs"),
+    "background work": marked("Background work"),
     "audit seals": marked("Seals of audit logs"),
     "sign-in counts": marked("Counts of sign-ins"),
     "housekeeping": marked("Housekeeping"),

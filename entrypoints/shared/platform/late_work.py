@@ -29,6 +29,8 @@ QUEUED_MAX: Final = COUNTED_MAX
 UNCOUNTED_SECONDS_MAX: Final = 3600
 CANCELLATION_SECONDS_MAX: Final = 3600
 LISTED_MAX: Final = 5
+# Bells of work without a line of its own, as GatehouseWorkLate names them.
+_OTHER_WORK: Final = ("routed_mail", "logouts", "service_users", "sandbox")
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
@@ -49,6 +51,7 @@ def findings(late: LateWork, settings: Settings) -> Iterator[Finding]:
     if settings.has_billing_provider or late.work.cancellations:
         yield _payments(late)
     yield _jobs(late)
+    yield from _other_work(late)
     yield _seals(late)
     yield _sign_in_counts(late)
     yield _housekeeping(late)
@@ -152,6 +155,14 @@ def _payments(late: LateWork) -> Finding:
 def _jobs(late: LateWork) -> Finding:
     seconds = late.overdue.get("bulk_jobs", 0)
     return _of_work("jobs", _waiting(late.work.running_jobs, seconds), seconds)
+
+
+def _other_work(late: LateWork) -> Iterator[Finding]:
+    """Yield a finding when work is late that has no line of its own."""
+    seconds, bell = max((late.overdue.get(bell, 0.0), bell) for bell in _OTHER_WORK)
+    if seconds > DUE_SECONDS_MAX:
+        what = Wording("%(work)s: due for %(age)s", work=bell, age=age(seconds))
+        yield Finding("background work", False, what, _LATE_ADVICE)
 
 
 def _seals(late: LateWork) -> Finding:

@@ -45,6 +45,7 @@ SUBJECTS = [
     "addresses",
     "clock",
     "logs",
+    "statistics",
     "keys",
     "credentials",
     "platform owner",
