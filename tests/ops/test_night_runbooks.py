@@ -188,9 +188,9 @@ def test_events_that_are_not_handed_on_while_no_process_runs(
         database_url,
         """
         INSERT INTO events (id, type, organization_id, data, occurred_at)
-        SELECT gen_random_uuid(), 'user.created', '00000000-0000-0000-0000-000000000000', '{}',
-               now() - interval '10 minutes'
-        FROM   generate_series(1, 80)
+        SELECT first_id_at(now() - interval '10 minutes' + number * interval '1 millisecond'), 'user.created',
+               '00000000-0000-0000-0000-000000000000', '{}', now() - interval '10 minutes'
+        FROM   generate_series(1, 80) AS number
         """,
     )
 
