@@ -188,6 +188,13 @@ COUNT_NEXT: Final = f"""
     DO UPDATE SET counted_through = greatest(s.counted_through, excluded.counted_through)
     RETURNING (SELECT count(*) FROM batch)
 """  # noqa: S608 - made of constants alone
+FIRST_UNCOUNTED: Final = f"""
+    SELECT   id
+    FROM     login_events
+    WHERE    id > {_COUNTED} AND id < %s
+    ORDER BY id
+    LIMIT    1
+"""  # noqa: S608 - made of constants alone
 FORGET_DAYS: Final = """
     WITH forgotten AS (
         DELETE FROM active_days
@@ -329,6 +336,9 @@ class PostgresSignInCounts(Aggregate):
 
     def counted_through(self) -> UUID | None:
         return self._value_or_none("SELECT counted_through FROM sign_in_counting")
+
+    def first_uncounted(self, before: UUID) -> UUID | None:
+        return self._value_or_none(FIRST_UNCOUNTED, (before,))
 
     def figures(self, organization_id: UUID | None, period: Period, newer_since: datetime | None) -> SignInFigures:
         rows = self._rows(
