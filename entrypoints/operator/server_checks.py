@@ -1,4 +1,4 @@
-"""What `gatehouse doctor` checks of the PostgreSQL that the settings name: its version, TLS, our role, room, settings."""
+"""What `gatehouse doctor` checks of the PostgreSQL that the settings name: version, TLS, our role, room, settings."""
 
 from __future__ import annotations
 

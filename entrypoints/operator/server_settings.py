@@ -5,12 +5,14 @@ Gatehouse works with all of them, so they are advice.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
 from entrypoints.shared.platform.findings import Finding
 
+_PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*")
 _SUBJECT: Final = "database settings"
 _FOR_ROLE: Final = "ALTER ROLE {role} SET {name} = '{value}'"
 # Takes a superuser, and effect after `SELECT pg_reload_conf()`.
@@ -103,7 +105,7 @@ def findings(settings: Mapping[str, str], *, role: str) -> Iterator[Finding]:
     """Yield a finding for each setting that hurts, or one that says that none does."""
     hurting = {name: setting for name, setting in _judged(settings) if setting.hurts(settings[name])}
     for name, setting in hurting.items():
-        sql = setting.sql.format(role=role, name=name, value=setting.wanted) + setting.afterwards
+        sql = setting.sql.format(role=_quoted(role), name=name, value=setting.wanted) + setting.afterwards
         behind_pooler = " Behind a pooler, RECONNECT in its console afterwards." if setting.sql == _FOR_ROLE else ""
         what = f"{name} is {settings[name]}: {setting.why}"
         yield Finding(_SUBJECT, True, what, f"Run in PostgreSQL: {sql}.{behind_pooler}")
@@ -120,3 +122,8 @@ def _judged(settings: Mapping[str, str]) -> Iterator[tuple[str, _Setting]]:
     ):
         yield "log_parameter_max_length", _UNLOGGED
     yield "log_parameter_max_length_on_error", _UNLOGGED
+
+
+def _quoted(role: str) -> str:
+    """Return a name as SQL takes it."""
+    return role if _PLAIN.fullmatch(role) else '"' + role.replace('"', '""') + '"'

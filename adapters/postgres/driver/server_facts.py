@@ -27,7 +27,7 @@ _FACTS: Final = """
     FROM   pg_roles r, pg_database
     WHERE  rolname = current_user AND datname = current_database()
 """
-# In the units of PostgreSQL, such as pages of 8 kB. A switch of the planner is shown where it is not as PostgreSQL has it.
+# In the units of PostgreSQL, such as pages of 8 kB. A switch of the planner is shown only where it was turned off.
 _SETTINGS: Final = """
     SELECT name, setting
     FROM   pg_settings

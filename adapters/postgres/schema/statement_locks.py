@@ -143,14 +143,18 @@ def _found(sql: str) -> Iterator[Held]:
     yield from _of_indexes(sql)
     for match in _LOCKED.finditer(sql):
         yield Held(table=match["table"], lock=Lock[match["mode"].upper().replace(" ", "_")])
-    if analyzed := _ANALYZED.match(sql):
-        for table in analyzed["tables"].split(","):
-            yield Held(table=table.strip(), lock=Lock.SHARE_UPDATE_EXCLUSIVE, work=Work.READ)
+    yield from _of_analyzed(sql)
     if _TABLE.match(sql):
         for match in _REFERRED.finditer(sql):
             yield Held(table=match["table"], lock=Lock.SHARE_ROW_EXCLUSIVE)
     if _DATA.match(sql):
         yield from _data(sql)
+
+
+def _of_analyzed(sql: str) -> Iterator[Held]:
+    if analyzed := _ANALYZED.match(sql):
+        for table in analyzed["tables"].split(","):
+            yield Held(table=table.strip(), lock=Lock.SHARE_UPDATE_EXCLUSIVE, work=Work.READ)
 
 
 def _of_indexes(sql: str) -> Iterator[Held]:
