@@ -883,9 +883,11 @@ ALTER TABLE ONLY audit_milestones
 CREATE TABLE audit_sealing (
     is_the_only_row boolean DEFAULT true NOT NULL,
     last_organization_id uuid NOT NULL,
+    last_of_old_months uuid,
     CONSTRAINT audit_sealing_is_the_only_row_check CHECK (is_the_only_row)
 );
 COMMENT ON TABLE audit_sealing IS 'The organization whose entries were sealed last; the next one in the order of the ids has its turn.';
+COMMENT ON COLUMN audit_sealing.last_of_old_months IS 'As last_organization_id, of the batches that seal old months; null before the first one.';
 ALTER TABLE ONLY audit_sealing
     ADD CONSTRAINT audit_sealing_pkey PRIMARY KEY (is_the_only_row);
 

@@ -103,6 +103,11 @@ def rows_read(plan: dict[str, Any], table: str) -> float:
     return sum(_rows_of(node) for node in nodes_of(plan) if table_of(node.get("Relation Name", "")) == table)
 
 
+def blocks_read(plan: dict[str, Any]) -> int:
+    """Return how many blocks were looked at, in memory or not, each as often as it was."""
+    return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+
+
 def _rows_of(node: dict[str, Any]) -> float:
     return (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
 

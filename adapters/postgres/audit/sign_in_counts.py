@@ -12,7 +12,7 @@ from datetime import date, datetime
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from adapters.postgres.log_ids import first_kept_id
+from adapters.postgres.log_ids import COUNTED_AT_ONCE, first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import (
@@ -24,7 +24,7 @@ from core.audit.sign_in_counts import (
     SignInsOfDay,
     SignInsToService,
 )
-from core.ids import end_id_until, first_id_at
+from core.ids import FIRST_ID, end_id_until, first_id_at, id_later
 
 Row = TypeVar("Row")
 
@@ -36,23 +36,24 @@ _COUNTED: Final = f"coalesce((SELECT counted_through FROM sign_in_counting), {ZE
 # From `source`, the days on which users were active, to `placed`, those that are not marked yet, with the user's days
 # before and after them.
 _PLACED: Final = """
-    fresh AS MATERIALIZED (
-        SELECT s.scope, s.user_id, s.day
+    near AS MATERIALIZED (
+        SELECT s.scope, s.user_id, s.day, known.day_before, known.day_after
         FROM   source s
-        -- One probe of the index for each, however many the planner expects.
-        LEFT   JOIN LATERAL (SELECT true AS found
+        -- One reading of the index for each, of the days whose windows its own can touch.
+        CROSS  JOIN LATERAL (SELECT bool_or(a.day = s.day) AS is_known,
+                                    max(a.day) FILTER (WHERE a.day < s.day) AS day_before,
+                                    min(a.day) FILTER (WHERE a.day > s.day) AS day_after
                              FROM   active_days a
-                             WHERE  a.user_id = s.user_id AND a.scope = s.scope AND a.day = s.day
-                             LIMIT  1) AS known_day ON true
-        WHERE  known_day.found IS NULL),
+                             WHERE  a.user_id = s.user_id AND a.scope = s.scope
+                             AND    a.day > s.day - 30 AND a.day < s.day + 30) AS known
+        WHERE  known.is_known IS NOT true),
+    fresh AS (
+        SELECT scope, user_id, day FROM near),
     placed AS MATERIALIZED (
-        SELECT f.scope, f.day,
-               greatest(lag(f.day) OVER (PARTITION BY f.scope, f.user_id ORDER BY f.day),
-                        (SELECT max(a.day) FROM active_days a
-                         WHERE  a.user_id = f.user_id AND a.scope = f.scope AND a.day < f.day)) AS previous,
-               (SELECT min(a.day) FROM active_days a
-                WHERE  a.user_id = f.user_id AND a.scope = f.scope AND a.day > f.day) AS following
-        FROM   fresh f)
+        SELECT scope, day,
+               greatest(lag(day) OVER (PARTITION BY scope, user_id ORDER BY day), day_before) AS previous,
+               day_after AS following
+        FROM   near)
 """
 # A probe of the index takes about as long as reading so many of its entries side by side.
 _ENTRIES_FOR_PROBE: Final = "400"
@@ -130,7 +131,7 @@ COUNT_NEXT: Final = f"""
         SELECT   id, organization_id, user_id, coalesce(service_id, {ZERO}) AS service_id, provider, success,
                  {REASON} AS reason, {DAY} AS day
         FROM     login_events
-        WHERE    id > {_COUNTED} AND id < %(before)s
+        WHERE    id > %(after)s AND id < %(before)s
         ORDER BY id
         LIMIT    %(limit)s),
     present AS MATERIALIZED (
@@ -329,7 +330,19 @@ class PostgresSignInCounts(Aggregate):
         # The row of `sign_in_counting` cannot be locked instead, because at first there is none.
         if not self._value("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.sign_in_counting'))"):
             return 0
-        return self._value(COUNT_NEXT, {"before": before, "limit": limit})
+        after = self.counted_through() or self._until_next(FIRST_ID, before)
+        counted = 0
+        while after < before:
+            # Planned for a month: a plan for any time looks at all months of the log.
+            end = min(before, id_later(after, COUNTED_AT_ONCE))
+            [in_month] = self._values(
+                COUNT_NEXT, {"after": after, "before": end, "limit": limit - counted}, prepare=False
+            )
+            counted += in_month
+            if counted == limit or end == before:
+                break
+            after = self._until_next(end, before)
+        return counted
 
     def forget_days(self, before: date, limit: int) -> int:
         return self._value(FORGET_DAYS, (before, limit))
@@ -379,6 +392,14 @@ class PostgresSignInCounts(Aggregate):
             FIRST_OF_PLATFORM if organization_id is None else FIRST_OF_ORGANIZATION,
             {"organization_id": organization_id, "kept_id": first_kept_id(now), "end_id": end_id_until(now)},
         )
+
+    def _until_next(self, since: UUID, before: UUID) -> UUID:
+        """Return the id directly before the first sign-in of a range; where there is none, before its end."""
+        first = self._value_or_none(
+            "SELECT id FROM login_events WHERE id >= %(since)s AND id < %(before)s ORDER BY id LIMIT 1",
+            {"since": since, "before": before},
+        )
+        return UUID(int=(first or before).int - 1)
 
 
 def counted_values(
