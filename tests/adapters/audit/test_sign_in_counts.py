@@ -476,7 +476,7 @@ def test_a_list_by_address_and_the_active_users_of_a_busy_hour_read_few_pages(lo
             analytics = of_organization(uow, organization_id, 30)
         assert analytics.active[-1].users == 3000
         [pages] = [pages_read(plan) for plan in plans if "WindowAgg" in str(plan)]
-        # At most a page for each active day, where PostgreSQL does not know yet that it is visible; nine for each before.
+        # At most a page for each active day, where PostgreSQL does not know yet that it is visible.
         assert pages <= 3_000 + 700, pages
 
 
