@@ -34,8 +34,10 @@ _TOKEN: Final = re.compile(
     r"(?P<comment>--[^\n]*)|(?P<quoted>'[^']*'|\"[^\"]*\"|(?P<dollars>\$\w*\$).*?(?P=dollars))|(?P<end>;)", re.DOTALL
 )
 _INDEX_CREATION: Final = re.compile(r"CREATE\s+(UNIQUE\s+)?INDEX\b", re.IGNORECASE)
+_INDEX_DELETION: Final = re.compile(r"DROP\s+INDEX\s+CONCURRENTLY\s+(IF\s+EXISTS\s+)?(?P<index>[a-z_][a-z0-9_]*)")
 _REPEATABLE_INDEX_CREATION: Final = re.compile(
-    r"CREATE\s+(UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+IF\s+NOT\s+EXISTS\s+(?P<index>[a-z_][a-z0-9_]*)\s+ON\b"
+    r"CREATE\s+(UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+IF\s+NOT\s+EXISTS\s+(?P<index>[a-z_][a-z0-9_]*)"
+    r"\s+ON\s+(?P<table>[a-z_][a-z0-9_]*)"
 )
 
 
@@ -88,11 +90,25 @@ class MigrationStatement:
     @property
     def index(self) -> str | None:
         """The name of the index that it creates; None when it does something else."""
+        return match["index"] if (match := self._index_creation) else None
+
+    @property
+    def dropped_index(self) -> str | None:
+        """The name of the index that it drops beside the use of its table; None when it does something else."""
+        return match["index"] if (match := _INDEX_DELETION.match(self.sql)) else None
+
+    @property
+    def table(self) -> str | None:
+        """The table of the index that it creates; None when it does something else."""
+        return match["table"] if (match := self._index_creation) else None
+
+    @property
+    def _index_creation(self) -> re.Match[str] | None:
         if not _INDEX_CREATION.match(self.sql):
             return None
         match = _REPEATABLE_INDEX_CREATION.match(self.sql)
         assert match is not None, f"outside a transaction, write CREATE INDEX CONCURRENTLY IF NOT EXISTS: {self.sql}"
-        return match["index"]
+        return match
 
 
 def known() -> tuple[Migration, ...]:
