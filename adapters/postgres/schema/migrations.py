@@ -143,7 +143,7 @@ def plan(connection: RawConnection, migrations: Sequence[Migration] | None = Non
             raise MigrationError(
                 f"The database is ahead of this version: {row} was applied to it on {row.applied_at:%Y-%m-%d}, and this"
                 " version does not work with that. Migrations only go forward, so run that newer Gatehouse; to go back,"
-                " restore a backup."
+                " restore a backup with its `gatehouse restore --replace --without-migrating`."
             )
     return MigrationPlan(applied=applied, pending=tuple(migrations[len(applied) :]), ahead=ahead)
 
