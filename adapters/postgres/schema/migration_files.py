@@ -35,9 +35,10 @@ _TOKEN: Final = re.compile(
     r"(?P<comment>--[^\n]*)|(?P<quoted>'[^']*'|\"[^\"]*\"|(?P<dollars>\$\w*\$).*?(?P=dollars))|(?P<end>;)", re.DOTALL
 )
 _INDEX_CREATION: Final = re.compile(r"CREATE\s+(UNIQUE\s+)?INDEX\b", re.IGNORECASE)
+_INDEX_DELETION: Final = re.compile(r"DROP\s+INDEX\s+CONCURRENTLY\s+(IF\s+EXISTS\s+)?(?P<index>[a-z_][a-z0-9_]*)")
 _REPEATABLE_INDEX_CREATION: Final = re.compile(
-    r"CREATE\s+(UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+IF\s+NOT\s+EXISTS\s+(?P<index>[a-z_][a-z0-9_]*)\s+ON\b"
-    r"\s+(?P<table>[a-z_][a-z0-9_]*)(?P<rest>.*)",
+    r"CREATE\s+(UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+IF\s+NOT\s+EXISTS\s+(?P<index>[a-z_][a-z0-9_]*)"
+    r"\s+ON\s+(?P<table>[a-z_][a-z0-9_]*)(?P<rest>.*)",
     re.DOTALL,
 )
 
@@ -91,9 +92,12 @@ class IndexCreation:
         """The statement that does not let others write meanwhile."""
         return f"CREATE {self.kind}INDEX IF NOT EXISTS {self.index} ON {self.table}{self.rest}"
 
-    def of(self, table: str, index: str) -> str:
-        """Return the statement for another table."""
-        return f"CREATE {self.kind}INDEX CONCURRENTLY IF NOT EXISTS {index} ON {table}{self.rest}"
+    def of_partition(self, partition: str) -> MigrationStatement:
+        """Return the statement for a partition of the table, whose index is named after it."""
+        index = self.index.replace(self.table, partition, 1)
+        return MigrationStatement(
+            f"CREATE {self.kind}INDEX CONCURRENTLY IF NOT EXISTS {index} ON {partition}{self.rest}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +114,17 @@ class MigrationStatement:
     @property
     def index(self) -> str | None:
         """The name of the index that it creates; None when it does something else."""
-        creation = self.index_creation
-        return creation.index if creation is not None else None
+        return creation.index if (creation := self.index_creation) is not None else None
+
+    @property
+    def dropped_index(self) -> str | None:
+        """The name of the index that it drops beside the use of its table; None when it does something else."""
+        return match["index"] if (match := _INDEX_DELETION.match(self.sql)) else None
+
+    @property
+    def table(self) -> str | None:
+        """The table of the index that it creates; None when it does something else."""
+        return creation.table if (creation := self.index_creation) is not None else None
 
     @property
     def index_creation(self) -> IndexCreation | None:
