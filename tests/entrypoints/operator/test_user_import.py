@@ -71,7 +71,10 @@ def person(number: int, **values: object) -> dict[str, object]:
 
 def emails(connection: Connection) -> list[str]:
     """Return the addresses in the order in which they were stored."""
-    return [email for (email,) in connection.execute("SELECT email FROM users ORDER BY ctid")]
+    return [
+        email
+        for (email,) in connection.execute("SELECT email FROM users ORDER BY xmin::text::bigint, cmin::text::bigint")
+    ]
 
 
 class TestImporting:
