@@ -6,13 +6,16 @@ results stay correct: a page then counts more entries itself.
 
 from __future__ import annotations
 
-from actors.periods import PeriodicActor
+from typing import Unpack
+
+from actors.batch_sizes import BatchSize
+from actors.periods import PeriodicActor, PeriodicConnections
 from core.audit import audit_log
 
 PERIOD_SECONDS = 60.0
-# A batch takes some 50 ms; the pause leaves the connection to others.
-BATCH_ENTRIES_MAX = 5_000
-PAUSE_SECONDS = 0.1
+# Each entry takes some 17 blocks; the pause leaves the connection to others.
+BATCH_ENTRIES_MAX = 200
+PAUSE_SECONDS = 0.01
 
 JOB_TYPE = "audit_counting"
 
@@ -23,7 +26,9 @@ class AuditCounter(PeriodicActor):
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
 
+    def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:
+        super().__init__(**connections)
+        self._batch = BatchSize(BATCH_ENTRIES_MAX)
+
     async def work(self) -> None:
-        await self._in_batches(
-            audit_log.count_next, BATCH_ENTRIES_MAX, full=BATCH_ENTRIES_MAX, pause_seconds=PAUSE_SECONDS
-        )
+        await self._in_short_batches(self._batch, audit_log.count_next, pause_seconds=PAUSE_SECONDS)

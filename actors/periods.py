@@ -95,6 +95,19 @@ class PeriodicActor(ABC):
             total += done
         return total
 
+    async def _in_short_batches(
+        self, batch: BatchSize, use_case: Callable[[UnitOfWork, int], int], *, pause_seconds: float
+    ) -> int:
+        """Run a use case for as many rows as it does in a short time, until there are no more; return how many."""
+        total = 0
+        while True:
+            rows = batch.rows
+            done = await self._in_size(batch, use_case, rows)
+            total += done
+            if done < rows:
+                return total
+            await trio.sleep(pause_seconds)
+
     async def _in_size(
         self,
         batch: BatchSize,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from actors.periods import PeriodicActor
+from typing import Unpack
+
+from actors.batch_sizes import BatchSize
+from actors.periods import PeriodicActor, PeriodicConnections
 from core.services import sales
 
 # A page adds what is not added up yet, so it may wait for a while.
 PERIOD_SECONDS = 60.0
-BATCH_CHANGES_MAX = 1_000
-PAUSE_SECONDS = 0.1
+# Each change takes some 40 blocks; the pause leaves the connection to others.
+BATCH_CHANGES_MAX = 100
+PAUSE_SECONDS = 0.01
 
 JOB_TYPE = "sales_counting"
 
@@ -19,5 +23,9 @@ class SalesCounter(PeriodicActor):
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
 
+    def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:
+        super().__init__(**connections)
+        self._batch = BatchSize(BATCH_CHANGES_MAX)
+
     async def work(self) -> None:
-        await self._in_batches(sales.add_up, BATCH_CHANGES_MAX, full=BATCH_CHANGES_MAX, pause_seconds=PAUSE_SECONDS)
+        await self._in_short_batches(self._batch, sales.add_up, pause_seconds=PAUSE_SECONDS)

@@ -117,6 +117,12 @@ class PrometheusWorkMetrics:
             "sso_siem_streams_failing", "SIEM streams whose last attempt failed."
         )
 
+        self._cancelled = Counter(
+            "sso_db_statements_cancelled_total",
+            "Statements that PostgreSQL has cancelled, by the use case and by the limit that they have reached.",
+            ("use_case", "limit"),
+            registry=registry,
+        )
         self._spans_exported = Counter(
             "sso_trace_spans_exported_total", "Spans of traces that the collector has taken.", registry=registry
         )
@@ -172,6 +178,9 @@ class PrometheusWorkMetrics:
         self._oldest_routed_mail.set(backlog.routed_mail_seconds)
         self._sealing_lag.set(backlog.unsealed_seconds)
         self._failing_streams.set(backlog.failing_streams)
+
+    def statement_cancelled(self, use_case: str, limit: str) -> None:
+        self._cancelled.labels(use_case, limit).inc()
 
     def spans_exported(self, spans: int) -> None:
         self._spans_exported.inc(spans)

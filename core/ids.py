@@ -39,6 +39,11 @@ def end_id_until(moment: datetime) -> UUID:
     return UUID(int=first_id_at(moment).int + _in_ids(CLOCKS_DIFFER_MAX + MILLISECOND))
 
 
+def id_later(entry_id: UUID, duration: timedelta) -> UUID:
+    """Return an id that is so much later, the last id at most."""
+    return UUID(int=min(entry_id.int + _in_ids(duration), LAST_ID.int))
+
+
 def first_id_after(entry_id: UUID) -> UUID:
     """Return the lowest id that a row can have which was written after the one with this id."""
     return UUID(int=max(entry_id.int - _in_ids(CLOCKS_DIFFER_MAX), 0))

@@ -193,6 +193,37 @@ def billing_gateway(
     )
 
 
+async def billing_problem(settings: Settings, clock: Clock) -> str | None:
+    """Ask the payment provider that is set; return why it cannot be used, None when it can.
+
+    The caller limits the time.
+    """
+    assert settings.billing_secret_key is not None, "no payment provider is set"
+    from adapters.gateways.stripe import StripeGateway  # noqa: PLC0415
+
+    gateway = StripeGateway(url=settings.billing_url, key=settings.billing_secret_key, clock=clock)
+    try:
+        return await gateway.problem()
+    finally:
+        with trio.CancelScope(shield=True):
+            await gateway.close()
+
+
+async def http_status(
+    settings: Settings, method: str, url: str, *, headers: Mapping[str, str] | None = None
+) -> int | str:
+    """Send a request without a body; return the status of the answer, or why there is none.
+
+    The caller limits the time.
+    """
+    from adapters.gateways.reachability import Unreachable, status_of  # noqa: PLC0415
+
+    try:
+        return await status_of(method, url, resolver=resolver(settings), headers=headers)
+    except Unreachable as unreachable:
+        return str(unreachable)
+
+
 def locations(settings: Settings) -> NoLocations | MaxMindLocations:
     """Open the GeoIP database, if one is set."""
     if settings.geoip_db is None:

@@ -232,6 +232,7 @@ async def connected(
             has_rate_limits=settings.rate_limits,
         ),
         doorbells=doorbells,
+        cancelled=metrics.statement_cancelled,
     )
     database = observed(postgres)
     ring, platform = SigningKeyRing(), equipment.platform_brand_of(settings)

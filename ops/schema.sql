@@ -262,11 +262,45 @@ $$;
 
 COMMENT ON FUNCTION events_of_organization_deleted() IS 'Deletes the events of an organization with it.';
 
+CREATE PROCEDURE fill_addresses_of_memberships()
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    last_id uuid := '00000000-0000-0000-0000-000000000000';
+    ids     uuid[];
+BEGIN
+    LOOP
+        ids := ARRAY(SELECT id FROM memberships WHERE id > last_id ORDER BY id LIMIT 5000);
+        EXIT WHEN cardinality(ids) = 0;
+        -- The accounts are locked first, as a change of an address does.
+        WITH unfilled AS MATERIALIZED (
+            SELECT   m.id, u.email
+            FROM     memberships m
+            JOIN     users u ON u.id = m.user_id
+            WHERE    m.id = ANY (ids) AND m.member_email IS NULL
+            ORDER BY u.id
+            FOR KEY SHARE OF u)
+        UPDATE memberships m SET member_email = f.email FROM unfilled f WHERE m.id = f.id;
+        last_id := ids[cardinality(ids)];
+        -- No change of a member waits longer than for one batch.
+        COMMIT;
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE fill_addresses_of_memberships() IS 'Fills in the addresses of members, batch by batch, for the next migration; of no use after it.';
+
 CREATE FUNCTION first_id_at(moment timestamp with time zone) RETURNS uuid
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN ((lpad(to_hex((GREATEST(floor((EXTRACT(epoch FROM moment) * (1000)::numeric)), (0)::numeric))::bigint), 12, '0'::text) || repeat('0'::text, 20)))::uuid;
 
 COMMENT ON FUNCTION first_id_at(moment timestamp with time zone) IS 'The lowest id that a row of this moment can have.';
+
+CREATE FUNCTION groups_of_organization(organization_id uuid, groups text[]) RETURNS bigint[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (SELECT COALESCE(array_agg(hashtextextended(letters.letters, uuid_hash_extended(groups_of_organization.organization_id, (0)::bigint))), '{}'::bigint[]) AS "coalesce" FROM unnest(groups_of_organization.groups) letters(letters));
+
+COMMENT ON FUNCTION groups_of_organization(organization_id uuid, groups text[]) IS 'Groups of letters as an index has them that finds them in one organization alone.';
 
 CREATE FUNCTION known_ids_ended() RETURNS trigger
     LANGUAGE plpgsql
@@ -464,6 +498,20 @@ END
 $$;
 
 COMMENT ON FUNCTION membership_totals_removed() IS 'Counts members who are gone.';
+
+CREATE FUNCTION memberships_email() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- Locked, because the address may be changed or the account deleted at this moment.
+    SELECT email INTO NEW.member_email FROM users WHERE id = NEW.user_id FOR KEY SHARE;
+    -- Without an account the foreign key refuses the row, and not the column, so that the transaction is repeated.
+    NEW.member_email := coalesce(NEW.member_email, '');
+    RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION memberships_email() IS 'Finds the address of the account that becomes a member.';
 
 CREATE FUNCTION organization_deleted() RETURNS trigger
     LANGUAGE plpgsql
@@ -718,12 +766,13 @@ CREATE TABLE active_days (
     user_id uuid NOT NULL,
     scope uuid NOT NULL,
     day date NOT NULL
-);
+)
+WITH (autovacuum_vacuum_insert_scale_factor='0.01', autovacuum_vacuum_scale_factor='0.02');
 COMMENT ON TABLE active_days IS 'On which of the last days a user signed in, so that each is counted once; deleted when no window contains them.';
 COMMENT ON COLUMN active_days.scope IS 'An organization, or zero for the whole platform; no reference, because the rows go soon.';
 ALTER TABLE ONLY active_days
     ADD CONSTRAINT active_days_pkey PRIMARY KEY (user_id, scope, day);
-CREATE INDEX active_days_by_day ON active_days USING btree (day);
+CREATE INDEX active_days_of_scope ON active_days USING btree (day, scope, user_id);
 
 CREATE TABLE active_user_changes (
     organization_id uuid NOT NULL,
@@ -834,9 +883,11 @@ ALTER TABLE ONLY audit_milestones
 CREATE TABLE audit_sealing (
     is_the_only_row boolean DEFAULT true NOT NULL,
     last_organization_id uuid NOT NULL,
+    last_of_old_months uuid,
     CONSTRAINT audit_sealing_is_the_only_row_check CHECK (is_the_only_row)
 );
 COMMENT ON TABLE audit_sealing IS 'The organization whose entries were sealed last; the next one in the order of the ids has its turn.';
+COMMENT ON COLUMN audit_sealing.last_of_old_months IS 'As last_organization_id, of the batches that seal old months; null before the first one.';
 ALTER TABLE ONLY audit_sealing
     ADD CONSTRAINT audit_sealing_pkey PRIMARY KEY (is_the_only_row);
 
@@ -1520,6 +1571,7 @@ CREATE INDEX login_events_newest_of_organization_user ON ONLY login_events USING
 CREATE INDEX login_events_newest_of_service ON ONLY login_events USING btree (service_id, success, id DESC) WHERE (service_id IS NOT NULL);
 CREATE INDEX login_events_newest_of_user ON ONLY login_events USING btree (user_id, success, id DESC);
 CREATE INDEX login_events_newest_through_organization ON ONLY login_events USING btree (through_organization_id, user_id, id DESC) WHERE (through_organization_id IS NOT NULL);
+CREATE INDEX login_events_of_address ON ONLY login_events USING btree (ip_address, id DESC, organization_id) WHERE (ip_address IS NOT NULL);
 CREATE INDEX login_events_of_request ON ONLY login_events USING hash (request_id) WHERE ((NOT success) AND (request_id IS NOT NULL));
 CREATE TRIGGER login_event_of_person BEFORE INSERT ON login_events FOR EACH ROW WHEN ((new.organization_id IS NULL)) EXECUTE FUNCTION login_event_of_person();
 
@@ -1636,22 +1688,27 @@ CREATE TABLE memberships (
     role text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     confirmed_at timestamp with time zone,
-    suspended_at timestamp with time zone
+    suspended_at timestamp with time zone,
+    member_email text NOT NULL
 );
 COMMENT ON TABLE memberships IS 'Who manages an organization, with which role.';
 COMMENT ON COLUMN memberships.confirmed_at IS 'When the user accepted or used the membership; null until then (decisions 5.6).';
 COMMENT ON COLUMN memberships.suspended_at IS 'Since when a directory has this member inactive; they have no access.';
+COMMENT ON COLUMN memberships.member_email IS 'The address of the account; a trigger fills it in.';
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_organization_id_user_id_key UNIQUE (organization_id, user_id);
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_pkey PRIMARY KEY (id);
-CREATE INDEX memberships_newest ON memberships USING btree (organization_id, created_at, id) INCLUDE (user_id, role, confirmed_at);
-CREATE INDEX memberships_of_role ON memberships USING btree (organization_id, role, created_at, id) INCLUDE (user_id, confirmed_at);
+CREATE INDEX memberships_in_order ON memberships USING btree (organization_id, created_at, id) INCLUDE (user_id, role, confirmed_at, member_email);
+CREATE INDEX memberships_in_order_of_role ON memberships USING btree (organization_id, role, created_at, id) INCLUDE (user_id, confirmed_at, member_email);
+CREATE INDEX memberships_letter_groups ON memberships USING gin (groups_of_organization(organization_id, letter_groups(member_email)));
 CREATE INDEX memberships_of_user ON memberships USING btree (user_id, organization_id);
 CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organization_id) WHERE (role = 'owner'::text);
 CREATE INDEX memberships_suspended ON memberships USING btree (organization_id, user_id) WHERE (suspended_at IS NOT NULL);
 CREATE TRIGGER membership_totals_added AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_added();
 CREATE TRIGGER membership_totals_removed AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_removed();
+CREATE TRIGGER memberships_email BEFORE INSERT ON memberships FOR EACH ROW EXECUTE FUNCTION memberships_email();
+CREATE TRIGGER memberships_email_moved BEFORE UPDATE OF user_id ON memberships FOR EACH ROW WHEN ((old.user_id <> new.user_id)) EXECUTE FUNCTION memberships_email();
 CREATE TRIGGER memberships_keep_user AFTER INSERT ON memberships FOR EACH ROW EXECUTE FUNCTION user_given_something();
 CREATE TRIGGER memberships_known_ids_ended AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION known_ids_ended();
 CREATE TRIGGER memberships_known_ids_given AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION known_ids_given();
@@ -3219,7 +3276,7 @@ ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY memberships
-    ADD CONSTRAINT memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+    ADD CONSTRAINT memberships_user_id_email_fkey FOREIGN KEY (user_id, member_email) REFERENCES users(id, email) ON UPDATE CASCADE ON DELETE CASCADE;
 
 ALTER TABLE ONLY mfa_challenges
     ADD CONSTRAINT mfa_challenges_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;

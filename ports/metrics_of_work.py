@@ -141,6 +141,10 @@ class WorkMetrics(Protocol):
         """Expose what waits in the installation."""
         ...
 
+    def statement_cancelled(self, use_case: str, limit: str) -> None:
+        """Record a statement that PostgreSQL has cancelled because it took longer than a limit."""
+        ...
+
     def spans_exported(self, spans: int) -> None:
         """Record spans of traces that the collector has taken."""
         ...

@@ -31,6 +31,7 @@ from core.sessions.origins import BACKGROUND
 # One browser for the whole session; imported into several modules the fixture would start one for each.
 from tests.browser import chromium, watch
 from tests.clock import SettableClock
+from tests.costs import Costs
 from tests.doorbells import RecordedDoorbells
 from tests.ids import FollowingRandomness, follow, now
 from tests.memory import may_hold_programs, memory_folder
@@ -68,8 +69,9 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda _number, _frame: None)
 
 
-def pytest_configure() -> None:
-    """Keep the folders of tests in memory, unless the environment names another place."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Count processor time, and keep the folders of tests in memory, unless the environment names another place."""
+    config.pluginmanager.register(Costs())
     # Some tests copy programs into their folder and run them.
     if (folder := memory_folder()) and may_hold_programs(folder):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(folder))

@@ -79,6 +79,8 @@ class PaymentProvider:
             return status, body, {}
 
     def _execute(self, request: Request) -> tuple[int, dict[str, Any]]:
+        if request.method == "GET" and request.path == "/v1/subscriptions":
+            return 200, {"object": "list", "data": self.made("subscription")[:1], "has_more": False}
         if request.method == "GET":
             found = self.objects.get(request.path.rpartition("/")[2])
             return (200, found) if found is not None else (404, _error("invalid_request_error", "resource_missing"))

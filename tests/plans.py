@@ -93,9 +93,19 @@ def table_of(relation: str) -> str:
     return _PARTITION.sub("", relation)
 
 
+def pages_read(plan: dict[str, Any]) -> int:
+    """Return how many pages of tables and indexes were read, in memory or not."""
+    return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+
+
 def rows_read(plan: dict[str, Any], table: str) -> float:
     """Return how many rows of a table were read, counting repeated reads and rows that a filter removed."""
     return sum(_rows_of(node) for node in nodes_of(plan) if table_of(node.get("Relation Name", "")) == table)
+
+
+def blocks_read(plan: dict[str, Any]) -> int:
+    """Return how many blocks were looked at, in memory or not, each as often as it was."""
+    return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
 
 
 def _rows_of(node: dict[str, Any]) -> float:

@@ -25,6 +25,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
+from tests.costs import count_postgres
 from tests.memory import memory_folder
 
 # PostgreSQL checks ten times a second whether a database that it drops is free; we check more often, up to this limit.
@@ -56,6 +57,8 @@ def running_postgres() -> Generator[str]:
             connection.execute("ALTER SYSTEM SET deadlock_timeout = '20ms'")
             connection.execute("SELECT pg_reload_conf()")
         yield url
+        [postmaster] = folder.rglob("postmaster.pid")
+        count_postgres(int(postmaster.read_text().split()[0]))
 
 
 @contextmanager
@@ -97,6 +100,12 @@ class Databases:
                 self._spare = spare
             else:
                 self._retire(spare)
+
+    @contextmanager
+    def untouched(self) -> Generator[str]:
+        """Yield the URL of a migrated database that no test has used, so that its statistics are those of a new one."""
+        with self.migrated() as _, self._fresh(self._template) as url:
+            yield url
 
     @contextmanager
     def empty(self) -> Generator[str]:

@@ -19,6 +19,7 @@ from datetime import datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
+from enum import Enum
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -61,9 +62,17 @@ class SmtpGateway:
         message = _compose(self._server, mail_id, to, rendered, at=self._clock())
         await self._sessions.run(self._server, (self._server.host,), message)
 
-    async def check(self) -> None:
-        """Connect and log in, as for a mail; raise `MailDeferred` when no mail could be sent."""
-        await self._sessions.run(self._server, (self._server.host,), None)
+    async def check(self, *, seconds_max: float = SOCKET_SECONDS_MAX) -> None:
+        """Connect and log in, as for a mail; raise `MailDeferred` when no mail could be sent.
+
+        When that takes longer than `seconds_max`, the error names the step that did not end.
+        """
+        session = _Session(self._server, (self._server.host,), self._sessions.tls)
+        try:
+            with trio.fail_after(seconds_max):
+                await self._sessions.run_session(session, None)
+        except trio.TooSlowError:
+            raise MailServerUnusable(f"{session.step.value} It hangs: {seconds_max:.0f} s have passed.") from None
 
 
 class RoutingSmtpGateway:
@@ -104,12 +113,15 @@ class _Sessions:
     """Runs sessions with mail servers on worker threads, a bounded number at once."""
 
     def __init__(self, tls: ssl.SSLContext | None) -> None:
-        self._tls = tls
+        self.tls = tls
         self._threads = trio.CapacityLimiter(THREADS_MAX)
 
     async def run(self, server: SmtpServer, addresses: Sequence[str], message: EmailMessage | None) -> str:
         """Hand a message over at the first address that answers, or only log in; return the last reply."""
-        session = _Session(server, addresses, self._tls)
+        return await self.run_session(_Session(server, addresses, self.tls), message)
+
+    async def run_session(self, session: _Session, message: EmailMessage | None) -> str:
+        """Run a session that was made before."""
         try:
             return await trio.to_thread.run_sync(session.run, message, abandon_on_cancel=True, limiter=self._threads)
         except trio.Cancelled:
@@ -159,6 +171,16 @@ class _Smtp(smtplib.SMTP):
         return code, reply_text
 
 
+class _Step(Enum):
+    """What a session waits for, as the sentence about a server that does not come to its end."""
+
+    CONNECT = "The mail server does not accept a connection."
+    GREET = "The mail server accepts the connection and does not answer."
+    ENCRYPT = "The mail server answers and does not finish the TLS handshake."
+    LOG_IN = "The mail server answers and does not conclude the login."
+    HAND_OVER = "The mail server answers and does not take the mail."
+
+
 class _Session:
     """One connection to the mail server; runs on a worker thread, and can be abandoned from another."""
 
@@ -170,12 +192,14 @@ class _Session:
         self._smtp = _Smtp(local_hostname=server.sender.domain)
         self._socket: socket.socket | None = None
         self._is_abandoned = False
+        self.step = _Step.CONNECT
 
     def run(self, message: EmailMessage | None) -> str:
         """Connect, log in, hand the mail over, and quit; return the reply to the mail."""
         try:
             self._open()
             if message is not None:
+                self.step = _Step.HAND_OVER
                 self._hand_over(message)
             # The mail is accepted by now, whatever the server answers to QUIT.
             with suppress(OSError):
@@ -197,6 +221,7 @@ class _Session:
     def _open(self) -> None:
         smtp, encryption = self._smtp, self._server.encryption
         self._use(self._connect())
+        self.step = _Step.GREET
         if encryption is Encryption.FROM_THE_START:
             self._encrypt()
         _expect(220, smtp.getreply())
@@ -212,6 +237,7 @@ class _Session:
         if self._server.login is not None:
             if not self._is_private():
                 raise MailServerUnusable("The mail server offers no encryption, so the login was not sent to it.")
+            self.step = _Step.LOG_IN
             smtp.login(self._server.login.username, self._server.login.password.reveal())
 
     def _connect(self) -> socket.socket:
@@ -234,7 +260,9 @@ class _Session:
         tls = self._tls or tls_of_mail()
         encrypted = tls.wrap_socket(self._connected(), server_hostname=self._server.host, do_handshake_on_connect=False)
         self._use(encrypted)
+        self.step = _Step.ENCRYPT
         encrypted.do_handshake()
+        self.step = _Step.GREET
 
     def _use(self, connection: socket.socket) -> None:
         self._socket = self._smtp.sock = connection

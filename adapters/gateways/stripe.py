@@ -8,9 +8,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
+import httpx
 import structlog
 import trio
 
+from adapters.gateways.failures import PROVIDER, reason_of
 from adapters.gateways.outbound import Observed, unobserved
 from adapters.gateways.stripe_requests import StripeAnswer, StripeRequests
 from core.billing import provider_objects
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from core.billing.customers import CustomerWish
     from ports.clock import Clock
 
+_OK: Final = 200
+_ABOUT_KEY: Final = frozenset({401, 403})
 # The clock of an answer has whole seconds.
 CLOCK_MARGIN: Final = timedelta(seconds=1)
 
@@ -49,6 +53,19 @@ class StripeGateway:
     async def close(self) -> None:
         """Close the connections."""
         await self._requests.close()
+
+    async def problem(self) -> str | None:
+        """Ask for a list of subscriptions; return why the provider cannot be used, None when it can.
+
+        The caller limits the time.
+        """
+        try:
+            status = await self._requests.ask("/v1/subscriptions?limit=1")
+        except httpx.HTTPError as error:
+            return reason_of(error, PROVIDER)
+        if status in _ABOUT_KEY:
+            return f"The provider refuses the key ({status})."
+        return f"The provider answers with the status {status}." if status != _OK else None
 
     async def create_customer(self, wish: CustomerWish) -> str:
         form: dict[str, Any] = {"name": wish.name, "metadata": wish.metadata}

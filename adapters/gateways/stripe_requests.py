@@ -99,6 +99,17 @@ class StripeRequests:
         """Read an object; the answer has no body when there is none."""
         return await self._answer(self._client.build_request("GET", path), may_be_missing=True)
 
+    async def ask(self, path: str) -> int:
+        """Ask once, and return the status of the answer; raise an error of httpx when there is none.
+
+        The caller limits the time. Nothing is repeated or logged: an operator asks how the provider is.
+        """
+        response = await self._send(self._client.build_request("GET", path))
+        is_object = response.status != _OK or isinstance(_decoded(response), dict)
+        if not is_object:
+            raise httpx.RemoteProtocolError("the answer is no JSON object")
+        return response.status
+
     async def delete(self, path: str) -> StripeAnswer:
         """End an object, which a repetition does not do twice; the answer has no body when there is none."""
         return await self._answer(self._client.build_request("DELETE", path), may_be_missing=True)
@@ -199,11 +210,15 @@ def _retry_after_seconds(headers: httpx.Headers) -> float:
     return float(told) if told.isdecimal() and len(told) <= 4 else RATE_LIMIT_PAUSE_SECONDS
 
 
-def _body(request: httpx.Request, response: _Response) -> Mapping[str, Any]:
+def _decoded(response: _Response) -> Any:
     try:
-        decoded: Any = json.loads(response.content)
+        return json.loads(response.content)
     except (ValueError, RecursionError):
-        decoded = None
+        return None
+
+
+def _body(request: httpx.Request, response: _Response) -> Mapping[str, Any]:
+    decoded = _decoded(response)
     if not isinstance(decoded, dict):
         raise failed(
             request, "the answer is no JSON object", is_refused=_is_refusal(response.status), status=response.status

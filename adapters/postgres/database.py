@@ -23,7 +23,9 @@ import trio
 from psycopg.errors import (
     DeadlockDetected,
     ForeignKeyViolation,
+    LockNotAvailable,
     OperationalError,
+    QueryCanceled,
     ReadOnlySqlTransaction,
     SerializationFailure,
 )
@@ -60,6 +62,10 @@ _DRIVER = (
     "psycopg_binary",
     contextlib.__file__,
 )
+
+_CORE = str(Path(__file__).parents[2] / "core")
+# What the log and the metric call the limit that a statement has reached.
+_LIMITS = {QueryCanceled: "statement_timeout", LockNotAvailable: "lock_timeout"}
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -110,6 +116,8 @@ class PostgresDatabase:
     organization_key: PrefixedToken | None = None
     use: ConnectionUse = BACKGROUND_USE
     known: KnownCredentials = field(default_factory=KnownCredentials)
+    # Takes the use case and the limit of a statement that PostgreSQL has cancelled, for the metric.
+    cancelled: Callable[[str, str], None] = lambda _use_case, _limit: None
 
     def on_behalf_of(
         self,
@@ -134,6 +142,7 @@ class PostgresDatabase:
             organization_key=organization_key,
             use=use,
             known=self.known,
+            cancelled=self.cancelled,
         )
 
     def _unit_of_work(self, connection: Connection) -> PostgresUnitOfWork:
@@ -283,6 +292,18 @@ class PostgresDatabase:
         log.warning("database.gave_up", attempts=ATTEMPTS_MAX)
         raise _unavailable()
 
+    def _note_cancelled(self, error: QueryCanceled | LockNotAvailable) -> None:
+        """Log and count a statement that took too long; `ops/runbooks/cancelled-statements.md` goes on from there."""
+        use_case, limit = _use_case(error), _LIMITS[type(error)]
+        log.error(
+            "database.statement_cancelled",
+            use_case=use_case,
+            limit=limit,
+            sqlstate=error.sqlstate,
+            where=_place(error),
+        )
+        self.cancelled(use_case, limit)
+
     def _run_on_connection(self, run: Callable[[Connection], Result], deadline: float) -> Result:
         try:
             with self.pool.connection(deadline) as connection:
@@ -290,6 +311,9 @@ class PostgresDatabase:
                     return run(connection)
                 except psycopg.Error as error:
                     connection.write_failures.note(error)
+                    if isinstance(error, QueryCanceled | LockNotAvailable):
+                        self._note_cancelled(error)
+                        raise _unavailable() from None
                     raise _meaning(error, is_connection_lost=connection.closed) from None
         except NoConnection:
             raise _unavailable() from None
@@ -326,3 +350,12 @@ def _place(error: psycopg.Error) -> str:
     """Return the file and line of our code that ran the statement."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_DRIVER)]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown"
+
+
+def _use_case(error: psycopg.Error) -> str:
+    """Return the use case that ran the statement, such as `organizations.members.browse`: a vocabulary of our code."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(_CORE)]
+    if not frames:
+        return "unknown"
+    module = Path(frames[-1].filename).relative_to(_CORE).with_suffix("")
+    return ".".join([*module.parts, frames[-1].name])

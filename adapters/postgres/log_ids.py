@@ -6,11 +6,15 @@ older is shown nowhere, so that no number changes when its month is dropped.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 from uuid import UUID
 
 from core.ids import end_id_until, first_id_at
 from core.limits import SIGN_INS_KEPT_FOR
+
+# A statement that counts a log looks at so much of it at once, so that it is planned for a month or two.
+COUNTED_AT_ONCE: Final = timedelta(days=31)
 
 
 def first_kept_id(now: datetime) -> UUID:

@@ -19,7 +19,7 @@ from uuid import UUID
 from core.audit.audit_log import AuditLogFilter
 from core.audit.canonical_json import canonical
 from core.events.actions import AuditAction
-from core.ids import FIRST_ID, first_id_at
+from core.ids import FIRST_ID, LAST_ID, first_id_at
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 
@@ -116,6 +116,22 @@ class Unsealed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogPart:
+    """The entries of all logs with these ids: from `since_id` on, and before `end_id`."""
+
+    since_id: UUID
+    end_id: UUID
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it has an end, so that what is written later is not in it."""
+        return self.end_id != LAST_ID
+
+
+EVERYTHING: Final = LogPart(since_id=FIRST_ID, end_id=LAST_ID)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnsealedLog:
     """How many entries of a log are not sealed yet."""
 
@@ -188,22 +204,29 @@ def export_page(uow: UnitOfWork, slug: str, *, after: int, through: int) -> Sequ
     return uow.audit_chains.page(organization.id, after=after, through=through, limit=EXPORT_ENTRIES_MAX)
 
 
-def seal_next(uow: UnitOfWork, limit: int, largest: Sequence[UnsealedLog] = (), within: timedelta | None = None) -> int:
+def seal_next(
+    uow: UnitOfWork, limit: int, largest: Sequence[UnsealedLog] = (), within: timedelta | LogPart = EVERYTHING
+) -> int:
     """Seal about `limit` committed entries of the organizations whose turn it is and of the largest; return how many.
 
-    With `within`, only entries of that time are read. Of concurrent transactions one seals, and the others return 0.
+    Only entries of the time or the part `within` are read. Of concurrent transactions one seals; the others return 0.
     """
-    since_id = first_id_at(uow.now - within) if within is not None else FIRST_ID
-    waiting = uow.audit_chains.take_turns(since_id)
+    part = within if isinstance(within, LogPart) else LogPart(since_id=first_id_at(uow.now - within), end_id=LAST_ID)
+    waiting = uow.audit_chains.take_turns(part)
     if not waiting:
         return 0
     shares = shares_of(limit, waiting, largest)
     sealed: list[SealedEntry] = []
-    for unsealed in uow.audit_chains.unsealed(shares, fresh_since=uow.now - FRESH, since_id=since_id):
+    for unsealed in uow.audit_chains.unsealed(shares, fresh_since=uow.now - FRESH, part=part):
         sealed += appended(uow, unsealed)
     if sealed:
         uow.audit_chains.store(sealed)
     return len(sealed)
+
+
+def parts(uow: UnitOfWork) -> Sequence[LogPart]:
+    """Return the parts of all logs, the oldest first, in which one looks for old entries that still wait."""
+    return uow.audit_chains.parts()
 
 
 def shares_of(limit: int, waiting: Sequence[UUID], largest: Sequence[UnsealedLog]) -> dict[UUID, int]:

@@ -1,8 +1,8 @@
 """The log of sign-ins behind the plots: those of an organization or of the platform, found by day, outcome and more.
 
 The counts of `sign_in_counts.py` say on which days there are sign-ins that fit, so that the log is read on these days
-alone, however few there are; and how many there are in all. A search by the address of a network, which is not counted,
-looks at some days at a time, and the next page goes on from there. Those of one person are read without the counts.
+alone, however few there are; and how many there are in all. Those of one person, and those from an address of a
+network, are read without the counts; of an address so many at a time, and the next page goes on from there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.audit.sign_in_counts import MONTH_DAYS, WEEK_DAYS, Counting, SignInFil
 from core.credentials import user_agents
 from core.email_addresses import canonical_email
 from core.events.platform_actions import PlatformAction
-from core.ids import first_id_since
+from core.ids import first_id_since, moment_of
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_support
 from core.positions import Position
@@ -30,10 +30,11 @@ from core.sign_in.sign_ins import SignInOutcome, outcome_of
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# So many days are read for a page, and of the days of a search, until they have this many sign-ins.
+# So many days are read for a page.
 DAYS_AT_ONCE: Final = 40
 DAYS_OF_PLATFORM_AT_ONCE: Final = 2
-LOOKED_AT_MAX: Final = 10_000
+# Among so many sign-ins from an address those are looked for that fit the other filters of a search.
+LOOKED_AT_MAX: Final = 2_000
 # More services are not offered in the filter of a list.
 SERVICES_MAX: Final = 100
 NO_SERVICE: Final = UUID(int=0)
@@ -238,14 +239,15 @@ def find(
     days_max: int,
 ) -> FoundSignIns:
     """Return sign-ins to an organization, None for all, and read so many days at most; the caller may see them."""
+    if asked.address is not None:
+        return _find_of_address(uow, organization_id, asked, after=after, limit=limit)
     state = counting(uow)
     counted = uow.sign_in_counts.by_day(organization_id, asked, state.newer_since)
-    is_searched = asked.address is not None
     days = days_to_read(
         counted,
         after=after.at.astimezone(UTC).date() if after is not None else None,
         # One more tells that the list goes on.
-        enough=LOOKED_AT_MAX if is_searched else limit + 1,
+        enough=limit + 1,
         days_max=days_max,
     )
     rows = uow.sign_in_log.listed(organization_id, asked, days=days, after=after, limit=limit + 1)
@@ -260,11 +262,30 @@ def find(
         following = Position(at=begin - timedelta(microseconds=1), id=first_id_since(begin))
     return FoundSignIns(
         found=rows[:limit],
-        total=sum(one.total for one in counted) if state.is_complete and not is_searched else None,
+        total=sum(one.total for one in counted) if state.is_complete else None,
         next=following,
         looked_back_to=looked_back_to,
         counting=state,
     )
+
+
+def _find_of_address(
+    uow: UnitOfWork, organization_id: UUID | None, asked: SignInFilter, *, after: Position | None, limit: int
+) -> FoundSignIns:
+    """Return sign-ins from an address of a network; the caller may see them."""
+    others = (asked.succeeded, asked.reason, asked.provider, asked.service_id)
+    looked_at_max = limit + 1 if others == (None,) * len(others) else LOOKED_AT_MAX
+    rows, last_id = uow.sign_in_log.of_address(
+        organization_id, asked, after=after, limit=limit + 1, looked_at_max=looked_at_max
+    )
+    following: Position | None = None
+    looked_back_to: date | None = None
+    if len(rows) > limit:
+        following = rows[limit - 1].position
+    elif last_id is not None:
+        following = Position(at=moment_of(last_id), id=last_id)
+        looked_back_to = following.at.date()
+    return replace(_none(uow), found=rows[:limit], next=following, looked_back_to=looked_back_to)
 
 
 def find_of_person(

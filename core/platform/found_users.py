@@ -101,9 +101,12 @@ def search(uow: UnitOfWork, *, search: str, after: UserPosition, limit: int) -> 
         return FoundUsers(found=found, total=len(found), next=None)
     found = uow.found_users.page(part, after=after, limit=limit + 1, hides_owners=hides_owners)
     listed = found[:limit]
+    is_whole = after == UserPosition() and len(found) <= limit
     return FoundUsers(
         found=listed,
-        total=uow.found_users.count(part, counted_max=COUNTED_MAX + 1, hides_owners=hides_owners),
+        total=len(found)
+        if is_whole
+        else uow.found_users.count(part, counted_max=COUNTED_MAX + 1, hides_owners=hides_owners),
         next=_position_after(listed[-1], part) if len(found) > limit else None,
     )
 

@@ -7,12 +7,14 @@ is refused when no month was made; they move when their month is made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.ids import FIRST_ID, first_id_at
+from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.platform.retention import Retention
 from core.webhooks import events
@@ -55,6 +57,15 @@ class Log(Enum):
         return member
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPartition:
+    """A partition of a log, by its ids; `first_id` is None for what was written before there were months."""
+
+    log: Log
+    first_id: UUID | None
+    end_id: UUID
+
+
 def months(today: date) -> Sequence[date]:
     """Return the first days of this month and of those ahead."""
     first = today.year * 12 + today.month - 1
@@ -80,3 +91,29 @@ def drop_next(uow: UnitOfWork, log: Log, kept_for: timedelta | None) -> str | No
 def with_strays(uow: UnitOfWork) -> Sequence[Log]:
     """Return the logs that have rows for which no month was made."""
     return [log for log in Log if uow.log_months.has_strays(log)]
+
+
+def late(
+    uow: UnitOfWork, kept_for: Mapping[Log, timedelta], *, late_after: timedelta
+) -> tuple[Sequence[Log], Sequence[Log]]:
+    """Return the logs without the coming month, and those with a month that should be gone for so long.
+
+    A log without any month is of an installation that has not served yet. A month that goes only when it is empty is
+    not looked at: housekeeping deletes its rows.
+    """
+    after_next = months(uow.now.date())[2]
+    end_of_next = first_id_at(datetime.combine(after_next, time(), UTC))
+    missing: list[Log] = []
+    undropped: list[Log] = []
+    partitions = uow.log_months.partitions()
+    for log in Log:
+        of_log = [one for one in partitions if one.log is log]
+        began = [one for one in of_log if one.first_id is not None]
+        if began and max(one.end_id for one in of_log) < end_of_next:
+            missing.append(log)
+        kept = kept_for.get(log, log.kept_for)
+        if log.goes_whole and kept is not None:
+            before = first_id_at(uow.now - kept - late_after)
+            if any(one.end_id <= before for one in began):
+                undropped.append(log)
+    return missing, undropped

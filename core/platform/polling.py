@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-def due(uow: UnitOfWork, mode: BillingMode) -> Mapping[str, datetime]:
-    """Return from when on something is due, for each kind of work that has something; it is one statement."""
-    return uow.due_work.next(now=uow.now, events_since=uow.now - RETENTION, mode=mode)
+def due(uow: UnitOfWork, mode: BillingMode, *, finds_seals: bool = True) -> Mapping[str, datetime]:
+    """Return from when on something is due, for each kind of work that has something; it is one statement.
+
+    Without `finds_seals`, entries without a seal are left out, of which a large backlog is read to find the next one.
+    """
+    return uow.due_work.next(now=uow.now, events_since=uow.now - RETENTION, mode=mode, finds_seals=finds_seals)

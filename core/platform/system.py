@@ -6,14 +6,18 @@ settings) is added by the page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from core.billing.provider import BillingMode
 from core.lazy_dataclasses import dataclass
-from core.limits import COUNTED_MAX
 from core.organizations.access import authorize_platform
+from core.platform import late_work
 from core.platform.health_figures import PlatformFigures
+from core.platform.housekeeping import Leftover
+from core.platform.late_work import LateWork
+from core.platform.log_months import Log
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm
 
 if TYPE_CHECKING:
@@ -47,42 +51,27 @@ class PublishedKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingWork:
-    """What waits to be handed on, sent or received, counted no further than 10,001; times are of the oldest.
-
-    A SIEM lags by the sealed entries of an audit log that it has not received.
-    """
-
-    mails: int
-    oldest_mail_at: datetime | None
-    failed_mails: int
-    events: int
-    oldest_event_at: datetime | None
-    deliveries: int
-    lagging_siems: int
-    siem_lag_max: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SystemState:
     """Everything of it; `figures` is None when nothing was counted yet."""
 
     schema: SchemaState
     keys: Sequence[PublishedKey]
-    work: WaitingWork
+    late: LateWork
     figures: PlatformFigures | None
     owners: int
     owners_without_factor: int
 
 
-def read(uow: UnitOfWork) -> SystemState:
+def read(
+    uow: UnitOfWork, mode: BillingMode, kept_for: Mapping[Leftover, timedelta], logs_kept_for: Mapping[Log, timedelta]
+) -> SystemState:
     """Return the state of the installation, as a platform owner."""
     authorize_platform(uow)
     present = [owner for owner in uow.platform_owners.all() if owner.is_active]
     return SystemState(
         schema=uow.system.schema(),
         keys=uow.system.keys(),
-        work=uow.system.work(COUNTED_MAX + 1),
+        late=late_work.read(uow, mode, kept_for, logs_kept_for),
         figures=uow.figures.platform(),
         owners=len(present),
         owners_without_factor=sum(not owner.mfa_enabled for owner in present),

@@ -33,6 +33,7 @@ class Wishes:
     replace: bool
     end_sessions: bool
     without_master_key: bool
+    without_migrating: bool
 
 
 def back_up(settings: Settings, file: str, *, report: Report) -> None:
@@ -52,6 +53,11 @@ def back_up(settings: Settings, file: str, *, report: Report) -> None:
             show=show,
         )
     report(f"Backup written to {file}: {written.size_bytes:,} bytes, {_described(written.manifest)}.")
+    if written.manifest.schema_version < database.newest_schema():
+        report(
+            f"The schema {written.manifest.schema_version} is that of an earlier version. To go back to that version"
+            f" after an upgrade, restore this file with `gatehouse restore --replace --without-migrating {file}`."
+        )
     if written.manifest.master_keys:
         report(
             f"It contains no keys. Its secrets need the master key {_listed(written.manifest.master_keys)}: keep"
@@ -60,7 +66,7 @@ def back_up(settings: Settings, file: str, *, report: Report) -> None:
 
 
 def restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) -> None:
-    """Put a backup into the database, and bring its schema up to date."""
+    """Put a backup into the database, and bring its schema up to date, unless an earlier version is to serve it."""
     with Progress(sys.stderr) as progress:
 
         def show_check(done: int, total: int) -> None:
@@ -83,10 +89,16 @@ def restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) ->
                     replace=wishes.replace, programs=settings.postgres_programs, after=after, is_pooled=is_pooled
                 )
                 done = restoring.restore(address.reveal(), backup, options, progress.around(report), show)
-                applied = database.migrate(address, progress.around(report))
+                applied = [] if wishes.without_migrating else database.migrate(address, progress.around(report))
     _report_dropped(done.dropped, report)
     if done.sessions_ended is not None:
         report(f"Sessions ended: {done.sessions_ended}. Links and codes that were sent before no longer work.")
+    if manifest.schema_version < database.newest_schema() and wishes.without_migrating:
+        report(
+            f"Restored with schema {manifest.schema_version}, and not migrated. Start the version of Gatehouse that had"
+            " this schema, which ops/docs/upgrading.md lists; this version starts after `gatehouse migrate`."
+        )
+        return
     migrated = f" Migrations applied: {len(applied)}." if applied else ""
     report(f"Restored.{migrated} Run `gatehouse doctor`, then start the servers.")
 

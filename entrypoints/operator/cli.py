@@ -142,6 +142,14 @@ def _add_backup_and_restore(command: Callable[..., argparse.ArgumentParser]) -> 
         action="store_true",
         help="drop the secrets whose master key is lost, and say which they were",
     )
+    restore.add_argument(
+        "--without-migrating",
+        action="store_true",
+        help="leave the schema as it is in the backup, for the earlier version of Gatehouse that had it",
+    )
+    restore.epilog = (
+        "Without --replace, a database that is not empty is left as it is, and the command lists what it would lose."
+    )
 
 
 def _add_users(parser: argparse.ArgumentParser) -> None:
@@ -193,6 +201,7 @@ def _restore(settings: Settings, options: argparse.Namespace) -> int:
         replace=options.replace,
         end_sessions=options.end_sessions,
         without_master_key=options.without_master_key,
+        without_migrating=options.without_migrating,
     )
     return _operate(lambda: backups.restore(settings, options.file, wishes, report=_print_line))
 

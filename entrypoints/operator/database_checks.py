@@ -1,4 +1,4 @@
-"""What `gatehouse doctor` checks of the database and of what is in it, and the mail server, which it needs it for."""
+"""What `gatehouse doctor` checks of the database, of what is stored in it, and of what waits there."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from core.accounts import user_import
 from core.billing import sandbox
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
-from core.platform import health_figures, left_credentials, log_months, owners, public_names
+from core.platform import health_figures, left_credentials, log_months, owners, planner_statistics, public_names
+from core.platform.late_work import LateWork
+from core.platform.late_work import read as read_late_work
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyState
 from entrypoints import equipment, main, signing_key_pairs
 from entrypoints.main import ConnectedInstallation
+from entrypoints.operator.dependency_checks import MAIL_ADVICE
 from entrypoints.operator.terminal import printable
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
-from entrypoints.shared.platform import checks
+from entrypoints.shared.platform import checks, late_work
 from entrypoints.shared.platform.findings import Finding
 
 if TYPE_CHECKING:
@@ -59,18 +62,23 @@ def connections(changed: Sequence[UUID]) -> Iterator[Finding]:
 
 
 async def connected_findings(settings: Settings, address: Secret, mail_to: str | None) -> list[Finding]:
-    """Check what the connected installation has stored, and the mail server."""
+    """Check what the connected installation has stored and what waits there; send a test mail if one is wanted."""
     async with main.connected(settings, address) as connected:
+        late = await connected.installation.database.read(
+            read_late_work, connected.installation.billing.mode, settings.kept_for, settings.logs_kept_for
+        )
         return [
             await _clock(connected),
-            await _logs(connected),
+            await _logs(connected, late),
+            await _statistics(connected),
             await _keys(connected),
             await _credentials(connected),
             *await _imported_passwords(connected),
             *await _sandbox_sales(connected),
             *await _names(connected),
             await _platform_owners(connected),
-            await _mail(connected, mail_to),
+            *late_work.findings(late, settings),
+            *([] if mail_to is None else [await _test_mail(connected, mail_to)]),
         ]
 
 
@@ -80,12 +88,24 @@ async def _clock(connected: ConnectedInstallation) -> Finding:
     return checks.clock(before, database_time, connected.installation.machine_clock())
 
 
-async def _logs(connected: ConnectedInstallation) -> Finding:
+async def _logs(connected: ConnectedInstallation, late: LateWork) -> Finding:
     strays = await connected.installation.database.read(log_months.with_strays)
     if not strays:
+        if (missing := late_work.log_months(late)) is not None:
+            return missing
         return Finding("logs", True, "every row is in the partition of its month")
     what = f"rows for which no month was made: {', '.join(one.value for one in strays)}"
     return Finding("logs", False, what, "See ops/runbooks/log-months.md.")
+
+
+async def _statistics(connected: ConnectedInstallation) -> Finding:
+    tables = await connected.installation.database.read(planner_statistics.missing)
+    if not tables:
+        return Finding("statistics", True, "the planner of PostgreSQL knows every large table")
+    listed = ", ".join(tables[:LISTED_MAX])
+    what = f"large tables of which the planner of PostgreSQL knows nothing: {len(tables)}; {listed}"
+    advice = "Statements may be slow or cancelled. Run ANALYZE as ops/runbooks/planner-statistics.md says."
+    return Finding("statistics", False, what, advice)
 
 
 async def _keys(connected: ConnectedInstallation) -> Finding:
@@ -155,9 +175,8 @@ async def _platform_owners(connected: ConnectedInstallation) -> Finding:
     return checks.platform_owners(connected.installation.settings, present=len(present), without_factor=without_factor)
 
 
-async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Finding:
-    if connected.send_mail is None or mail_to is None:
-        return checks.mail(connected.installation.settings)
+async def _test_mail(connected: ConnectedInstallation, mail_to: str) -> Finding:
+    assert connected.send_mail is not None, "no mail server is set"
     mail_to = canonical_email(mail_to, connected.installation.domain_names.to_ascii)
     language = await connected.installation.database.read(_language, mail_to)
     message = MailMessage(to=mail_to, template=MailTemplate.TEST, values={}, language=language)
@@ -165,9 +184,9 @@ async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Findin
         with trio.fail_after(MAIL_SECONDS_MAX):
             await connected.send_mail(UUID(int=0), mail_to, connected.installation.mail_renderer.render(message))
     except trio.TooSlowError:
-        return Finding("mail", False, f"no response within {MAIL_SECONDS_MAX:.0f} s", "Check GATEHOUSE_SMTP_URL.")
+        return Finding("mail", False, f"no response within {MAIL_SECONDS_MAX:.0f} s", MAIL_ADVICE)
     except equipment.MAIL_FAILURES as failure:
-        return Finding("mail", False, printable(str(failure)), "Check GATEHOUSE_SMTP_URL.")
+        return Finding("mail", False, printable(str(failure)), MAIL_ADVICE)
     return Finding("mail", True, f"a test mail was sent to {mail_to}")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
 import trio
 
 from entrypoints import database, main
-from entrypoints.operator import database_checks, server_checks, setting_checks
+from entrypoints.operator import database_checks, dependency_checks, server_checks, setting_checks
 from entrypoints.operator.findings import print_findings
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
@@ -29,11 +30,12 @@ def examine(
 
 
 def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str | None) -> Iterator[Finding]:
-    yield checks.base_settings(settings, unknown_settings)
-    yield setting_checks.data_folder(settings)
-    yield checks.file_descriptors()
-    yield setting_checks.password_hashing()
-    yield checks.billing(settings)
+    wrong = list(setting_checks.mail_server(settings))
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        # Meanwhile this machine is looked at.
+        asked = thread.submit(trio.run, partial(dependency_checks.findings, settings, has_mail_server=not wrong))
+        yield from _of_this_machine(settings, unknown_settings)
+        mail, others = asked.result()
     if settings.geoip_db is not None:
         geoip = setting_checks.geoip(settings)
         yield geoip
@@ -42,8 +44,25 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
     brand = setting_checks.brand(settings)
     yield brand
     settings = settings if brand.is_ok else replace(settings, logo=None)
-    required = [setting_checks.master_key(settings), *setting_checks.mail_server(settings)]
+    required = [setting_checks.master_key(settings), *wrong]
     yield from required
+    # A test mail says more of a server that answers.
+    mail_to = mail_to if mail is not None and mail.is_ok and settings.smtp_url is not None else None
+    if mail is not None and mail_to is None:
+        yield mail
+    yield from others
+    yield from _of_database(settings, mail_to, has_requirements=all(finding.is_ok for finding in required))
+
+
+def _of_this_machine(settings: Settings, unknown_settings: Sequence[str]) -> Iterator[Finding]:
+    yield checks.base_settings(settings, unknown_settings)
+    yield setting_checks.data_folder(settings)
+    yield checks.file_descriptors()
+    yield setting_checks.password_hashing()
+    yield checks.billing(settings)
+
+
+def _of_database(settings: Settings, mail_to: str | None, *, has_requirements: bool) -> Iterator[Finding]:
     try:
         with main.ungrouped_errors(), database.address_of(settings) as address:
             plan = database.migration_plan(address)
@@ -61,7 +80,7 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
             if not plan.pending:
                 yield database_checks.addresses(database.accounts_without_canonical_address(address))
                 yield from database_checks.connections(database.connections_with_changed_issuer(address))
-            if not plan.pending and all(finding.is_ok for finding in required):
+            if not plan.pending and has_requirements:
                 yield from trio.run(partial(database_checks.connected_findings, settings, address, mail_to))
     except main.REFUSALS as refusal:
         yield Finding("database", False, str(refusal), "The checks that need the database were skipped.")

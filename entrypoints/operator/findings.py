@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from entrypoints.operator.terminal import Color, colored
+from entrypoints.operator.terminal import Color, colored, printable
 from entrypoints.shared.platform.findings import Finding, Verdict
 
 ADVICE_COLUMN: Final = 28
@@ -23,7 +23,8 @@ def print_findings(findings: Iterable[Finding], *, report: Callable[[str], None]
         word = colored(verdict.word, _COLORS[verdict]) if has_colors else verdict.word
         # Padded by itself: the codes of a colour are no columns.
         padding = " " * (_VERDICT_COLUMNS - len(verdict.word))
-        report(f"{word}{padding}{finding.subject:<{_SUBJECT_COLUMNS}}{finding.what}")
+        # Some texts quote what servers of others have answered.
+        report(f"{word}{padding}{finding.subject:<{_SUBJECT_COLUMNS}}{printable(finding.what)}")
         if finding.advice:
             report(f"{'':<{ADVICE_COLUMN}}{finding.advice}")
     verdict = _worst(found)

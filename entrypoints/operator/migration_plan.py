@@ -21,6 +21,7 @@ def described(pending: Sequence[object], steps: Sequence[Step]) -> str:
     # An empty database has no rows to lock, and no process that works on it.
     if any(step.tables for step in steps):
         lines += ["", *_table([HEADING, *(row for step in steps for row in _rows(step))]), "", *_advice(steps)]
+        lines.append("Back up first, with this version: `gatehouse backup FILE`. A restore of that is a way back.")
     lines.append(f"Pending migrations: {len(pending)}. To apply them, run `gatehouse migrate`.")
     return "\n".join(lines)
 

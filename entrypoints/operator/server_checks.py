@@ -1,10 +1,11 @@
-"""What `gatehouse doctor` checks of the PostgreSQL that the settings name: its version, TLS, our role, and room."""
+"""What `gatehouse doctor` checks of the PostgreSQL that the settings name: version, TLS, our role, room, settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from entrypoints.operator import server_settings
 from entrypoints.shared.platform.findings import Finding
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def findings(facts: ServerFacts, *, pool_size: int) -> Iterator[Finding]:
     yield _encryption(facts)
     yield _role(facts)
     yield _room(facts, pool_size)
+    yield from server_settings.findings(facts.settings, role=facts.role)
 
 
 def _version(facts: ServerFacts) -> Finding:

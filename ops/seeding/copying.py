@@ -47,7 +47,9 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
     connection.execute("SET synchronous_commit = off")
     tier_ids = [str(row[0]) for row in connection.execute("SELECT id FROM tiers ORDER BY price_cents, name")]
     have_months = has_months(connection, "login_events")
-    filled = [table for table in tables(plan, tier_ids, have_months=have_months) if table.total]
+    have_emails = _has_column(connection, "memberships", "member_email")
+    planned = tables(plan, tier_ids, have_months=have_months, have_emails=have_emails)
+    filled = [table for table in planned if table.total]
     for table in filled:
         if table.total < bulk_rows_min:
             _fill(connection, table, say)
@@ -65,6 +67,14 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
     if plan.audit_entries:
         _count_audit_entries(connection, say)
         _vacuum(connection, "audit_totals", say)
+
+
+def _has_column(connection: RawConnection, table: str, column: str) -> bool:
+    """Whether a table has a column; the schema of an earlier version may be without it."""
+    found = connection.execute(
+        "SELECT FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = %s", (table, column)
+    )
+    return found.fetchone() is not None
 
 
 def _require_unseeded(connection: RawConnection) -> None:

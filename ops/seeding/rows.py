@@ -34,8 +34,11 @@ class Table:
     lines: Lines
 
 
-def tables(plan: Plan, tier_ids: list[str], *, have_months: bool = True) -> list[Table]:
-    """List the tables, each after those that it refers to; `have_months` says whether the logs are kept by month."""
+def tables(plan: Plan, tier_ids: list[str], *, have_months: bool = True, have_emails: bool = True) -> list[Table]:
+    """List the tables, each after those that it refers to.
+
+    `have_months` says whether the logs are kept by month, and `have_emails` whether memberships have the addresses.
+    """
     encoded = password_hash()
     until_ms = int(plan.until.timestamp() * 1000)
 
@@ -88,9 +91,10 @@ def tables(plan: Plan, tier_ids: list[str], *, have_months: bool = True) -> list
         ),
         Table(
             name="memberships",
-            columns="id, organization_id, user_id, role, created_at, confirmed_at",
+            columns="id, organization_id, user_id, role, created_at, confirmed_at"
+            + (", member_email" if have_emails else ""),
             total=plan.memberships,
-            lines=lambda batch: accounts.memberships(plan, batch),
+            lines=lambda batch: accounts.memberships(plan, batch, have_emails=have_emails),
         ),
         # One service for each organization, then a second one, and so on.
         _by_column(

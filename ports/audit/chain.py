@@ -5,23 +5,27 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.audit.chain import ChainEnd, OrganizationChain, OutsideEntry, SealedEntry, SealingBacklog, Unsealed
+from core.audit.chain import ChainEnd, LogPart, OrganizationChain, OutsideEntry, SealedEntry, SealingBacklog, Unsealed
 
 
 class AuditChains(Protocol):
     """The chains of all organizations."""
 
-    def take_turns(self, since_id: UUID) -> Sequence[UUID]:
-        """Return some organizations with unsealed entries from that id on; the next call continues after them.
+    def parts(self) -> Sequence[LogPart]:
+        """Return the parts in which the logs are stored, the oldest first; together they are all of it."""
+        ...
+
+    def take_turns(self, part: LogPart) -> Sequence[UUID]:
+        """Return some organizations with unsealed entries in that part; the next call continues after them.
 
         No other transaction seals until this one ends; return nothing while another one does.
         """
         ...
 
-    def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime, since_id: UUID) -> Sequence[Unsealed]:
+    def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime, part: LogPart) -> Sequence[Unsealed]:
         """Lock so many unsealed entries of each organization: the first ones since a time, then the oldest.
 
-        No entry before `since_id` is read. Those since that time get at least half of the share. Entries that another
+        No entry outside of the part is read. Those since that time get at least half of the share. Entries that another
         transaction has locked are left for a later call. The entries of an organization are in the order of their
         times.
         """

@@ -31,6 +31,10 @@ class SignInCounts(Protocol):
         """Return the id up to which login events are counted; None before the first time."""
         ...
 
+    def first_uncounted(self, before: UUID) -> UUID | None:
+        """Return the id of the first login event below this one that is not counted; None when there is none."""
+        ...
+
     def figures(self, organization_id: UUID | None, period: Period, newer_since: datetime | None) -> SignInFigures:
         """Return the sign-ins of a period by day, reason, provider and service, what has none left out."""
         ...

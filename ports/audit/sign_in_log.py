@@ -35,6 +35,21 @@ class SignInLog(Protocol):
         """List the sign-ins of one person that fit the filter, the newest first."""
         ...
 
+    def of_address(
+        self,
+        organization_id: UUID | None,
+        asked: SignInFilter,
+        *,
+        after: Position | None,
+        limit: int,
+        looked_at_max: int,
+    ) -> tuple[Sequence[LoggedSignIn], UUID | None]:
+        """List those of the newest sign-ins from the filter's address that fit the rest of it, the newest first.
+
+        The id is that of the last one that was looked at, where others may come before it; None after a whole page.
+        """
+        ...
+
     def active_in(
         self, organization_id: UUID | None, period: Period, newer_since: datetime | None, *, after: UUID, limit: int
     ) -> Sequence[ActiveUser]:

@@ -1,5 +1,6 @@
 """Deleting expired rows."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -11,4 +12,8 @@ class Housekeeping(Protocol):
 
     def delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
         """Delete at most `limit` of those that had expired by that moment, the oldest first; return how many."""
+        ...
+
+    def overdue(self, ended_until: Mapping[Leftover, datetime]) -> Sequence[Leftover]:
+        """Return the kinds of which there are some that had expired by the moment of their kind."""
         ...

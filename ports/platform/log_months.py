@@ -1,10 +1,11 @@
 """Making and dropping the months of logs."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Protocol
 from uuid import UUID
 
-from core.platform.log_months import Log
+from core.platform.log_months import Log, LogPartition
 
 
 class LogMonths(Protocol):
@@ -20,4 +21,8 @@ class LogMonths(Protocol):
 
     def has_strays(self, log: Log) -> bool:
         """Return whether a log has rows for which no month was made."""
+        ...
+
+    def partitions(self) -> Sequence[LogPartition]:
+        """List the partitions of all logs, by the log and by their ids; the one of strays is not among them."""
         ...

@@ -10,9 +10,12 @@ from core.billing.provider import BillingMode
 class DueWork(Protocol):
     """The work that waits in the tables."""
 
-    def next(self, *, now: datetime, events_since: datetime, mode: BillingMode) -> Mapping[str, datetime]:
+    def next(
+        self, *, now: datetime, events_since: datetime, mode: BillingMode, finds_seals: bool = True
+    ) -> Mapping[str, datetime]:
         """Return from when on work is due, by the name of its bell, leaving out what is leased.
 
-        Events that occurred before `events_since` are not handed on any more.
+        Events that occurred before `events_since` are not handed on any more. Without `finds_seals`, entries without
+        a seal are left out.
         """
         ...

@@ -1,9 +1,11 @@
 """The state of the installation, as the database knows it."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
-from core.platform.system import PublishedKey, SchemaState, WaitingWork
+from core.platform.late_work import RecentMails, WaitingWork
+from core.platform.system import PublishedKey, SchemaState
 
 
 class SystemReadings(Protocol):
@@ -19,4 +21,12 @@ class SystemReadings(Protocol):
 
     def work(self, counted_max: int) -> WaitingWork:
         """Return what waits, counted no further than that."""
+        ...
+
+    def recent_mails(self, since: datetime, mails_max: int) -> RecentMails:
+        """Return what became of the newest mails since then that the mail server of the platform was asked to take."""
+        ...
+
+    def tables_without_statistics(self, bytes_min: int) -> Sequence[str]:
+        """List the tables and partitions of that size or more of which the planner knows nothing, the largest first."""
         ...

@@ -25,11 +25,13 @@ from actors.audit_sealer import (
 from actors.doorbells import MemoryDoorbells
 from adapters.prometheus import PrometheusMetrics
 from core.audit import chain
-from core.audit.chain import SealingBacklog, UnsealedLog
+from core.audit.chain import LogPart, SealingBacklog, UnsealedLog
 from core.errors import ServiceUnavailable
 from ports.database import Database
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
+
+PARTS = [LogPart(since_id=UUID(int=number), end_id=UUID(int=number + 1)) for number in range(3)]
 
 
 class FakeDatabase:
@@ -40,13 +42,13 @@ class FakeDatabase:
         self.sealed_at: list[float] = []
         self.limits: list[int] = []
         self.shares: list[Sequence[UnsealedLog]] = []
-        self.spans: list[timedelta | None] = []
+        self.spans: list[timedelta | LogPart] = []
         self.failures = 0
         self._seconds = seconds
         self._largest = largest
 
     async def transact(
-        self, use_case: object, limit: int, largest: Sequence[UnsealedLog], within: timedelta | None
+        self, use_case: object, limit: int, largest: Sequence[UnsealedLog], within: timedelta | LogPart
     ) -> int:
         assert use_case is chain.seal_next
         await trio.lowlevel.checkpoint()
@@ -62,7 +64,9 @@ class FakeDatabase:
         self.entries -= sealed
         return sealed
 
-    async def read(self, use_case: object) -> SealingBacklog:
+    async def read(self, use_case: object) -> SealingBacklog | Sequence[LogPart]:
+        if use_case is chain.parts:
+            return PARTS
         assert use_case is chain.backlog
         return SealingBacklog(entries=self.entries, largest=self._largest if self.entries else ())
 
@@ -84,7 +88,8 @@ async def test_many_entries_are_sealed_in_batches_with_pauses_and_new_ones_every
 
     await trio.sleep(1.5 * PERIOD_SECONDS)
 
-    batches = [0, PAUSE_SECONDS, 2 * PAUSE_SECONDS]
+    # A full one and the rest, after which each part of the log and what is new have nothing.
+    batches = [0, PAUSE_SECONDS, *[2 * PAUSE_SECONDS] * (len(PARTS) + 1)]
     assert [moment - began_at for moment in database.sealed_at] == pytest.approx(
         [*batches, batches[-1] + PERIOD_SECONDS]
     )
@@ -125,11 +130,12 @@ async def test_entries_of_all_months_are_looked_for_at_the_start_and_every_hour(
     await trio.sleep(thorough_seconds + 3 * PERIOD_SECONDS)
 
     thorough = [
-        moment - began_at for moment, within in zip(database.sealed_at, database.spans, strict=True) if within is None
+        moment - began_at for moment, within in zip(database.sealed_at, database.spans, strict=True) if within in PARTS
     ]
-    # Until nothing is left; and later only as often as there may be something.
-    assert database.spans[:4] == [None, None, None, chain.SEALED_WITHIN]
-    assert len(thorough) == 4
+    # Part by part, each until nothing is left, and what is new between; later only as often as there may be something.
+    new = chain.SEALED_WITHIN
+    assert database.spans[:7] == [PARTS[0], new, PARTS[0], PARTS[1], PARTS[2], new, new]
+    assert len(thorough) == 4 + len(PARTS)
     assert thorough_seconds <= thorough[-1] <= thorough_seconds + 2 * PERIOD_SECONDS
 
 

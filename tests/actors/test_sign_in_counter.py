@@ -8,6 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from actors.batch_sizes import TRANSACTION_SECONDS_AIM
 from actors.sign_in_counter import BATCH_SIGN_INS_MAX, PAUSE_SECONDS, PERIOD_SECONDS, SignInCounter
 from adapters.prometheus import PrometheusMetrics
 from core.audit.sign_in_counts import count_next, forget_days
@@ -17,8 +18,10 @@ from ports.database import Database
 class FakeDatabase:
     """A fake database of sign-ins that records when they were counted, and when days were forgotten."""
 
-    def __init__(self, sign_ins: int) -> None:
+    def __init__(self, sign_ins: int, *, seconds: float = 0.0) -> None:
         self.sign_ins = sign_ins
+        self.limits: list[int] = []
+        self._seconds = seconds
         self.counted_at: list[float] = []
         self.forgotten_at: list[float] = []
 
@@ -29,6 +32,8 @@ class FakeDatabase:
             return 0
         assert use_case is count_next
         self.counted_at.append(trio.current_time())
+        self.limits.append(limit)
+        await trio.sleep(self._seconds)
         counted = min(self.sign_ins, limit)
         self.sign_ins -= counted
         return counted
@@ -46,4 +51,17 @@ async def test_it_counts_in_batches_with_pauses_and_again_every_period(
     counted = [moment - began_at for moment in database.counted_at]
     assert counted == pytest.approx([0, PAUSE_SECONDS, PERIOD_SECONDS + PAUSE_SECONDS])
     assert len(database.forgotten_at) == 2
+    assert database.sign_ins == 0
+
+
+async def test_a_batch_that_takes_long_is_followed_by_a_smaller_one(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    database = FakeDatabase(3 * BATCH_SIGN_INS_MAX, seconds=2 * TRANSACTION_SECONDS_AIM)
+    metrics = PrometheusMetrics(version="1.2.3")
+    nursery.start_soon(SignInCounter(database=cast("Database", cast("Any", database)), metrics=metrics).run)
+
+    await trio.sleep(PERIOD_SECONDS)
+
+    assert database.limits[:3] == [BATCH_SIGN_INS_MAX, BATCH_SIGN_INS_MAX // 2, BATCH_SIGN_INS_MAX // 4]
     assert database.sign_ins == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, LiteralString
 
 import pytest
 import structlog
@@ -11,10 +11,13 @@ from psycopg.conninfo import make_conninfo
 
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver import timed_connection
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.driver.pool import Pool
+from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.transaction import Aggregate, Tools
 from core.errors import DatabaseFailed, ServiceUnavailable
+from core.platform import health_figures
+from core.sessions.origins import BACKGROUND
 from tests.adapters.counters import add_counters, sql
 from tests.doorbells import RecordedDoorbells
 
@@ -104,4 +107,45 @@ async def test_every_connection_has_our_time_limits_whatever_its_url_says(
     settings = await database.read(lambda uow: [sql(uow, "SELECT current_setting(%s)", name)[0][0] for name in names])
 
     assert settings == ["5s", "3s", "10s", "UTC", "5MB"]
+    await trio.to_thread.run_sync(pool.close)
+
+
+@pytest.mark.parametrize(
+    ("limit", "sqlstate", "statement"),
+    [
+        ("statement_timeout", "57014", "SELECT pg_sleep(5)"),
+        ("lock_timeout", "55P03", "SELECT name FROM counters FOR UPDATE"),
+    ],
+)
+async def test_a_statement_that_takes_too_long_is_logged_and_counted_by_its_use_case(
+    database_url: str,
+    tools: Tools,
+    raw_connection: RawConnection,
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    sqlstate: str,
+    statement: LiteralString,
+) -> None:
+    monkeypatch.setitem(timed_connection.SESSION_SETTINGS, limit, "50ms")
+    counted: list[tuple[str, str]] = []
+    pool = Pool(database_url, connections_max=1)
+    database = PostgresDatabase(
+        pool=pool, tools=tools, doorbells=RecordedDoorbells(), cancelled=lambda *labels: counted.append(labels)
+    )
+    monkeypatch.setattr(PostgresFigures, "database_time", lambda self: self._value(statement))
+
+    with raw_connection.transaction(), structlog.testing.capture_logs() as lines:
+        raw_connection.execute("LOCK TABLE counters")
+        with pytest.raises(ServiceUnavailable):
+            await database.on_behalf_of(BACKGROUND).transact(health_figures.database_time)
+
+    assert counted == [("platform.health_figures.database_time", limit)]
+    (line,) = [line for line in lines if line["event"] == "database.statement_cancelled"]
+    assert (line["use_case"], line["limit"], line["sqlstate"], line["log_level"]) == (
+        "platform.health_figures.database_time",
+        limit,
+        sqlstate,
+        "error",
+    )
+    assert line["where"].startswith("test_database_failures.py:")
     await trio.to_thread.run_sync(pool.close)

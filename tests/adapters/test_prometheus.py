@@ -18,6 +18,7 @@ DOCUMENTED = {
     "sso_db_pool_connections_total": ("gauge", {"backend"}),
     "sso_db_pool_connections_idle": ("gauge", {"backend"}),
     "sso_db_pool_connections_max": ("gauge", {"backend"}),
+    "sso_db_statements_cancelled_total": ("counter", {"use_case", "limit"}),
     "sso_job_queue_depth": ("gauge", set[str]()),
     "sso_job_processing_duration_seconds": ("histogram", {"job_type"}),
     "sso_webhook_delivery_latency_seconds": ("histogram", set[str]()),
@@ -68,6 +69,7 @@ def used(metrics: PrometheusMetrics) -> PrometheusMetrics:
     metrics.token_issued()
     metrics.actor_changed("mail_courier", is_up=True)
     metrics.limit_refused("login", "requests")
+    metrics.statement_cancelled("organizations.members.browse", "statement_timeout")
     metrics.usage_measured(ProcessUsage(cpu_seconds=1.5, resident_bytes=2_000, proportional_bytes=1_000))
     metrics.figures_refreshed(
         PlatformFigures(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from uuid import UUID
 
-from core.ids import FIRST_ID, end_id_until, first_id_at, first_id_since, ids_of_days, moment_of
+from core.ids import FIRST_ID, LAST_ID, end_id_until, first_id_at, first_id_since, id_later, ids_of_days, moment_of
 
 NOON = datetime(2026, 2, 3, 12, tzinfo=UTC)
 
@@ -27,3 +28,10 @@ def test_any_days_have_ids() -> None:
 
     assert first == FIRST_ID
     assert end > first_id_at(NOON)
+
+
+def test_an_id_that_is_later_than_any_is_the_last_one() -> None:
+    entry_id = first_id_at(datetime(2026, 11, 1, tzinfo=UTC))
+
+    assert id_later(entry_id, timedelta(days=30)) == first_id_at(datetime(2026, 12, 1, tzinfo=UTC))
+    assert id_later(UUID(int=LAST_ID.int - 1), timedelta(days=1)) == LAST_ID

@@ -37,7 +37,6 @@ pytestmark = pytest.mark.long
 
 CLIENTS: Final = 3
 WARM_WRITES: Final = 10
-MIGRATIONS_MAX: Final = 10
 
 
 @dataclass
@@ -123,16 +122,6 @@ def run(commands: Commands, *arguments: str, stdin: str = "", **settings: str) -
     return done.stdout
 
 
-def migrate(commands: Commands) -> None:
-    """Migrate, again when a migration has given up for the sake of requests, as it says."""
-    for _ in range(MIGRATIONS_MAX):
-        done = commands.run("migrate")
-        if done.returncode == 0:
-            return
-        assert "Try again when the load is lower." in done.stderr, done.stderr
-    raise AssertionError("no migration got its tables")
-
-
 def test_the_last_release_is_backed_up_and_upgraded_under_load(
     upgrading: Services, release: Path, empty_database_url: str, databases_of_moments: tuple[str, str]
 ) -> None:
@@ -157,7 +146,7 @@ def test_the_last_release_is_backed_up_and_upgraded_under_load(
             # As the plan says.
             load.is_ending = True
             assert old_server.stop() == 0
-        migrate(today)
+        run(today, "migrate")
         if may_go_on:
             load.more()
             load.is_ending = True

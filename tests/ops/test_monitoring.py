@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.prometheus import PrometheusMetrics
 from entrypoints import capabilities
+from entrypoints.shared.platform import late_work
 from entrypoints.web.serving.application import Application
 from entrypoints.worker_counts import ReplacementReason
 from ports.metrics_of_work import ProcessUsage
@@ -88,6 +89,7 @@ async def exported() -> dict[str, set[str]]:
     others.login_failed("invalid_credentials")
     others.limit_refused("login", "requests")
     others.actor_changed("mail_courier", is_up=True)
+    others.statement_cancelled("organizations.members.browse", "statement_timeout")
     others.usage_measured(ProcessUsage(cpu_seconds=1, resident_bytes=1, proportional_bytes=1))
     found: dict[str, set[str]] = {}
     for text in (exposition, others.exposition().decode()):
@@ -171,3 +173,21 @@ async def test_each_exported_metric_is_in_the_manual_and_each_metric_of_the_manu
 
     assert names - documented == set()
     assert documented - names == set()
+
+
+@pytest.mark.parametrize(
+    ("alert", "limit"),
+    [
+        ("GatehouseWorkLate", late_work.DUE_SECONDS_MAX),
+        ("GatehouseMailWaits", late_work.MAIL_SECONDS_MAX),
+        ("GatehouseMailFails", late_work.MAILS_NOT_TAKEN_SHARE_MAX),
+        ("GatehouseAuditNotSealed", late_work.UNSEALED_SECONDS_MAX),
+        ("GatehouseQueueLong", late_work.QUEUED_MAX),
+    ],
+)
+def test_the_limits_of_the_doctor_and_of_the_page_of_the_system_are_those_of_the_alerts(
+    alert: str, limit: float
+) -> None:
+    [threshold] = re.findall(r"> ([\d.]+)$", alerts()[alert]["query"].strip())
+
+    assert float(threshold) == limit

@@ -5,14 +5,18 @@ from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
 
-from core.platform.health_figures import PlatformFigures
+from core.platform.health_figures import Backlog, PlatformFigures
+from core.platform.housekeeping import Leftover
+from core.platform.late_work import LateWork, RecentMails, WaitingWork
+from core.platform.log_months import Log
 from core.platform.owners import ListedPlatformOwner
-from core.platform.system import PublishedKey, SchemaState, SystemState, WaitingWork
+from core.platform.system import PublishedKey, SchemaState, SystemState
+from core.secrets import Secret
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm
 from entrypoints import settings
 from entrypoints.pages.platform.system import ACTOR_STATES, KEY_STATES, SUBJECTS, VERDICTS
 from entrypoints.settings import Settings
-from entrypoints.shared.platform import checks
+from entrypoints.shared.platform import checks, late_work
 from entrypoints.shared.platform.findings import Finding
 from ports.actors import ActorReport, BackgroundTaskState
 from tests.pages.platform_samples import PLATFORM
@@ -33,6 +37,29 @@ _UNPROTECTED: Final = replace(
     _LISTED, id=UUID(int=2), name=None, email_verified=False, mfa_enabled=False, is_active=False, appointed_at=NOW
 )
 
+LATE: Final = LateWork(
+    read_at=NOW,
+    work=WaitingWork(
+        mails=10_001,
+        oldest_mail_at=NOW,
+        failed_mails=1,
+        events=4,
+        oldest_event_at=NOW,
+        deliveries=10_001,
+        running_jobs=1,
+        cancellations=2,
+        oldest_cancellation_at=NOW,
+        lagging_siems=1,
+        siem_lag_max=123_456,
+    ),
+    backlog=Backlog(mail_seconds=901, unsealed_seconds=400, failing_streams=2),
+    recent_mails=RecentMails(attempted=6, not_taken=6, deferred=6, last_error=PROBLEM),
+    overdue={"events": 500.0, "logouts": 200.0},
+    uncounted_seconds=8000.0,
+    unswept=list(Leftover),
+    missing=[Log.MAILS],
+    undropped=[],
+)
 _STATE: Final = SystemState(
     schema=SchemaState(
         newest=f"0046_{'x' * 60}",
@@ -43,16 +70,7 @@ _STATE: Final = SystemState(
         database_time=NOW,
     ),
     keys=[],
-    work=WaitingWork(
-        mails=10_001,
-        oldest_mail_at=NOW,
-        failed_mails=1,
-        events=0,
-        oldest_event_at=None,
-        deliveries=3,
-        lagging_siems=1,
-        siem_lag_max=123_456,
-    ),
+    late=LATE,
     figures=PlatformFigures(
         active_users=1_000_000,
         organizations=40_000,
@@ -72,6 +90,7 @@ _FINDINGS: Final = [
     checks.base_settings(Settings(dev=True, rate_limits=False, base_url="http://id.example.com")),
     checks.platform_owners(Settings(), present=2, without_factor=1),
     Finding("clock", False, NAME, NAME),
+    *late_work.findings(LATE, Settings(smtp_url=Secret("smtp://mail.example.com"))),
 ]
 
 SYSTEM_SAMPLES: Final[dict[str, dict[str, Any]]] = {

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.log_ids import COUNTED_AT_ONCE
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import AuditLogActor, AuditLogEntry, AuditLogFilter
+from core.ids import FIRST_ID, id_later
 
 # The least number of entries of a kind between two milestones; skipping that many takes less than a millisecond.
 MILESTONE_ENTRIES: Final = 10_000
@@ -105,6 +107,43 @@ PAGE_OF_TARGET: Final = _page(
     f"SELECT count(*) FROM audit_entries WHERE {_OF_TARGET}",  # noqa: S608 - likewise
     _NO_MILESTONE,
 )
+# Waits for an organization that is being deleted, and then leaves it out.
+COUNT_NEXT: Final = """
+    WITH batch AS MATERIALIZED (
+             SELECT   id, organization_id, target_type, action
+             FROM     audit_entries
+             WHERE    id > %(after)s AND id < %(before)s
+             ORDER BY id
+             LIMIT    %(limit)s),
+         present AS MATERIALIZED (
+             SELECT   id
+             FROM     organizations
+             WHERE    id IN (SELECT organization_id FROM batch)
+             ORDER BY id
+             FOR KEY SHARE),
+         grown AS MATERIALIZED (
+             SELECT   batch.organization_id, coalesce(batch.action, batch.target_type, '') AS kind,
+                      count(*) AS entries, (array_agg(batch.id ORDER BY batch.id DESC))[1] AS last_id
+             FROM     batch
+             JOIN     present ON present.id = batch.organization_id
+             GROUP BY batch.organization_id, GROUPING SETS ((), (batch.target_type), (batch.action))),
+         added AS (
+             INSERT INTO audit_totals AS total (organization_id, kind, entries)
+             SELECT organization_id, kind, entries FROM grown
+             ON CONFLICT (organization_id, kind) DO UPDATE SET entries = total.entries + excluded.entries
+             RETURNING organization_id, kind, entries),
+         passed AS (
+             INSERT INTO audit_milestones (organization_id, kind, entries, entry_id)
+             SELECT added.organization_id, added.kind, added.entries, grown.last_id
+             FROM   added
+             JOIN   grown USING (organization_id, kind)
+             WHERE  added.entries / %(milestone)s > (added.entries - grown.entries) / %(milestone)s
+             ON CONFLICT DO NOTHING)
+    INSERT INTO audit_counting (counted_through)
+    SELECT id FROM batch ORDER BY id DESC LIMIT 1
+    ON CONFLICT (is_the_only_row) DO UPDATE SET counted_through = excluded.counted_through
+    RETURNING (SELECT count(*) FROM batch)
+"""
 
 
 class PostgresAuditLog(Aggregate):
@@ -135,47 +174,25 @@ class PostgresAuditLog(Aggregate):
         # The row of `audit_counting` cannot be locked instead, because at first there is none.
         if not self._value("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.audit_counting'))"):
             return 0
-        # The statement waits for an organization that is being deleted, and then leaves it out.
-        counted = self._value_or_none(
-            """
-            WITH batch AS MATERIALIZED (
-                     SELECT   id, organization_id, target_type, action
-                     FROM     audit_entries
-                     WHERE    id > coalesce((SELECT counted_through FROM audit_counting), %s::uuid) AND id < %s
-                     ORDER BY id
-                     LIMIT    %s),
-                 present AS MATERIALIZED (
-                     SELECT   id
-                     FROM     organizations
-                     WHERE    id IN (SELECT organization_id FROM batch)
-                     ORDER BY id
-                     FOR KEY SHARE),
-                 grown AS MATERIALIZED (
-                     SELECT   batch.organization_id, coalesce(batch.action, batch.target_type, '') AS kind,
-                              count(*) AS entries, (array_agg(batch.id ORDER BY batch.id DESC))[1] AS last_id
-                     FROM     batch
-                     JOIN     present ON present.id = batch.organization_id
-                     GROUP BY batch.organization_id, GROUPING SETS ((), (batch.target_type), (batch.action))),
-                 added AS (
-                     INSERT INTO audit_totals AS total (organization_id, kind, entries)
-                     SELECT organization_id, kind, entries FROM grown
-                     ON CONFLICT (organization_id, kind) DO UPDATE SET entries = total.entries + excluded.entries
-                     RETURNING organization_id, kind, entries),
-                 passed AS (
-                     INSERT INTO audit_milestones (organization_id, kind, entries, entry_id)
-                     SELECT added.organization_id, added.kind, added.entries, grown.last_id
-                     FROM   added
-                     JOIN   grown USING (organization_id, kind)
-                     WHERE  added.entries / %s > (added.entries - grown.entries) / %s
-                     ON CONFLICT DO NOTHING)
-            INSERT INTO audit_counting (counted_through)
-            SELECT id FROM batch ORDER BY id DESC LIMIT 1
-            ON CONFLICT (is_the_only_row) DO UPDATE SET counted_through = excluded.counted_through
-            RETURNING (SELECT count(*) FROM batch)
-            """,
-            (_FIRST, before, limit, MILESTONE_ENTRIES, MILESTONE_ENTRIES),
+        after = self._value_or_none("SELECT counted_through FROM audit_counting") or self._until_next(FIRST_ID, before)
+        counted = 0
+        while after < before:
+            # Planned for a month: a plan for any time looks at all months of the log.
+            end = min(before, id_later(after, COUNTED_AT_ONCE))
+            values = {"after": after, "before": end, "limit": limit - counted, "milestone": MILESTONE_ENTRIES}
+            counted += sum(self._values(COUNT_NEXT, values, prepare=False))
+            if counted == limit or end == before:
+                break
+            after = self._until_next(end, before)
+        return counted
+
+    def _until_next(self, since: UUID, before: UUID) -> UUID:
+        """Return the id directly before the first entry of a range, or the end of the range."""
+        first = self._value_or_none(
+            "SELECT id FROM audit_entries WHERE id >= %(since)s AND id < %(before)s ORDER BY id LIMIT 1",
+            {"since": since, "before": before},
         )
-        return counted or 0
+        return UUID(int=first.int - 1) if first is not None else before
 
 
 def _query(wanted: AuditLogFilter) -> LiteralString:

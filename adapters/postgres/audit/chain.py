@@ -18,6 +18,7 @@ from core.audit.chain import (
     FIRST_HASH,
     ChainEnd,
     ChainEntry,
+    LogPart,
     OrganizationChain,
     OutsideEntry,
     Seal,
@@ -27,16 +28,16 @@ from core.audit.chain import (
     UnsealedLog,
 )
 from core.audit.siem_stream import BATCH_EVERY
+from core.ids import FIRST_ID, LAST_ID
 
 # Of how many organizations one transaction seals entries.
-ORGANIZATIONS_MAX: Final = 64
-_FIRST: Final = "00000000-0000-0000-0000-000000000000"
+ORGANIZATIONS_MAX: Final = 32
 # Each step finds the next organization in the index of unsealed entries, however many entries each has.
 WAITING: Final = """
     WITH RECURSIVE waiting (organization_id, number) AS (
         (SELECT   organization_id, 1
          FROM     audit_entries
-         WHERE    position IS NULL AND organization_id > %(after)s AND id >= %(since_id)s
+         WHERE    position IS NULL AND organization_id > %(after)s AND id >= %(since_id)s AND id < %(end_id)s
          ORDER BY organization_id, created_at
          LIMIT    1)
         UNION ALL
@@ -45,41 +46,63 @@ WAITING: Final = """
         CROSS JOIN LATERAL (SELECT   organization_id
                             FROM     audit_entries
                             WHERE    position IS NULL AND organization_id > waiting.organization_id
-                            AND      id >= %(since_id)s
+                            AND      id >= %(since_id)s AND id < %(end_id)s
                             ORDER BY organization_id, created_at
                             LIMIT    1) AS next
         WHERE  waiting.number < %(organizations_max)s)
     SELECT organization_id FROM waiting
 """
-# The ids first, because what a union returns cannot be locked.
+# Old months and what is new have turns of their own, because a backlog is sealed in batches of both in turn.
+_LAST_TURN: Final = "SELECT last_organization_id FROM audit_sealing"
+_LAST_OLD_TURN: Final = "SELECT last_of_old_months FROM audit_sealing"
+_STORE_TURN: Final = """
+    INSERT INTO audit_sealing (last_organization_id) VALUES (%(organization_id)s)
+    ON CONFLICT (is_the_only_row) DO UPDATE SET last_organization_id = excluded.last_organization_id
+"""
+_STORE_OLD_TURN: Final = """
+    INSERT INTO audit_sealing (last_organization_id, last_of_old_months) VALUES (%(first_id)s, %(organization_id)s)
+    ON CONFLICT (is_the_only_row) DO UPDATE SET last_of_old_months = excluded.last_of_old_months
+"""
+# The ids first, because what a union returns cannot be locked. Then each entry is looked up by itself, in the month
+# that its id names: a list of ids would be looked up for each of the organizations and in each of the months.
 UNSEALED: Final = """
-    WITH next (id) AS MATERIALIZED (
-        SELECT one.id
+    WITH next (organization_id, id) AS MATERIALIZED (
+        SELECT wanted.organization_id, one.id
         FROM   unnest(%(organization_ids)s::uuid[], %(shares)s::integer[]) AS wanted (organization_id, share)
         CROSS JOIN LATERAL (
             SELECT   id
             FROM     ((SELECT   id, created_at
                        FROM     audit_entries
                        WHERE    organization_id = wanted.organization_id AND position IS NULL
-                       AND      created_at >= %(fresh_since)s AND id >= %(since_id)s
+                       AND      created_at >= %(fresh_since)s AND id >= %(since_id)s AND id < %(end_id)s
                        ORDER BY created_at, id
                        LIMIT    (wanted.share + 1) / 2)
                       UNION
                       (SELECT   id, created_at
                        FROM     audit_entries
                        WHERE    organization_id = wanted.organization_id AND position IS NULL
-                       AND      id >= %(since_id)s
+                       AND      id >= %(since_id)s AND id < %(end_id)s
                        ORDER BY created_at, id
                        LIMIT    wanted.share)) AS first
             ORDER BY created_at >= %(fresh_since)s DESC, created_at, id
             LIMIT    wanted.share) AS one)
-    SELECT   id, organization_id, actor_user_id, action, target_type, target_id, ip_address, user_agent, success,
-             details, created_at
-    FROM     audit_entries
-    WHERE    id = ANY (ARRAY(SELECT id FROM next)) AND organization_id = ANY (%(organization_ids)s)
-    AND      id >= %(since_id)s
-    ORDER BY organization_id, created_at, id
-    FOR      NO KEY UPDATE SKIP LOCKED
+    SELECT   e.*
+    FROM     next
+    CROSS    JOIN LATERAL (SELECT id, organization_id, actor_user_id, action, target_type, target_id, ip_address,
+                                  user_agent, success, details, created_at
+                           FROM   audit_entries
+                           WHERE  organization_id = next.organization_id AND id = next.id
+                           AND    id >= %(since_id)s AND id < %(end_id)s
+                           FOR    NO KEY UPDATE SKIP LOCKED) AS e
+    ORDER BY e.organization_id, e.created_at, e.id
+"""
+# In the order of their ids; the last one has no end.
+PARTS: Final = """
+    SELECT   coalesce(first_id, lag(end_id) OVER (ORDER BY end_id), %(first_id)s) AS since_id,
+             coalesce(end_id, %(last_id)s) AS end_id
+    FROM     log_partitions
+    WHERE    log = 'audit_entries'
+    ORDER BY end_id
 """
 # What is counted of the logs, and the ends of their chains: a row of each for an organization.
 BACKLOG: Final = """
@@ -156,12 +179,15 @@ STORE: Final = """
 class PostgresAuditChains(Aggregate):
     """The port `AuditChains`."""
 
-    def take_turns(self, since_id: UUID) -> Sequence[UUID]:
+    def parts(self) -> Sequence[LogPart]:
+        return self._all(LogPart, PARTS, {"first_id": FIRST_ID, "last_id": LAST_ID})
+
+    def take_turns(self, part: LogPart) -> Sequence[UUID]:
         if not self._value("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.audit_sealing'))"):
             return []
-        return self._waiting(since_id)
+        return self._waiting(part)
 
-    def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime, since_id: UUID) -> Sequence[Unsealed]:
+    def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime, part: LogPart) -> Sequence[Unsealed]:
         # A batch is shared among few organizations, so the row of each is not locked for long. One that is being
         # deleted is left out.
         present = self._values(
@@ -177,8 +203,10 @@ class PostgresAuditChains(Aggregate):
                 "organization_ids": present,
                 "shares": [shares[organization_id] for organization_id in present],
                 "fresh_since": fresh_since,
-                "since_id": since_id,
+                "since_id": part.since_id,
+                "end_id": part.end_id,
             },
+            # Planned for the months of the part.
             prepare=False,
         )
         for entry in rows:
@@ -203,6 +231,8 @@ class PostgresAuditChains(Aggregate):
                 "first_id": min(one.entry.id for one in sealed),
                 "last_id": max(one.entry.id for one in sealed),
             },
+            # Planned for these months: a plan for any of them would look at all.
+            prepare=False,
         )
         # Also a stream that is due already: the lock makes `record` see these entries.
         self._connection.execute_later(
@@ -288,23 +318,24 @@ class PostgresAuditChains(Aggregate):
             largest=[UnsealedLog(organization_id=row["organization_id"], entries=row["entries"]) for row in rows],
         )
 
-    def _waiting(self, since_id: UUID) -> list[UUID]:
+    def _waiting(self, part: LogPart) -> list[UUID]:
         """Return the organizations whose turn it is, and store the last one; begin anew after the highest id."""
-        last = self._value_or_none("SELECT last_organization_id FROM audit_sealing")
-        for after in (last or _FIRST, _FIRST):
+        last_turn, store_turn = (_LAST_OLD_TURN, _STORE_OLD_TURN) if part.is_old else (_LAST_TURN, _STORE_TURN)
+        last = self._value_or_none(last_turn)
+        for after in (last or FIRST_ID, FIRST_ID):
             waiting = self._values(
                 WAITING,
-                {"after": after, "since_id": since_id, "organizations_max": ORGANIZATIONS_MAX},
+                {
+                    "after": after,
+                    "since_id": part.since_id,
+                    "end_id": part.end_id,
+                    "organizations_max": ORGANIZATIONS_MAX,
+                },
+                # Planned for the months of the part.
                 prepare=False,
             )
             if waiting:
-                self._connection.execute_later(
-                    """
-                    INSERT INTO audit_sealing (last_organization_id) VALUES (%s)
-                    ON CONFLICT (is_the_only_row) DO UPDATE SET last_organization_id = excluded.last_organization_id
-                    """,
-                    (waiting[-1],),
-                )
+                self._connection.execute_later(store_turn, {"organization_id": waiting[-1], "first_id": FIRST_ID})
                 return waiting
         return []
 

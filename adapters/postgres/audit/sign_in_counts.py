@@ -12,7 +12,7 @@ from datetime import date, datetime
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from adapters.postgres.log_ids import first_kept_id
+from adapters.postgres.log_ids import COUNTED_AT_ONCE, first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import (
@@ -24,7 +24,7 @@ from core.audit.sign_in_counts import (
     SignInsOfDay,
     SignInsToService,
 )
-from core.ids import end_id_until, first_id_at
+from core.ids import FIRST_ID, end_id_until, first_id_at, id_later
 
 Row = TypeVar("Row")
 
@@ -33,25 +33,72 @@ ZERO: Final = "'00000000-0000-0000-0000-000000000000'::uuid"
 DAY: Final = "(created_at AT TIME ZONE 'UTC')::date"
 REASON: Final = "CASE WHEN success THEN '' ELSE coalesce(nullif(reason, ''), 'not_recorded') END"
 _COUNTED: Final = f"coalesce((SELECT counted_through FROM sign_in_counting), {ZERO})"  # noqa: S608 - made of constants alone
-# From `source`, the days on which users were active, to `grown`, what the changes of each day grow by.
-_GROWN: Final = """
-    fresh AS MATERIALIZED (
-        SELECT s.scope, s.user_id, s.day
+# From `source`, the days on which users were active, to `placed`, those that are not marked yet, with the user's days
+# before and after them.
+_PLACED: Final = """
+    near AS MATERIALIZED (
+        SELECT s.scope, s.user_id, s.day, known.day_before, known.day_after
         FROM   source s
-        -- One probe of the index for each, however many the planner expects.
-        LEFT   JOIN LATERAL (SELECT true AS found
+        -- One reading of the index for each, of the days whose windows its own can touch.
+        CROSS  JOIN LATERAL (SELECT bool_or(a.day = s.day) AS is_known,
+                                    max(a.day) FILTER (WHERE a.day < s.day) AS day_before,
+                                    min(a.day) FILTER (WHERE a.day > s.day) AS day_after
                              FROM   active_days a
-                             WHERE  a.user_id = s.user_id AND a.scope = s.scope AND a.day = s.day
-                             LIMIT  1) AS known_day ON true
-        WHERE  known_day.found IS NULL),
+                             WHERE  a.user_id = s.user_id AND a.scope = s.scope
+                             AND    a.day > s.day - 30 AND a.day < s.day + 30) AS known
+        WHERE  known.is_known IS NOT true),
+    fresh AS (
+        SELECT scope, user_id, day FROM near),
     placed AS MATERIALIZED (
-        SELECT f.scope, f.day,
-               greatest(lag(f.day) OVER (PARTITION BY f.scope, f.user_id ORDER BY f.day),
-                        (SELECT max(a.day) FROM active_days a
-                         WHERE  a.user_id = f.user_id AND a.scope = f.scope AND a.day < f.day)) AS previous,
-               (SELECT min(a.day) FROM active_days a
-                WHERE  a.user_id = f.user_id AND a.scope = f.scope AND a.day > f.day) AS following
-        FROM   fresh f),
+        SELECT scope, day,
+               greatest(lag(day) OVER (PARTITION BY scope, user_id ORDER BY day), day_before) AS previous,
+               day_after AS following
+        FROM   near)
+"""
+# A probe of the index takes about as long as reading so many of its entries side by side.
+_ENTRIES_FOR_PROBE: Final = "400"
+# The same for a page, where all days are of one scope, `scoped`: those of the users are looked up one by one or, where
+# an hour has many users, the days of all are read. `marked_days` says how many users were counted on which day. What is
+# further away than thirty days changes no window.
+_PLACED_OF_SCOPE: Final = f"""
+    many AS MATERIALIZED (
+        SELECT count(DISTINCT s.user_id) * {_ENTRIES_FOR_PROBE}
+                   > (SELECT coalesce(sum(m.users), 0) FROM marked_days m
+                      WHERE  m.day >= (SELECT min(day) - 30 FROM source)) AS are_many,
+               min(s.day) - 30 AS first_day, max(s.day) + 30 AS last_day
+        FROM   source s),
+    known_days AS MATERIALIZED (
+        SELECT a.user_id, a.day
+        FROM   (SELECT DISTINCT user_id FROM source WHERE NOT (SELECT are_many FROM many)) AS s
+        CROSS  JOIN LATERAL (SELECT user_id, day
+                             FROM   active_days
+                             WHERE  user_id = s.user_id AND scope = (SELECT scope FROM scoped)
+                             OFFSET 0) AS a
+        UNION ALL
+        SELECT a.user_id, a.day
+        FROM   many
+        CROSS  JOIN LATERAL generate_series(first_day::timestamp, last_day, '1 day') AS days (day)
+        CROSS  JOIN LATERAL (SELECT user_id, day
+                             FROM   active_days
+                             WHERE  day = days.day::date AND scope = (SELECT scope FROM scoped)
+                             OFFSET 0) AS a
+        -- No join, for which the planner had to know how many there are: the users are looked up in a table in memory.
+        WHERE  are_many AND (a.user_id IN (SELECT user_id FROM source)) IS TRUE),
+    placed AS MATERIALIZED (
+        SELECT (SELECT scope FROM scoped) AS scope, day, previous, following
+        FROM   (SELECT day, is_known, lag(day) OVER (PARTITION BY user_id ORDER BY day) AS previous,
+                       min(day) FILTER (WHERE is_known) OVER (
+                           PARTITION BY user_id ORDER BY day
+                           ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS following
+                FROM   (SELECT   user_id, day, bool_or(is_known) AS is_known
+                        FROM     (SELECT user_id, day, false AS is_known FROM source
+                                  UNION ALL
+                                  SELECT user_id, day, true FROM known_days) AS either
+                        GROUP BY user_id, day) AS merged) AS ordered
+        WHERE  NOT is_known)
+"""  # noqa: S608 - made of constants alone
+# From there to `grown`, what the changes of each day grow by.
+_GROWN: Final = """
     joined AS (
         SELECT p.scope, w.days, greatest(p.day, p.previous + w.days) AS first_day,
                least(p.day + w.days, p.following) AS end_day
@@ -84,7 +131,7 @@ COUNT_NEXT: Final = f"""
         SELECT   id, organization_id, user_id, coalesce(service_id, {ZERO}) AS service_id, provider, success,
                  {REASON} AS reason, {DAY} AS day
         FROM     login_events
-        WHERE    id > {_COUNTED} AND id < %(before)s
+        WHERE    id > %(after)s AND id < %(before)s
         ORDER BY id
         LIMIT    %(limit)s),
     present AS MATERIALIZED (
@@ -123,6 +170,7 @@ COUNT_NEXT: Final = f"""
         LEFT   JOIN present p ON p.id = b.organization_id
         CROSS  JOIN LATERAL (VALUES (p.id), ({ZERO})) AS s (scope)
         WHERE  b.success AND s.scope IS NOT NULL),
+    {_PLACED},
     {_GROWN},
     marked AS (
         INSERT INTO active_days (user_id, scope, day) SELECT user_id, scope, day FROM fresh),
@@ -140,6 +188,13 @@ COUNT_NEXT: Final = f"""
     ON CONFLICT (is_the_only_row)
     DO UPDATE SET counted_through = greatest(s.counted_through, excluded.counted_through)
     RETURNING (SELECT count(*) FROM batch)
+"""  # noqa: S608 - made of constants alone
+FIRST_UNCOUNTED: Final = f"""
+    SELECT   id
+    FROM     login_events
+    WHERE    id > {_COUNTED} AND id < %s
+    ORDER BY id
+    LIMIT    1
 """  # noqa: S608 - made of constants alone
 FORGET_DAYS: Final = """
     WITH forgotten AS (
@@ -224,25 +279,33 @@ _EVERY_DAY: Final = (
     "SELECT day::date, 0, 0, 0 FROM generate_series(%(start)s::timestamp, %(end)s, '1 day') AS days (day)"
 )
 ACTIVE_OF_ORGANIZATION: Final = f"""
-    WITH source AS MATERIALIZED (
-        SELECT DISTINCT %(organization_id)s::uuid AS scope, user_id, {DAY} AS day
-        {_NEWER_OF_ORGANIZATION} AND e.success),
-    {_GROWN},
-    known AS (
+    WITH scoped AS (SELECT %(organization_id)s::uuid AS scope),
+    marked_days AS (
         SELECT day, users, week_change, month_change
         FROM   active_user_changes
-        WHERE  organization_id = %(organization_id)s AND day <= %(end)s
+        WHERE  organization_id = %(organization_id)s AND day <= %(end)s),
+    source AS MATERIALIZED (
+        SELECT DISTINCT user_id, {DAY} AS day
+        {_NEWER_OF_ORGANIZATION} AND e.success),
+    {_PLACED_OF_SCOPE},
+    {_GROWN},
+    known AS (
+        SELECT * FROM marked_days
         UNION ALL
         SELECT day, users, week_change, month_change FROM grown
         UNION ALL {_EVERY_DAY}),
     {_WINDOWS}
 """  # noqa: S608 - made of constants alone
 ACTIVE_OF_PLATFORM: Final = f"""
-    WITH source AS MATERIALIZED (
-        SELECT DISTINCT {ZERO} AS scope, user_id, {DAY} AS day {NEWER_OF_PLATFORM} AND e.success),
+    WITH scoped AS (SELECT {ZERO} AS scope),
+    marked_days AS (
+        SELECT day, users, week_change, month_change FROM platform_active_user_changes WHERE day <= %(end)s),
+    source AS MATERIALIZED (
+        SELECT DISTINCT user_id, {DAY} AS day {NEWER_OF_PLATFORM} AND e.success),
+    {_PLACED_OF_SCOPE},
     {_GROWN},
     known AS (
-        SELECT day, users, week_change, month_change FROM platform_active_user_changes WHERE day <= %(end)s
+        SELECT * FROM marked_days
         UNION ALL
         SELECT day, users, week_change, month_change FROM grown
         UNION ALL {_EVERY_DAY}),
@@ -267,13 +330,28 @@ class PostgresSignInCounts(Aggregate):
         # The row of `sign_in_counting` cannot be locked instead, because at first there is none.
         if not self._value("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.sign_in_counting'))"):
             return 0
-        return self._value(COUNT_NEXT, {"before": before, "limit": limit})
+        after = self.counted_through() or self._until_next(FIRST_ID, before)
+        counted = 0
+        while after < before:
+            # Planned for a month: a plan for any time looks at all months of the log.
+            end = min(before, id_later(after, COUNTED_AT_ONCE))
+            [in_month] = self._values(
+                COUNT_NEXT, {"after": after, "before": end, "limit": limit - counted}, prepare=False
+            )
+            counted += in_month
+            if counted == limit or end == before:
+                break
+            after = self._until_next(end, before)
+        return counted
 
     def forget_days(self, before: date, limit: int) -> int:
         return self._value(FORGET_DAYS, (before, limit))
 
     def counted_through(self) -> UUID | None:
         return self._value_or_none("SELECT counted_through FROM sign_in_counting")
+
+    def first_uncounted(self, before: UUID) -> UUID | None:
+        return self._value_or_none(FIRST_UNCOUNTED, (before,))
 
     def figures(self, organization_id: UUID | None, period: Period, newer_since: datetime | None) -> SignInFigures:
         rows = self._rows(
@@ -296,6 +374,7 @@ class PostgresSignInCounts(Aggregate):
             ActiveUsers,
             ACTIVE_OF_PLATFORM if organization_id is None else ACTIVE_OF_ORGANIZATION,
             counted_values(organization_id, period.start, period.end, newer_since),
+            prepare=False,
         )
 
     def by_day(
@@ -314,6 +393,14 @@ class PostgresSignInCounts(Aggregate):
             FIRST_OF_PLATFORM if organization_id is None else FIRST_OF_ORGANIZATION,
             {"organization_id": organization_id, "kept_id": first_kept_id(now), "end_id": end_id_until(now)},
         )
+
+    def _until_next(self, since: UUID, before: UUID) -> UUID:
+        """Return the id directly before the first sign-in of a range; where there is none, before its end."""
+        first = self._value_or_none(
+            "SELECT id FROM login_events WHERE id >= %(since)s AND id < %(before)s ORDER BY id LIMIT 1",
+            {"since": since, "before": before},
+        )
+        return UUID(int=(first or before).int - 1)
 
 
 def counted_values(

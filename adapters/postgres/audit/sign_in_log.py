@@ -135,6 +135,32 @@ OF_PERSON: Final = f"""
     {_TO_PLATFORM}
     {_IN_ORDER}
 """  # noqa: S608 - made of constants alone
+# The newest sign-ins from an address, and those of them that fit.
+_LOOKED_AT: Final = f"""
+    SELECT   {_COLUMNS}
+    FROM     login_events e
+    WHERE    e.ip_address = %(address)s AND e.id >= %(from_id)s AND e.id < %(end_id)s {_PERIOD}
+"""  # noqa: S608 - made of constants alone
+_OF_ORGANIZATION: Final = "AND e.organization_id = %(organization_id)s"
+_LOOKED_AT_MAX: Final = "ORDER BY e.id DESC LIMIT %(looked_at_max)s"
+_FITTING_OF_ADDRESS: Final = f"WHERE e.success = ANY (%(outcomes)s) {_FILTERS} {_NEWEST}"
+OF_ADDRESS_IN_ORGANIZATION: Final = f"""
+    WITH looked_at AS MATERIALIZED ({_LOOKED_AT} {_OF_ORGANIZATION} {_LOOKED_AT_MAX}),
+    page AS MATERIALIZED (SELECT * FROM looked_at e {_FITTING_OF_ADDRESS})
+    {_TO_ORGANIZATION}
+    {_IN_ORDER}
+"""  # noqa: S608 - made of constants alone
+OF_ADDRESS: Final = f"""
+    WITH looked_at AS MATERIALIZED ({_LOOKED_AT} {_LOOKED_AT_MAX}),
+    page AS MATERIALIZED (SELECT * FROM looked_at e {_FITTING_OF_ADDRESS})
+    {_TO_PLATFORM}
+    {_IN_ORDER}
+"""  # noqa: S608 - made of constants alone
+_LAST: Final = "ORDER BY id DESC OFFSET %(looked_at_max)s - 1 LIMIT 1"
+LAST_OF_ADDRESS_IN_ORGANIZATION: Final = f"""
+    SELECT id FROM ({_LOOKED_AT} {_OF_ORGANIZATION} {_LOOKED_AT_MAX}) AS looked_at {_LAST}
+"""  # noqa: S608 - made of constants alone
+LAST_OF_ADDRESS: Final = f"SELECT id FROM ({_LOOKED_AT} {_LOOKED_AT_MAX}) AS looked_at {_LAST}"  # noqa: S608 - likewise
 ACTIVE_IN_ORGANIZATION: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT   DISTINCT e.user_id
@@ -218,6 +244,35 @@ class PostgresSignInLog(Aggregate):
                 "end_id": min(after.id, end_id) if after is not None else end_id,
             },
         )
+
+    def of_address(
+        self,
+        organization_id: UUID | None,
+        asked: SignInFilter,
+        *,
+        after: Position | None,
+        limit: int,
+        looked_at_max: int,
+    ) -> tuple[Sequence[LoggedSignIn], UUID | None]:
+        from_id, end_id = self._kept(asked.since, asked.until)
+        values = (
+            _listed_values(asked, limit)
+            | kept_values(self._transaction.now)
+            | {
+                "organization_id": organization_id,
+                "from_id": from_id,
+                "end_id": min(after.id, end_id) if after is not None else end_id,
+                "looked_at_max": looked_at_max,
+            }
+        )
+        of_all = organization_id is None
+        # Planned with the address each time: a plan for any reads all sign-ins in the range of ids.
+        rows = self._all(LoggedSignIn, OF_ADDRESS if of_all else OF_ADDRESS_IN_ORGANIZATION, values, prepare=False)
+        if len(rows) == limit:
+            return rows, None
+        last = LAST_OF_ADDRESS if of_all else LAST_OF_ADDRESS_IN_ORGANIZATION
+        last_ids = self._values(last, values, prepare=False)
+        return rows, last_ids[0] if last_ids else None
 
     def active_in(
         self, organization_id: UUID | None, period: Period, newer_since: datetime | None, *, after: UUID, limit: int

@@ -17,6 +17,7 @@ from typing import Final
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from adapters.postgres.driver.timed_connection import ADVISED_SETTINGS, with_settings
 from adapters.postgres.embedded.programs import EmbeddedPostgresError, programs_folder
 from core.platform.backups import BackupError
 
@@ -48,7 +49,7 @@ def restore_program(major: int, folder: Path | None) -> Path:
 
 def environment_and_address(url: str) -> tuple[dict[str, str], str]:
     """Return the environment with the password, and the address without it, which other users of the machine see."""
-    parts = conninfo_to_dict(url)
+    parts = conninfo_to_dict(url) | {"options": with_settings(url, ADVISED_SETTINGS)}
     password = parts.pop("password", None)
     environment = os.environ | ({"PGPASSWORD": str(password)} if password is not None else {})
     return environment, make_conninfo("", **{name: value for name, value in parts.items() if value is not None})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,12 +18,13 @@ from typing import IO, TYPE_CHECKING, Final
 import psycopg
 from psycopg.sql import SQL
 
+from adapters.postgres.backup import losses
 from adapters.postgres.backup.dumping import END_SECONDS_MAX, ERROR_LINES_MAX, SCHEMA, stop_behind
 from adapters.postgres.backup.files import OpenedBackup
 from adapters.postgres.backup.programs import restore_program
 from adapters.postgres.schema import migrations
 from core.lazy_dataclasses import dataclass
-from core.platform.backups import BackupError
+from core.platform.backups import BackupError, Manifest
 
 if TYPE_CHECKING:
     from adapters.postgres.backup.after_restore import AfterRestore, Done
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 APPLICATION_NAME: Final = "gatehouse restore"
 LOCK_WAIT_SECONDS_MAX: Final = 10
+LEAVING_SECONDS_MAX: Final = 3.0
+LEAVING_REPORT_SECONDS: Final = 0.5
+LEAVING_POLL_SECONDS: Final = 0.02
 COPY_BYTES: Final = 256 * 1024
 _COPY: Final = re.compile(rb"COPY [^;]+ FROM stdin;\n")
 _COPY_END: Final = b"\\.\n"
@@ -94,12 +99,12 @@ def restore(
         _refused_as_backup_error(),
         migrations.excluding_replicas(connection, report),
     ):
-        _require_alone(connection, is_pooled=options.is_pooled)
+        _require_alone(connection, report, is_pooled=options.is_pooled)
         with connection.transaction():
             connection.execute("SELECT set_config('statement_timeout', '0', true)")
             connection.execute("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
             connection.execute("SELECT set_config('lock_timeout', %s, true)", (f"{LOCK_WAIT_SECONDS_MAX}s",))
-            _empty(connection, replace=options.replace)
+            _empty(connection, backup.manifest, report, replace=options.replace)
             with _script(program, backup) as script:
                 for part in _parts(script):
                     _take_in(connection, part, script)
@@ -137,20 +142,39 @@ def _reason(error: psycopg.Error) -> str:
     return f"The database refused the backup: {str(error).splitlines()[0]}."
 
 
-def _require_alone(connection: RawConnection, *, is_pooled: bool) -> None:
-    others = [name for (name,) in connection.execute(_OTHERS)]
+def _require_alone(connection: RawConnection, report: Callable[[str], None], *, is_pooled: bool) -> None:
+    """Refuse to work beside other sessions of Gatehouse.
+
+    PostgreSQL lists a session for a moment after its program has closed it, or has ended, so they get some time.
+    """
+    started = time.monotonic()
+    has_reported = False
+    while others := _others(connection, is_pooled=is_pooled):
+        passed = time.monotonic() - started
+        if passed >= LEAVING_SECONDS_MAX:
+            raise BackupError(
+                f"Gatehouse is connected to this database ({', '.join(others)}). Stop all its servers and commands, on"
+                " every machine, and try again. Nothing was changed."
+            )
+        if passed >= LEAVING_REPORT_SECONDS and not has_reported:
+            report(
+                f"Gatehouse is still connected to this database ({', '.join(others)}). Waiting up to"
+                f" {LEAVING_SECONDS_MAX:g} s for the end of that."
+            )
+            has_reported = True
+        time.sleep(LEAVING_POLL_SECONDS)
+
+
+def _others(connection: RawConnection, *, is_pooled: bool) -> list[str]:
+    others = sorted(name for (name,) in connection.execute(_OTHERS))
     if is_pooled and _POOLED in others and connection.execute(_NOBODY_POLLS).fetchone() == (True,):
         # Held until the end, so that a server that starts meanwhile does no background work.
         others.remove(_POOLED)
-    if others:
-        raise BackupError(
-            f"Gatehouse is connected to this database ({', '.join(sorted(others))}). Stop all its servers and commands,"
-            " on every machine, and try again. Nothing was changed."
-        )
+    return others
 
 
-def _empty(connection: RawConnection, *, replace: bool) -> None:
-    """Delete everything in the database, if that is wanted; refuse it when that is not, or is not ours."""
+def _empty(connection: RawConnection, manifest: Manifest, report: Callable[[str], None], *, replace: bool) -> None:
+    """Say what the database loses, and delete everything in it, if that is wanted; refuse it when it is not ours."""
     found = connection.execute(_RELATIONS).fetchall()
     if not found:
         return
@@ -158,6 +182,8 @@ def _empty(connection: RawConnection, *, replace: bool) -> None:
         raise BackupError(
             f"The database {connection.info.dbname} contains tables that are not those of Gatehouse. Name an empty one."
         )
+    for line in losses.described(connection, manifest.created_at):
+        report(line)
     if not replace:
         raise BackupError(
             f"The database {connection.info.dbname} is not empty. Name an empty one, or let the backup take the place"
@@ -166,13 +192,13 @@ def _empty(connection: RawConnection, *, replace: bool) -> None:
     for statement in _deletions(found):
         connection.execute(statement)
     for (function,) in connection.execute(f"{_FUNCTIONS} ORDER BY p.oid".encode()).fetchall():
-        connection.execute(f"DROP FUNCTION IF EXISTS {function} CASCADE".encode())
+        connection.execute(f"DROP ROUTINE IF EXISTS {function} CASCADE".encode())
 
 
 def _close_to_others(connection: RawConnection) -> None:
     """Keep other roles from functions with the rights of their owner: a dump without privileges opens them to all."""
     for (function,) in connection.execute(f"{_FUNCTIONS} AND p.prosecdef".encode()).fetchall():
-        connection.execute(f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC".encode())
+        connection.execute(f"REVOKE ALL ON ROUTINE {function} FROM PUBLIC".encode())
 
 
 def _analyze(connection: RawConnection, report: Callable[[str], None]) -> None:

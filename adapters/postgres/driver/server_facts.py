@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Mapping
 from typing import Final
 
 from adapters.postgres.driver.connection import RawConnection
@@ -26,7 +27,33 @@ _FACTS: Final = """
     FROM   pg_roles r, pg_database
     WHERE  rolname = current_user AND datname = current_database()
 """
+# In the units of PostgreSQL, such as pages of 8 kB. A switch of the planner is shown only where it was turned off.
+_SETTINGS: Final = """
+    SELECT name, setting
+    FROM   pg_settings
+    WHERE  name = ANY (%s::text[]) OR (starts_with(name, 'enable_') AND boot_val = 'on' AND setting = 'off')
+"""
 _VERIFYING: Final = ("verify-ca", "verify-full")
+# Those that an administrator may have changed to our disadvantage.
+SETTINGS: Final = (
+    "autovacuum",
+    "default_transaction_isolation",
+    "fsync",
+    "full_page_writes",
+    "idle_session_timeout",
+    "jit",
+    "log_min_duration_sample",
+    "log_min_duration_statement",
+    "log_parameter_max_length",
+    "log_parameter_max_length_on_error",
+    "log_statement",
+    "plan_cache_mode",
+    "shared_buffers",
+    "synchronous_commit",
+    "track_counts",
+    "transaction_timeout",
+    "work_mem",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +73,8 @@ class ServerFacts:
     """Whether the certificate of the server is checked, and its name as well."""
     is_authority_checked: bool
     """Whether its authority is checked, with or without its name."""
+    settings: Mapping[str, str]
+    """The settings of the session that matter to us, as far as this version of PostgreSQL has them."""
 
 
 def of(connection: RawConnection) -> ServerFacts:
@@ -66,6 +95,7 @@ def of(connection: RawConnection) -> ServerFacts:
         is_encrypted=connection.pgconn.ssl_in_use,
         is_verified=mode == _VERIFYING[-1],
         is_authority_checked=mode in _VERIFYING,
+        settings=dict(connection.execute(_SETTINGS, (list(SETTINGS),)).fetchall()),
     )
 
 

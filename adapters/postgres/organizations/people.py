@@ -3,50 +3,110 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.letter_groups import GROUP_LETTERS, groups_in
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.organizations.departures import SESSIONS_THAT_END, UNPAID
 from adapters.postgres.organizations.members import MEMBER_NAME
 from adapters.postgres.transaction import Aggregate
+from core.lazy_dataclasses import dataclass
 from core.organizations.people import ListedMember, MemberDeparture, MemberSource
 from core.positions import BEGIN, Position
 
-# Only accounts of members are read. The index of all addresses would find a rare part faster in an organization of very
-# many members, but its time would tell how many accounts of other organizations have the part.
-_OF_ORGANIZATION: Final = "m.organization_id = %(organization_id)s AND (%(role)s = '' OR m.role = %(role)s)"
+# The memberships have the addresses, and their indexes begin with the organization. The index of all addresses would
+# serve as well, but its time would tell how many accounts of other organizations have the part.
+_OF_ALL: Final = "m.organization_id = %(organization_id)s"
+_OF_ROLE: Final = f"{_OF_ALL} AND m.role = %(role)s"
 _FROM_THERE: Final = "AND (m.created_at, m.id) > (%(at)s, %(id)s) ORDER BY m.created_at, m.id"
-# Looking up the ids as one array reads each page of their index once, in place of descending it for each member.
-_MATCHING: Final = f"""
-    SELECT u.id
-    FROM   users u
-    WHERE  u.id = ANY (ARRAY(SELECT m.user_id FROM memberships m WHERE {_OF_ORGANIZATION}))
-      AND  strpos(u.email, %(part)s) > 0
-"""  # noqa: S608 - composed only of constants
-# A frequent part fills the page with the first members; a rare one takes a look at all of them.
+_WITH_PART: Final = "strpos(m.member_email, %(part)s) > 0"
+# The groups name the organization too. The condition stands alone, because PostgreSQL would combine the index with one
+# of all members of the organization, of which it expects few.
+_MATCHING: Final = """
+    matching AS MATERIALIZED (
+        SELECT m.id, m.organization_id, m.role, m.created_at, m.member_email
+        FROM   memberships m
+        WHERE  groups_of_organization(m.organization_id, letter_groups(m.member_email))
+               @> groups_of_organization(%(organization_id)s, %(groups)s))
+"""
+# Among so many members a page is looked for first, and a count.
 LOOKED_AT: Final = 1_000
-_PAGE_OF_ALL: Final = f"""
-    SELECT m.id FROM memberships m WHERE {_OF_ORGANIZATION} {_FROM_THERE} LIMIT %(limit)s
-"""  # noqa: S608 - likewise
-_NEAR_PAGE: Final = f"""
-    SELECT   m.id
-    FROM     (SELECT m.id, m.created_at, m.user_id
-              FROM   memberships m
-              WHERE  {_OF_ORGANIZATION} {_FROM_THERE}
-              LIMIT  %(looked_at)s) AS m
-    JOIN     users u ON u.id = m.user_id
-    WHERE    strpos(u.email, %(part)s) > 0
-    ORDER BY m.created_at, m.id
-    LIMIT    %(limit)s
-"""  # noqa: S608 - likewise
-_FAR_PAGE: Final = f"""
-    SELECT m.id
-    FROM   matching u
-    JOIN   memberships m ON m.user_id = u.id
-    WHERE  {_OF_ORGANIZATION} {_FROM_THERE}
-    LIMIT  %(limit)s
-"""  # noqa: S608 - likewise
+PROBED: Final = 2_000
+# Where at least one in so many has the part, the list is read on in its order: about so many members fit on a page of
+# the index. Where fewer have it, those with all its groups of characters are read.
+_ONE_IN: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The statements of a list: of all members of an organization, or of those with a role."""
+
+    page_of_all: LiteralString
+    near_page: LiteralString
+    far_page: LiteralString
+    probe: LiteralString
+    count_of_all: LiteralString
+    count_near: LiteralString
+    count_far: LiteralString
+
+
+@dataclass(frozen=True, slots=True)
+class _Probed:
+    """How many of the first members have a part."""
+
+    looked_at: int
+    found: int
+
+    @property
+    def is_frequent(self) -> bool:
+        return self.found * _ONE_IN >= self.looked_at
+
+
+def _statements(listed: LiteralString) -> Statements:
+    page = f"SELECT m.id FROM memberships m WHERE {listed} {_FROM_THERE} LIMIT %(limit)s"  # noqa: S608 - of constants
+    near = f"""
+        SELECT   m.id
+        FROM     (SELECT m.id, m.created_at, m.member_email
+                  FROM   memberships m
+                  WHERE  {listed} {_FROM_THERE}
+                  LIMIT  %(looked_at)s) AS m
+        WHERE    {_WITH_PART}
+        ORDER BY m.created_at, m.id
+        LIMIT    %(limit)s
+    """  # noqa: S608 - likewise
+    far = f"SELECT m.id FROM matching m WHERE {listed} AND {_WITH_PART} {_FROM_THERE} LIMIT %(limit)s"  # noqa: S608 - likewise
+    return Statements(
+        page_of_all=f"WITH page AS MATERIALIZED ({page}) {_SHOWN} {_OF_PAGE}",
+        near_page=f"WITH page AS MATERIALIZED ({near}) {_SHOWN} {_OF_PAGE}",
+        far_page=f"WITH {_MATCHING}, page AS MATERIALIZED ({far}) {_SHOWN} {_OF_PAGE}",
+        # How many members come from there on, of the first ones, and how many of these have the part.
+        probe=f"""
+            SELECT count(*) AS looked_at, count(*) FILTER (WHERE {_WITH_PART}) AS found
+            FROM   (SELECT m.member_email FROM memberships m WHERE {listed} {_FROM_THERE} LIMIT %(looked_at)s) AS m
+        """,  # noqa: S608 - likewise
+        count_of_all=f"""
+            SELECT count(*) FROM (SELECT FROM memberships m WHERE {listed} LIMIT %(counted_max)s) AS counted
+        """,  # noqa: S608 - likewise
+        count_near=f"""
+            SELECT count(*)
+            FROM   (SELECT
+                    FROM   (SELECT   m.member_email
+                            FROM     memberships m
+                            WHERE    {listed}
+                            ORDER BY m.created_at, m.id
+                            LIMIT    %(looked_at)s) AS m
+                    WHERE  {_WITH_PART}
+                    LIMIT  %(counted_max)s) AS counted
+        """,  # noqa: S608 - likewise
+        count_far=f"""
+            WITH {_MATCHING}
+            SELECT count(*)
+            FROM   (SELECT FROM matching m WHERE {listed} AND {_WITH_PART} LIMIT %(counted_max)s) AS counted
+        """,  # noqa: S608 - likewise
+    )
+
+
 _SHOWN: Final = f"""
     SELECT m.id, m.user_id, u.email, {MEMBER_NAME}, m.role, m.created_at,
            m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
@@ -73,15 +133,8 @@ _OF_PAGE: Final = """
     JOIN     users u ON u.id = m.user_id
     ORDER BY m.created_at, m.id
 """
-PAGE: Final = f"WITH page AS MATERIALIZED ({_PAGE_OF_ALL}) {_SHOWN} {_OF_PAGE}"
-NEAR_PAGE: Final = f"WITH page AS MATERIALIZED ({_NEAR_PAGE}) {_SHOWN} {_OF_PAGE}"
-FAR_PAGE: Final = f"""
-    WITH matching AS MATERIALIZED ({_MATCHING}), page AS MATERIALIZED ({_FAR_PAGE}) {_SHOWN} {_OF_PAGE}
-"""
-_COUNT_OF_ROLE: Final = f"""
-    SELECT count(*) FROM (SELECT FROM memberships m WHERE {_OF_ORGANIZATION} LIMIT %(counted_max)s) AS counted
-"""  # noqa: S608 - likewise
-COUNT: Final = f"SELECT count(*) FROM ({_MATCHING} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
+ALL: Final = _statements(_OF_ALL)
+OF_ROLE: Final = _statements(_OF_ROLE)
 _DEPARTURE: Final = f"""
     WITH ending AS MATERIALIZED (
         SELECT l.service_id, l.user_id
@@ -115,19 +168,26 @@ class PostgresPeople(Aggregate):
         self, organization_id: UUID, *, part: str, role: str, after: Position | None, limit: int
     ) -> Sequence[ListedMember]:
         begin = after or BEGIN
-        given = {
-            "organization_id": organization_id,
-            "part": part,
-            "role": role,
+        statements = OF_ROLE if role else ALL
+        given = _searched(organization_id, part, role) | {
             "at": begin.at,
             "id": begin.id,
             "limit": limit,
             **kept_values(self._transaction.now),
         }
         if not part:
-            return self._all(_listed, PAGE, given)
-        found = self._all(_listed, NEAR_PAGE, {**given, "looked_at": LOOKED_AT})
-        return found if len(found) == limit else self._all(_listed, FAR_PAGE, given)
+            return self._all(_listed, statements.page_of_all, given)
+        # A part without a group is in no index by itself.
+        looked_at = None if len(part) < GROUP_LETTERS else max(LOOKED_AT, 2 * limit)
+        found = self._all(_listed, statements.near_page, given | {"looked_at": looked_at})
+        if looked_at is None or len(found) == limit:
+            return found
+        probed = self._only(_Probed, statements.probe, given | {"looked_at": looked_at})
+        if probed.looked_at < looked_at:
+            return found
+        if probed.is_frequent:
+            return self._all(_listed, statements.near_page, given | {"looked_at": None})
+        return self._all(_listed, statements.far_page, given)
 
     def count(self, organization_id: UUID, *, part: str, role: str, counted_max: int) -> int:
         if not part and not role:
@@ -137,10 +197,19 @@ class PostgresPeople(Aggregate):
                 """,
                 (counted_max, organization_id),
             )
-        return self._value(
-            COUNT if part else _COUNT_OF_ROLE,
-            {"organization_id": organization_id, "part": part, "role": role, "counted_max": counted_max},
-        )
+        statements = OF_ROLE if role else ALL
+        given = _searched(organization_id, part, role) | {"counted_max": counted_max}
+        if not part:
+            return self._value(statements.count_of_all, given)
+        if len(part) >= GROUP_LETTERS:
+            probed = self._only(
+                _Probed, statements.probe, given | {"looked_at": PROBED, "at": BEGIN.at, "id": BEGIN.id}
+            )
+            if probed.looked_at < PROBED:
+                return min(probed.found, counted_max)
+            if not probed.is_frequent:
+                return self._value(statements.count_far, given)
+        return self._value(statements.count_near, given | {"looked_at": None})
 
     def find(self, organization_id: UUID, user_id: UUID) -> ListedMember | None:
         return self._one(
@@ -178,6 +247,10 @@ class PostgresPeople(Aggregate):
                 "now": self._transaction.now,
             },
         )
+
+
+def _searched(organization_id: UUID, part: str, role: str) -> dict[str, Any]:
+    return {"organization_id": organization_id, "part": part, "role": role, "groups": groups_in(part)}
 
 
 def _listed(*, source: str, **columns: Any) -> ListedMember:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.platform.users import GROUP_LETTERS
+from adapters.postgres.letter_groups import GROUP_LETTERS, groups_in
 from adapters.postgres.transaction import Aggregate
 from core.ids import LAST_ID
 from core.platform.found_users import ORGANIZATIONS_LISTED_MAX, ListedUser, UserPosition
@@ -32,7 +32,7 @@ _END: Final = Position(at=datetime.max.replace(tzinfo=UTC), id=LAST_ID)
 
 _SHOWN: Final = "(NOT %(hides_owners)s OR NOT is_platform_owner)"
 _BEGINNING: Final = f"email ~>=~ %(part)s AND email ~<~ %(end)s AND {_SHOWN}"
-_BY_GROUPS: Final = f"letter_groups(email) @> letter_groups(%(part)s) AND {_SHOWN}"
+_BY_GROUPS: Final = f"letter_groups(email) @> %(groups)s AND {_SHOWN}"
 BEGINNING: Final = f"""
     SELECT   id
     FROM     users
@@ -106,7 +106,12 @@ class PostgresFoundUsers(Aggregate):
         return self._listed(ids, hides_owners=hides_owners)
 
     def count(self, part: str, *, counted_max: int, hides_owners: bool) -> int:
-        values = {"part": part, "counted_max": counted_max, "hides_owners": hides_owners}
+        values = {
+            "part": part,
+            "groups": groups_in(part),
+            "counted_max": counted_max,
+            "hides_owners": hides_owners,
+        }
         if part and len(part) < GROUP_LETTERS:
             return self._value(COUNT_BEGINNING, values | {"end": part + _LAST_CHARACTER})
         if not part:
@@ -136,6 +141,7 @@ class PostgresFoundUsers(Aggregate):
     def _others(self, part: str, before: Position, *, limit: int, hides_owners: bool) -> list[UUID]:
         values = {
             "part": part,
+            "groups": groups_in(part),
             "before": before.at,
             "before_id": before.id,
             "limit": limit,

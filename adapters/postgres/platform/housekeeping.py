@@ -5,7 +5,7 @@ With invitations and accounts goes more than their rows; they have files of thei
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, LiteralString
 
@@ -384,6 +384,53 @@ _DELETE_FROM_LOG: Final[Mapping[Leftover, LiteralString]] = {
         SELECT FROM old
         """,
 }
+# The oldest row of each kind that had expired by a moment, as the statements above look for it.
+_EXPIRED: Final[Mapping[Leftover, LiteralString]] = {
+    Leftover.SIGN_IN_FAILURES: "FROM sign_in_failures WHERE created_at <= %s ORDER BY created_at",
+    Leftover.MFA_CHALLENGES: "FROM mfa_challenges WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.PASSKEY_CHALLENGES: "FROM passkey_challenges WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.DEVICE_TOKENS: "FROM device_tokens WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.ONE_TIME_TOKENS: "FROM one_time_tokens WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.OPEN_REGISTRATIONS: "FROM open_registrations WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.SESSIONS: "FROM sessions WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.UPSTREAM_SIGN_INS: "FROM upstream_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.SHOWN_SECRETS: "FROM shown_secrets WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.BROWSER_RETURNS: "FROM browser_returns WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.REQUEST_SIGN_INS: "FROM request_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.AUTHORIZATION_REQUESTS: "FROM authorization_requests WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.AUTHORIZATION_CODES: "FROM authorization_codes WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.DEVICE_CODES: "FROM device_codes WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.SINGLE_USES: "FROM single_uses WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.SAML_REQUESTS: "FROM saml_requests WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.SAML_LOGOUTS: "FROM saml_logouts WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.MAIL_COUNTS: "FROM mail_counts WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.ADDRESS_CONFLICTS: "FROM address_conflicts WHERE occurred_at <= %s ORDER BY occurred_at",
+    Leftover.BILLING_CHECKOUTS: "FROM billing_checkouts WHERE created_at <= %s ORDER BY created_at",
+    Leftover.BILLING_CANCELLATIONS: (
+        "FROM billing_cancellations WHERE created_at <= %s AND due_at IS NULL ORDER BY created_at"
+    ),
+    Leftover.SANDBOX_SESSIONS: "FROM sandbox_sessions WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.SETUP_LINKS: "FROM setup_links WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.ORGANIZATION_KEYS: "FROM organization_keys WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.DEVICES: "FROM devices WHERE last_used_at <= %s ORDER BY last_used_at",
+    Leftover.WEBHOOK_DELIVERIES: "FROM webhook_deliveries WHERE created_at <= %s ORDER BY created_at",
+    Leftover.EVENTS: "FROM events WHERE occurred_at <= %s ORDER BY occurred_at",
+    Leftover.BULK_JOBS: "FROM bulk_jobs WHERE created_at <= %s ORDER BY created_at",
+    Leftover.SCIM_LOG_ENTRIES: "FROM scim_log_entries WHERE created_at <= %s ORDER BY created_at",
+    Leftover.MFA_EVENTS: "FROM mfa_events WHERE id < first_id_at(%s) ORDER BY id",
+    Leftover.UPSTREAM_FAILURES: "FROM upstream_failures WHERE last_at <= %s ORDER BY last_at",
+    Leftover.TRIAL_SIGN_INS: "FROM trial_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
+    Leftover.INVITATIONS: (
+        "FROM invitations WHERE status <> 'pending' AND coalesce(answered_at, expires_at) <= %s"
+        " ORDER BY coalesce(answered_at, expires_at)"
+    ),
+    Leftover.UNPROVED_ACCOUNTS: "FROM users WHERE unproved_since <= %s ORDER BY unproved_since",
+}
+# A row stands for its kind; the log of sign-ins goes by months (`log_months.py`).
+OVERDUE: Final = b" UNION ALL ".join(
+    b"SELECT %d AS number WHERE (SELECT true %b LIMIT 1)" % (number, expired.encode())
+    for number, expired in enumerate(_EXPIRED.values())
+)
 
 
 class PostgresHousekeeping(Aggregate):
@@ -397,6 +444,12 @@ class PostgresHousekeeping(Aggregate):
                 return UnprovedAccounts(self._transaction).delete(ended_until, limit)
             case _:
                 return self._delete(leftover, ended_until, limit)
+
+    def overdue(self, ended_until: Mapping[Leftover, datetime]) -> Sequence[Leftover]:
+        kinds = list(_EXPIRED)
+        # Planned for these moments, so that the logs are looked at by their indexes whatever is known of them.
+        numbers: list[int] = self._values(OVERDUE, [ended_until[leftover] for leftover in kinds], prepare=False)
+        return [kinds[number] for number in numbers]
 
     def _delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
         if leftover in _DELETE_FROM_LOG:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.platform.log_months import Log
+from core.platform.log_months import Log, LogPartition
 
 _HAS_STRAYS: Final[Mapping[Log, LiteralString]] = {
     Log.AUDIT_ENTRIES: "SELECT EXISTS (SELECT FROM audit_entries_after)",
@@ -32,3 +32,7 @@ class PostgresLogMonths(Aggregate):
 
     def has_strays(self, log: Log) -> bool:
         return self._value(_HAS_STRAYS[log])
+
+    def partitions(self) -> Sequence[LogPartition]:
+        rows = self._rows("SELECT log, first_id, end_id FROM log_partitions WHERE NOT is_last ORDER BY log, end_id")
+        return [LogPartition(log=Log(row["log"]), first_id=row["first_id"], end_id=row["end_id"]) for row in rows]

@@ -13,7 +13,7 @@ from adapters.postgres.mail.mail import TEMPLATES
 from adapters.postgres.transaction import Aggregate
 from core.audit.chain import SEALED_WITHIN
 from core.billing.provider import BillingMode
-from core.ids import first_id_at, first_id_since
+from core.ids import LAST_ID, first_id_at, first_id_since
 
 # Planned each time: a prepared statement would be planned for tables that were empty when it was sent first.
 NEXT: Final = """
@@ -130,6 +130,11 @@ def parameters(*, now: datetime, events_since: datetime, mode: BillingMode) -> d
 class PostgresDueWork(Aggregate):
     """The port `DueWork`."""
 
-    def next(self, *, now: datetime, events_since: datetime, mode: BillingMode) -> Mapping[str, datetime]:
+    def next(
+        self, *, now: datetime, events_since: datetime, mode: BillingMode, finds_seals: bool = True
+    ) -> Mapping[str, datetime]:
         values = parameters(now=now, events_since=events_since, mode=mode)
+        if not finds_seals:
+            # Of no partition but the last one, which is normally empty.
+            values["sealed_since"] = LAST_ID
         return {row["bell"]: row["due_at"] for row in self._rows(NEXT, values, prepare=False)}

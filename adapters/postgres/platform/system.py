@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.transaction import Aggregate
-from core.platform.system import PublishedKey, SchemaState, WaitingWork
+from core.platform.late_work import RecentMails, WaitingWork
+from core.platform.system import PublishedKey, SchemaState
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm
 
 WORK: Final = """
@@ -19,12 +21,55 @@ WORK: Final = """
            (SELECT count(*)
             FROM   (SELECT FROM webhook_deliveries WHERE next_retry_at IS NOT NULL LIMIT %(most)s) AS one)
            AS deliveries,
+           (SELECT count(*) FROM (SELECT FROM bulk_jobs WHERE state = 'running' LIMIT %(most)s) AS one) AS running_jobs,
+           (SELECT count(*) FROM (SELECT FROM billing_cancellations WHERE due_at IS NOT NULL LIMIT %(most)s) AS one)
+           AS cancellations,
+           (SELECT min(created_at)
+            FROM   (SELECT created_at FROM billing_cancellations WHERE due_at IS NOT NULL LIMIT %(most)s) AS one)
+           AS oldest_cancellation_at,
            count(*) AS lagging_siems, coalesce(max(lag), 0) AS siem_lag_max
     FROM   (SELECT    c.sealed_through - s.position AS lag
             FROM      siem_streams s
             JOIN      audit_chains c ON c.organization_id = s.organization_id
             WHERE     s.enabled AND c.sealed_through > s.position
             LIMIT     %(most)s) AS lagging
+"""
+
+# Also earlier mails that wait after an attempt that failed, in no order: many may wait.
+RECENT_MAILS: Final = """
+    WITH recent AS MATERIALIZED (
+        (SELECT   state, last_error, created_at
+         FROM     mails
+         WHERE    created_at > %(since)s
+         ORDER BY created_at DESC, id DESC
+         LIMIT    %(most)s)
+        UNION ALL
+        (SELECT   state, last_error, created_at
+         FROM     mails
+         WHERE    state = 'queued' AND last_error IS NOT NULL AND created_at <= %(since)s
+         LIMIT    %(most)s)
+    ), attempted AS (
+        SELECT state, last_error, created_at
+        FROM   recent
+        WHERE  state IN ('sent', 'failed') OR (state = 'queued' AND last_error IS NOT NULL)
+    )
+    SELECT count(*) AS attempted,
+           count(*) FILTER (WHERE state <> 'sent') AS not_taken,
+           count(*) FILTER (WHERE state = 'queued') AS deferred,
+           (array_agg(last_error ORDER BY created_at DESC) FILTER (WHERE state <> 'sent'))[1] AS last_error
+    FROM   attempted
+"""
+
+# Without the right to read a table its statistics are hidden.
+WITHOUT_STATISTICS: Final = """
+    SELECT   c.relname
+    FROM     pg_class c
+    WHERE    c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'schema_migrations'::regclass)
+    AND      c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT') AND pg_relation_size(c.oid) >= %s
+    AND      NOT EXISTS (SELECT
+                         FROM   pg_stats s
+                         WHERE  s.schemaname = c.relnamespace::regnamespace::text AND s.tablename = c.relname)
+    ORDER BY pg_relation_size(c.oid) DESC, c.relname
 """
 
 
@@ -61,6 +106,12 @@ class PostgresSystem(Aggregate):
 
     def work(self, counted_max: int) -> WaitingWork:
         return self._only(WaitingWork, WORK, {"most": counted_max})
+
+    def recent_mails(self, since: datetime, mails_max: int) -> RecentMails:
+        return self._only(RecentMails, RECENT_MAILS, {"since": since, "most": mails_max})
+
+    def tables_without_statistics(self, bytes_min: int) -> Sequence[str]:
+        return self._values(WITHOUT_STATISTICS, (bytes_min,), prepare=False)
 
 
 def _key(*, algorithm: str, state: str, **columns: Any) -> PublishedKey:

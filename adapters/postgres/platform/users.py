@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.letter_groups import GROUP_LETTERS, groups_in
 from adapters.postgres.transaction import Aggregate
 from core.platform.users import PlatformUser, PlatformUserOrganization
 
-# The length of the groups of characters in the index, and so of the shortest part that it finds.
-GROUP_LETTERS: Final = 3
 # Sorts after every text that begins with the same part.
 _LAST_CHARACTER: Final = "\U0010ffff"
 
@@ -29,7 +28,7 @@ _CONTAINING: Final = """
     SELECT   id, 2 AS source, row_number() OVER () AS place
     FROM     (SELECT   id
               FROM     users
-              WHERE    letter_groups(email) @> letter_groups(%(part)s)
+              WHERE    letter_groups(email) @> %(groups)s
                 AND    strpos(email, %(part)s) > 1
                 AND    (NOT %(hides_owners)s OR NOT is_platform_owner)
                 AND    (SELECT count(*) FROM beginning) < %(limit)s
@@ -87,6 +86,7 @@ class PostgresPlatformUsers(Aggregate):
             WITH_PART if len(part) >= GROUP_LETTERS else WITH_BEGINNING,
             {
                 "part": part,
+                "groups": groups_in(part),
                 "after": part + _LAST_CHARACTER,
                 "limit": limit,
                 "organizations_max": organizations_max,

@@ -15,11 +15,13 @@ from psycopg.errors import UniqueViolation
 
 from adapters.domain_names import IdnaDomainNames
 from adapters.postgres.driver.connection import RawConnection
+from adapters.postgres.schema.lock_waits import LockWaits, NotGranted, when_granted
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 
 ACCOUNTS_BETWEEN_REPORTS: Final = 1_000
+WAITS: Final = LockWaits(try_seconds=5, between_seconds=10, total_seconds=60)
 # Every account that may have another form: letters beyond ASCII, ASCII forms, names that were accepted once.
 _SUSPECTS: Final = """
     SELECT   id, email
@@ -61,9 +63,9 @@ def convert(connection: RawConnection, report: Callable[[str], None]) -> None:
     for done, one in enumerate(accounts):
         if done and done % ACCOUNTS_BETWEEN_REPORTS == 0:
             report(f"Addresses of accounts: {done:,} of {len(accounts):,}, {done * 100 // len(accounts)} %")
-        converted += _convert(connection, _CONVERSION, one)
+        converted += _convert(connection, _CONVERSION, one, report)
     for one in _not_canonical(connection, _INVITATIONS):
-        _convert(connection, _INVITATION, one)
+        _convert(connection, _INVITATION, one, report)
     if accounts:
         report(
             f"Addresses of accounts converted to their canonical form: {converted} of {len(accounts)}."
@@ -88,13 +90,28 @@ def _canonical_form(email: str) -> str | None:
         return None
 
 
-def _convert(connection: RawConnection, statements: tuple[LiteralString, ...], one: NotCanonical) -> bool:
+def _convert(
+    connection: RawConnection,
+    statements: tuple[LiteralString, ...],
+    one: NotCanonical,
+    report: Callable[[str], None],
+) -> bool:
     if one.canonical is None:
         return False
-    try:
+
+    def convert() -> None:
         with connection.transaction():
             for statement in statements:
                 connection.execute(statement, {"id": one.id, "old": one.email, "new": one.canonical})
+
+    what = f"The address of {one.id}"
+    try:
+        when_granted(connection, convert, what=what, waits=WAITS, report=report)
     except UniqueViolation:
+        return False
+    except NotGranted as error:
+        report(
+            f"{what} stays as it is: it is held by {error.looked}. Run `gatehouse migrate` again when that has ended."
+        )
         return False
     return True

@@ -6,7 +6,8 @@ recorded after the last one. After an interruption it starts again with its firs
 
 - writes only statements that may run twice (`IF NOT EXISTS`, `IF EXISTS`, an `UPDATE` that skips the rows it has done);
 - creates an index only as `CREATE [UNIQUE] INDEX CONCURRENTLY IF NOT EXISTS name ON …`. An interrupted one leaves an
-  invalid index, which `IF NOT EXISTS` would accept as it is, so the runner first drops an invalid index of that name;
+  invalid index, which `IF NOT EXISTS` would accept as it is, so the runner first drops an invalid index of that name.
+  For an index of a log by month it creates one of each partition, and at last that of the log, which takes them over;
 - does not use `REINDEX CONCURRENTLY`, which leaves invalid indexes under names that PostgreSQL chooses;
 - quotes nothing with dollars: a block of PL/pgSQL would hide what has to be repeatable.
 
@@ -34,8 +35,11 @@ _TOKEN: Final = re.compile(
     r"(?P<comment>--[^\n]*)|(?P<quoted>'[^']*'|\"[^\"]*\"|(?P<dollars>\$\w*\$).*?(?P=dollars))|(?P<end>;)", re.DOTALL
 )
 _INDEX_CREATION: Final = re.compile(r"CREATE\s+(UNIQUE\s+)?INDEX\b", re.IGNORECASE)
+_INDEX_DELETION: Final = re.compile(r"DROP\s+INDEX\s+CONCURRENTLY\s+(IF\s+EXISTS\s+)?(?P<index>[a-z_][a-z0-9_]*)")
 _REPEATABLE_INDEX_CREATION: Final = re.compile(
-    r"CREATE\s+(UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+IF\s+NOT\s+EXISTS\s+(?P<index>[a-z_][a-z0-9_]*)\s+ON\b"
+    r"CREATE\s+(UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+IF\s+NOT\s+EXISTS\s+(?P<index>[a-z_][a-z0-9_]*)"
+    r"\s+ON\s+(?P<table>[a-z_][a-z0-9_]*)(?P<rest>.*)",
+    re.DOTALL,
 )
 
 
@@ -75,6 +79,28 @@ class Migration:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexCreation:
+    """The parts of a statement that creates an index concurrently."""
+
+    kind: str
+    index: str
+    table: str
+    rest: str
+
+    @property
+    def at_once(self) -> str:
+        """The statement that does not let others write meanwhile."""
+        return f"CREATE {self.kind}INDEX IF NOT EXISTS {self.index} ON {self.table}{self.rest}"
+
+    def of_partition(self, partition: str) -> MigrationStatement:
+        """Return the statement for a partition of the table, whose index is named after it."""
+        index = self.index.replace(self.table, partition, 1)
+        return MigrationStatement(
+            f"CREATE {self.kind}INDEX CONCURRENTLY IF NOT EXISTS {index} ON {partition}{self.rest}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class MigrationStatement:
     """One statement of a migration, without comments beside it."""
 
@@ -88,11 +114,26 @@ class MigrationStatement:
     @property
     def index(self) -> str | None:
         """The name of the index that it creates; None when it does something else."""
+        return creation.index if (creation := self.index_creation) is not None else None
+
+    @property
+    def dropped_index(self) -> str | None:
+        """The name of the index that it drops beside the use of its table; None when it does something else."""
+        return match["index"] if (match := _INDEX_DELETION.match(self.sql)) else None
+
+    @property
+    def table(self) -> str | None:
+        """The table of the index that it creates; None when it does something else."""
+        return creation.table if (creation := self.index_creation) is not None else None
+
+    @property
+    def index_creation(self) -> IndexCreation | None:
+        """What it creates an index of; None when it does something else."""
         if not _INDEX_CREATION.match(self.sql):
             return None
         match = _REPEATABLE_INDEX_CREATION.match(self.sql)
         assert match is not None, f"outside a transaction, write CREATE INDEX CONCURRENTLY IF NOT EXISTS: {self.sql}"
-        return match["index"]
+        return IndexCreation(match[1] or "", match["index"], match["table"], match["rest"])
 
 
 def known() -> tuple[Migration, ...]:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
+from functools import partial
 from typing import TypeAlias
 
 import psycopg
@@ -21,6 +22,8 @@ from psycopg.sql import SQL, Identifier
 
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.driver.suitability import ServerUnsuitable, ServerUntrusted, explained, reason
+from adapters.postgres.driver.timed_connection import ADVISED_SETTINGS, with_settings
+from adapters.postgres.schema.lock_waits import LockWaits, NotGranted, limit_waits, wait_for_users, when_granted
 from adapters.postgres.schema.migration_files import Migration, MigrationStatement, known, statements
 from core.lazy_dataclasses import dataclass
 
@@ -29,8 +32,11 @@ Watch: TypeAlias = Callable[[Migration, MigrationStatement], AbstractContextMana
 
 
 __all__ = [
+    "CONCURRENT_WAITS",
+    "TABLE_WAITS",
     "AppliedMigration",
     "DatabaseUnreachable",
+    "LockWaits",
     "Migration",
     "MigrationError",
     "MigrationPlan",
@@ -44,14 +50,15 @@ __all__ = [
 
 SERVER_VERSION_MIN = 140000
 CONNECT_SECONDS_MAX = 5
-# Every other statement on a table queues behind a migration that waits for it, so the migration gives up early.
-TABLE_LOCK_SECONDS_MAX = 5
+# Every other statement on a table queues behind a migration that waits for it, so each of its tries gives up early.
+TABLE_WAITS = LockWaits(try_seconds=5, between_seconds=30, total_seconds=300)
 # A CONCURRENTLY statement blocks neither readers nor writers, but waits for every transaction older than itself.
-CONCURRENT_WAIT_SECONDS_MAX = 600
+CONCURRENT_WAITS = LockWaits(try_seconds=600, between_seconds=30, total_seconds=600)
 # The wait for another replica that migrates is bounded, because that replica may hang.
 REPLICA_WAIT_SECONDS_MAX = 600
 REPLICA_REPORT_SECONDS = 10
 REPLICA_POLL_SECONDS = 0.1
+HISTORY = "The record of migrations"
 
 
 class MigrationError(Exception):
@@ -99,7 +106,13 @@ def connected(url: str, *, name: str = "gatehouse migrate") -> Generator[RawConn
     """
     _check_address(url)
     try:
-        connection = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_SECONDS_MAX, application_name=name)
+        connection = psycopg.connect(
+            url,
+            autocommit=True,
+            connect_timeout=CONNECT_SECONDS_MAX,
+            application_name=name,
+            options=with_settings(url, ADVISED_SETTINGS),
+        )
     except psycopg.Error as error:
         problem = explained(error)
         if isinstance(problem, ServerUntrusted):
@@ -137,7 +150,7 @@ def plan(connection: RawConnection, migrations: Sequence[Migration] | None = Non
             raise MigrationError(
                 f"The database is ahead of this version: {row} was applied to it on {row.applied_at:%Y-%m-%d}, and this"
                 " version does not work with that. Migrations only go forward, so run that newer Gatehouse; to go back,"
-                " restore a backup."
+                " restore a backup with its `gatehouse restore --replace --without-migrating`."
             )
     return MigrationPlan(applied=applied, pending=tuple(migrations[len(applied) :]), ahead=ahead)
 
@@ -153,19 +166,23 @@ def migrate(
     migrations: Sequence[Migration] | None = None,
     *,
     watch: Watch | None = None,
+    table_waits: LockWaits = TABLE_WAITS,
+    concurrent_waits: LockWaits = CONCURRENT_WAITS,
 ) -> list[Migration]:
     """Apply the pending migrations in order, and return them; each statement runs within `watch`, if that is given.
 
-    Replicas may start together: one migrates, the others wait and find nothing to do.
+    Replicas may start together: one migrates, the others wait and find nothing to do. A migration whose tables others
+    use is tried again, as long as `table_waits` and `concurrent_waits` say, and `report` is told what holds it up.
     """
     assert connection.autocommit, "the connection must be in autocommit mode, because each migration commits by itself"
     with excluding_replicas(connection, report):
         pending = plan(connection, migrations).pending
         if pending:
-            _prepare(connection)
+            _prepare(connection, report, table_waits)
+        run = _Run(connection, report, watch, table_waits, concurrent_waits)
         for done, migration in enumerate(pending):
             report(f"Applying {migration}, {done + 1} of {len(pending)}.")
-            seconds = _apply(connection, migration, report, watch)
+            seconds = run.apply(migration)
             percent = (done + 1) * 100 // len(pending)
             report(f"Applied {migration.id} in {seconds:.2f} s: {done + 1} of {len(pending)}, {percent} %.")
     return list(pending)
@@ -246,16 +263,15 @@ def _try_lock(connection: RawConnection) -> bool:
     return row[0]
 
 
-def _set_time_limits(connection: RawConnection, *, lock_wait_seconds_max: float) -> None:
-    # A migration may run long, whatever limit on statements the role has; only its waits for locks are bounded.
-    connection.execute(
-        "SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', %s, false)",
-        (f"{lock_wait_seconds_max * 1000:.0f}ms",),
-    )
+def _prepare(connection: RawConnection, report: Callable[[str], None], waits: LockWaits) -> None:
+    """Make the record of the migrations, as this version needs it."""
+    try:
+        when_granted(connection, lambda: _make_history(connection), what=HISTORY, waits=waits, report=report)
+    except NotGranted as error:
+        raise _given_up(HISTORY, error, "Nothing was changed.") from error
 
 
-def _prepare(connection: RawConnection) -> None:
-    _set_time_limits(connection, lock_wait_seconds_max=TABLE_LOCK_SECONDS_MAX)
+def _make_history(connection: RawConnection) -> None:
     with connection.transaction():
         if not _has_history(connection):
             connection.execute(
@@ -286,86 +302,161 @@ def _has_compatibility(connection: RawConnection) -> bool:
     )
 
 
-def _apply(
-    connection: RawConnection, migration: Migration, report: Callable[[str], None], watch: Watch | None
-) -> float:
-    """Apply a migration, and return how many seconds that took."""
+@dataclass
+class _Run:
+    """A run of pending migrations over one connection."""
 
-    def pass_on(notice: Diagnostic) -> None:
-        # A long migration reports its progress with RAISE NOTICE.
-        report(f"{migration.id}: {notice.message_primary}")
+    connection: RawConnection
+    report: Callable[[str], None]
+    watch: Watch | None
+    table_waits: LockWaits
+    concurrent_waits: LockWaits
 
-    started = time.monotonic()
-    connection.add_notice_handler(pass_on)
-    try:
-        if migration.is_transactional:
-            _apply_at_once(connection, migration, started, watch)
-        else:
-            _apply_by_statement(connection, migration, started, report, watch)
-    finally:
-        connection.remove_notice_handler(pass_on)
-    return time.monotonic() - started
+    def apply(self, migration: Migration) -> float:
+        """Apply a migration, and return how many seconds that took."""
 
+        def pass_on(notice: Diagnostic) -> None:
+            # A long migration reports its progress with RAISE NOTICE.
+            self.report(f"{migration.id}: {notice.message_primary}")
 
-def _apply_at_once(connection: RawConnection, migration: Migration, started: float, watch: Watch | None) -> None:
-    try:
-        _set_time_limits(connection, lock_wait_seconds_max=TABLE_LOCK_SECONDS_MAX)
-        with connection.transaction():
-            if watch is None:
+        started = time.monotonic()
+        self.connection.add_notice_handler(pass_on)
+        try:
+            if migration.is_transactional:
+                self._apply_at_once(migration)
+            else:
+                self._apply_by_statement(migration, started)
+        finally:
+            self.connection.remove_notice_handler(pass_on)
+        return time.monotonic() - started
+
+    def _apply_at_once(self, migration: Migration) -> None:
+        try:
+            self._when_granted(migration, partial(self._in_transaction, migration), self.table_waits)
+        except NotGranted as error:
+            raise _given_up(f"Migration {migration.id}", error, "Nothing of it was kept.") from error
+        except psycopg.Error as error:
+            raise MigrationError(
+                f"Migration {migration.id} failed and left nothing behind: {_message(error)}."
+            ) from error
+
+    def _in_transaction(self, migration: Migration) -> None:
+        started = time.monotonic()
+        with self.connection.transaction():
+            if self.watch is None:
                 # The whole file is sent at once, so that no lock waits for round trips; as bytes, unchanged.
-                connection.execute(migration.sql.encode())
+                self.connection.execute(migration.sql.encode())
             else:
                 for statement in statements(migration):
-                    with watch(migration, statement):
-                        connection.execute(statement.sql.encode())
-            _record(connection, migration, started)
-    except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected) as error:
-        raise MigrationError(
-            f"Migration {migration.id} waited {TABLE_LOCK_SECONDS_MAX} s for a table that others use, or was in a"
-            " deadlock with them, and gave up so"
-            " that other requests do not queue behind it. Nothing of it was kept. Try again when the load is lower."
-        ) from error
-    except psycopg.Error as error:
-        raise MigrationError(f"Migration {migration.id} failed and left nothing behind: {_message(error)}.") from error
+                    with self.watch(migration, statement):
+                        self.connection.execute(statement.sql.encode())
+            _record(self.connection, migration, started)
+
+    def _apply_by_statement(self, migration: Migration, started: float) -> None:
+        todo = statements(migration)
+        done = 0
+        try:
+            for statement in todo:
+                with self.watch(migration, statement) if self.watch is not None else nullcontext():
+                    self._execute_repeatably(migration, statement)
+                done += 1
+                # The last one is told together with the migration.
+                if done < len(todo):
+                    self.report(f"{migration.id}: {done} of {len(todo)} statements, {done * 100 // len(todo)} %")
+            self._when_granted(migration, partial(_record, self.connection, migration, started), self.table_waits)
+        except NotGranted as error:
+            kept = f"{done} of its {len(todo)} statements were kept; it is repeated from its first."
+            raise _given_up(f"Migration {migration.id}", error, kept) from error
+        except psycopg.Error as error:
+            raise MigrationError(
+                f"Migration {migration.id} failed after {done} of {len(todo)} statements, which were kept:"
+                f" {_message(error)}. Remove the cause and run `gatehouse migrate` again; it repeats this migration"
+                " from its first statement."
+            ) from error
+
+    def _execute_repeatably(self, migration: Migration, statement: MigrationStatement) -> None:
+        """Execute a statement outside a transaction, whatever an interrupted run left of it.
+
+        PostgreSQL creates no index of a log by month concurrently. That of the log takes over those of its partitions,
+        and so reads no row.
+        """
+        creation = statement.index_creation
+        partitions = _partitions(self.connection, creation.table) if creation is not None else ()
+        if creation is None or not partitions:
+            self._execute_one(migration, statement)
+            return
+        for partition in partitions:
+            self._execute_one(migration, creation.of_partition(partition))
+        at_once = partial(self.connection.execute, creation.at_once.encode())
+        self._when_granted(migration, at_once, self.table_waits)
+
+    def _execute_one(self, migration: Migration, statement: MigrationStatement) -> None:
+        if (table := self._table_beside_use(statement)) is not None:
+            # In advance: given up in the middle, it leaves an invalid index, which cannot be dropped while others
+            # use the table.
+            wait_for_users(self.connection, table, what=migration.id, waits=self.concurrent_waits, report=self.report)
+        waits = self.concurrent_waits if statement.is_concurrent else self.table_waits
+        try:
+            self._when_granted(migration, partial(self._execute, statement), waits)
+        except NotGranted as error:
+            if statement.index is not None:
+                self._drop_unfinished(statement.index, error)
+            raise
+
+    def _execute(self, statement: MigrationStatement) -> None:
+        # Only an interrupted run can have left one: PostgreSQL keeps the runner's lock until a lost runner's last
+        # statement has ended, so no index of this name is being built now.
+        if statement.index is not None and _is_invalid(self.connection, statement.index):
+            _drop_index(self.connection, statement.index)
+        self.connection.execute(statement.sql.encode())
+
+    def _table_beside_use(self, statement: MigrationStatement) -> str | None:
+        """Return the table whose index a statement makes or drops while others use it; None for another statement."""
+        if statement.dropped_index is None:
+            return statement.table
+        row = self.connection.execute(
+            "SELECT indrelid::regclass::text FROM pg_index WHERE indexrelid = to_regclass(%s)",
+            (statement.dropped_index,),
+        ).fetchone()
+        return row[0] if row is not None else None
+
+    def _drop_unfinished(self, index: str, given_up: NotGranted) -> None:
+        """Drop what a statement without a transaction has left of an index."""
+        limit_waits(self.connection, seconds_max=self.table_waits.try_seconds)
+        try:
+            if _is_invalid(self.connection, index):
+                _drop_index(self.connection, index)
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected):
+            given_up.add_note(
+                f"The index {index} is left unfinished, which no query uses; the next `gatehouse migrate` drops it."
+            )
+
+    def _when_granted(self, migration: Migration, attempt: Callable[[], object], waits: LockWaits) -> None:
+        when_granted(self.connection, attempt, what=migration.id, waits=waits, report=self.report)
 
 
-def _apply_by_statement(
-    connection: RawConnection,
-    migration: Migration,
-    started: float,
-    report: Callable[[str], None],
-    watch: Watch | None,
-) -> None:
-    todo = statements(migration)
-    done = 0
-    try:
-        for statement in todo:
-            with watch(migration, statement) if watch is not None else nullcontext():
-                _execute_repeatably(connection, statement)
-            done += 1
-            # The last one is told together with the migration.
-            if done < len(todo):
-                report(f"{migration.id}: {done} of {len(todo)} statements, {done * 100 // len(todo)} %")
-        _record(connection, migration, started)
-    except psycopg.Error as error:
-        raise MigrationError(
-            f"Migration {migration.id} failed after {done} of {len(todo)} statements, which were kept:"
-            f" {_message(error)}. Remove the cause and run `gatehouse migrate` again; it repeats this migration from"
-            " its first statement."
-        ) from error
-
-
-def _execute_repeatably(connection: RawConnection, statement: MigrationStatement) -> None:
-    """Execute a statement outside a transaction, whatever an interrupted run left of it."""
-    _set_time_limits(
-        connection,
-        lock_wait_seconds_max=CONCURRENT_WAIT_SECONDS_MAX if statement.is_concurrent else TABLE_LOCK_SECONDS_MAX,
+def _given_up(what: str, error: NotGranted, kept: str) -> MigrationError:
+    """Return what to say when the time for a migration is over; the notes say what it could not clean up."""
+    tries = "1 try" if error.tries == 1 else f"{error.tries} tries"
+    notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
+    return MigrationError(
+        f"{what} did not get the tables that it needs within {error.waits.total_seconds:g} s, in {tries}. {kept}{notes}"
+        f" They are held by {error.looked}. {error.looked.advice}, or choose an hour with less load; then run"
+        " `gatehouse migrate` again, which goes on from here."
     )
-    # Only an interrupted run can have left one: PostgreSQL keeps the runner's lock until a lost runner's last
-    # statement has ended, so no index of this name is being built now.
-    if statement.index is not None and _is_invalid(connection, statement.index):
-        connection.execute(SQL("DROP INDEX CONCURRENTLY {}").format(Identifier(statement.index)))
-    connection.execute(statement.sql.encode())
+
+
+def _partitions(connection: RawConnection, log: str) -> tuple[str, ...]:
+    """List the partitions of a log by month, oldest first; none for another table."""
+    row = connection.execute("SELECT to_regclass('log_partitions') IS NOT NULL").fetchone()
+    if row != (True,):
+        return ()
+    names = connection.execute("SELECT name FROM log_partitions WHERE log = %s ORDER BY first_id NULLS FIRST", (log,))
+    return tuple(name for (name,) in names)
+
+
+def _drop_index(connection: RawConnection, index: str) -> None:
+    connection.execute(SQL("DROP INDEX CONCURRENTLY {}").format(Identifier(index)))
 
 
 def _is_invalid(connection: RawConnection, index: str) -> bool:

@@ -72,8 +72,8 @@ _NO_LOCK: Final = re.compile(
 # Their bodies change the table that the argument names (0059).
 _MADE_LOG: Final = re.compile(r"\bselect\s+(bound_log|begin_log_months)\s*\('(?P<table>[a-z_]+)'\)", re.IGNORECASE)
 _DATA: Final = re.compile(r"(insert|update|delete|with|select|call|create\s+temporary\s+table|do)\b")
-# Its body changes the rows of the table in batches (0062).
-_FILLED: Final = re.compile(r"\bcall\s+fill_organizations_of_(?P<table>[a-z_]+)\(\)")
+# Its body changes the rows of the table in batches (0062, 0087).
+_FILLED: Final = re.compile(r"\bcall\s+fill_(?:organizations|addresses)_of_(?P<table>[a-z_]+)\(\)")
 _FUNCTION: Final = re.compile(r"create\s+(or\s+replace\s+)?(function|procedure)\b")
 _TABLE: Final = re.compile(r"create\s+table\b")
 _ALTERED: Final = re.compile(rf"\balter\s+table\s+{_NAME}\s+(?P<actions>[^;]*)")
@@ -93,12 +93,14 @@ _SIMPLE: Final = (
     (re.compile(rf"\btruncate\s+(?:table\s+)?{_NAME}"), Lock.ACCESS_EXCLUSIVE),
     (re.compile(rf"\bdrop\s+trigger\s+(?:if\s+exists\s+)?\w+\s+on\s+{_NAME}"), Lock.ACCESS_EXCLUSIVE),
     (re.compile(rf"\bcreate\s+trigger\s.*?\son\s+{_NAME}", re.DOTALL), Lock.SHARE_ROW_EXCLUSIVE),
+    (re.compile(rf"\bvacuum\s+(?:\([a-z, ]+\)\s+)?{_NAME}"), Lock.SHARE_UPDATE_EXCLUSIVE),
     (re.compile(rf"\bcomment\s+on\s+(?:table|column)\s+{_NAME}"), Lock.SHARE_UPDATE_EXCLUSIVE),
 )
 _WRITTEN: Final = re.compile(
     rf"\b(?:insert\s+into|delete\s+from|update(?!\s+(?:set|of|on|or|cascade|skip)\b))\s+{_NAME}"
 )
 _READ: Final = re.compile(rf"\b(?:from|join|using)\s+{_NAME}")
+_ANALYZED: Final = re.compile(r"analyze\s+(?P<tables>[a-z_0-9,\s]+)")
 _COMMENT: Final = re.compile(r"--[^\n]*")
 _TEXT: Final = re.compile(r"'[^']*'")
 
@@ -141,11 +143,18 @@ def _found(sql: str) -> Iterator[Held]:
     yield from _of_indexes(sql)
     for match in _LOCKED.finditer(sql):
         yield Held(table=match["table"], lock=Lock[match["mode"].upper().replace(" ", "_")])
+    yield from _of_analyzed(sql)
     if _TABLE.match(sql):
         for match in _REFERRED.finditer(sql):
             yield Held(table=match["table"], lock=Lock.SHARE_ROW_EXCLUSIVE)
     if _DATA.match(sql):
         yield from _data(sql)
+
+
+def _of_analyzed(sql: str) -> Iterator[Held]:
+    if analyzed := _ANALYZED.match(sql):
+        for table in analyzed["tables"].split(","):
+            yield Held(table=table.strip(), lock=Lock.SHARE_UPDATE_EXCLUSIVE, work=Work.READ)
 
 
 def _of_indexes(sql: str) -> Iterator[Held]:

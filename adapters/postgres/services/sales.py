@@ -94,11 +94,12 @@ ADD_UP: Final = """
     WITH taken AS (
         UPDATE subscription_changes c
         SET    is_counted = true
-        FROM   (SELECT organization_id, id
-                FROM   subscription_changes
-                WHERE  NOT is_counted
-                LIMIT  %(limit)s) AS waiting
-        WHERE  c.organization_id = waiting.organization_id AND c.id = waiting.id AND NOT c.is_counted
+        -- By their places in the table: a join, or another condition on what waits, is planned by how many waited when
+        -- PostgreSQL counted rows, and then reads all that wait, for each of them. The lock keeps others away.
+        WHERE  c.ctid = ANY (ARRAY(SELECT ctid
+                                   FROM   subscription_changes
+                                   WHERE  NOT is_counted
+                                   LIMIT  %(limit)s))
         RETURNING c.organization_id, (c.at AT TIME ZONE 'UTC')::date AS day, c.service_id, c.plan_id, c.currency,
                   c.kind, c.live, c.late, c.cents),
     days AS (

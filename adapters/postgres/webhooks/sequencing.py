@@ -21,6 +21,8 @@ from core.webhooks.sequencing import WaitingEvent, WaitingEvents
 # Of how many organizations one transaction hands events on.
 ORGANIZATIONS_MAX: Final = 100
 _WAITS: Final = "position = 0 AND occurred_at > %(kept_since)s AND id >= %(first_id)s"
+# A scalar, because the planner takes a table for many rows until it is analyzed: it expects one value of a scalar.
+_BACKLOG_END: Final = "(SELECT backlog_before FROM event_sequencing)"
 
 
 def _first_waiting(comparison: LiteralString) -> LiteralString:
@@ -29,10 +31,10 @@ def _first_waiting(comparison: LiteralString) -> LiteralString:
     # one, of more events than a batch has.
     return f"""
         SELECT   *
-        FROM     (SELECT   id, type, occurred_at, occurred_at < s.backlog_before AS is_old
+        FROM     (SELECT   id, type, occurred_at, occurred_at < {_BACKLOG_END} AS is_old
                   FROM     events
                   WHERE    {_WAITS} AND organization_id = free.organization_id
-                  AND      occurred_at {comparison} s.backlog_before
+                  AND      occurred_at {comparison} {_BACKLOG_END}
                   ORDER BY occurred_at, id
                   LIMIT    1000) AS first
         ORDER BY occurred_at, id
@@ -77,7 +79,6 @@ WAITING: Final = f"""
     SELECT   queues.organization_id, free.is_new, share.events AS share, next.id, next.is_old,
              coalesce(subscribed.webhooks, 0) AS webhooks
     FROM     queues
-    CROSS JOIN event_sequencing s
     CROSS JOIN share
     LEFT     JOIN free ON free.organization_id = queues.organization_id
     LEFT     JOIN LATERAL (({_first_waiting(">=")}) UNION ALL ({_first_waiting("<")})) AS next ON true

@@ -15,7 +15,7 @@ from entrypoints.pages.declaring import platform_pages
 from entrypoints.pages.languages import marked
 from entrypoints.pages.rendering import Page
 from entrypoints.settings import Settings
-from entrypoints.shared.platform import checks
+from entrypoints.shared.platform import checks, late_work
 from entrypoints.shared.platform.findings import Finding, Verdict
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
@@ -35,6 +35,17 @@ SUBJECTS: Final = {
     "clock": marked("Clock"),
     "platform owner": marked("Platform owners"),
     "mail": marked("Mail"),
+    "mails waiting": marked("Mails that wait"),
+    "events": marked("Events"),
+    "webhooks": marked("Webhooks"),
+    "SIEM streams": marked("SIEM streams"),
+    "payments": marked("Payments"),
+    "jobs": marked("Jobs"),
+    "background work": marked("Background work"),
+    "audit seals": marked("Seals of audit logs"),
+    "sign-in counts": marked("Counts of sign-ins"),
+    "housekeeping": marked("Housekeeping"),
+    "logs": marked("Months of the logs"),
 }
 # The badge of each verdict: its kind and its text.
 VERDICTS: Final = {
@@ -62,7 +73,13 @@ async def show_system(call: Call) -> Page:
     """Show the state of the installation, and of the process that answers."""
     installation = call.installation
     before = installation.machine_clock()
-    standing, state = await opened_for_platform(call, system.read)
+    standing, state = await opened_for_platform(
+        call,
+        system.read,
+        installation.billing.mode,
+        installation.settings.kept_for,
+        installation.settings.logs_kept_for,
+    )
     now = installation.machine_clock()
     on_machine = await trio.to_thread.run_sync(partial(_of_machine, installation.settings), limiter=THREADS)
     findings = [
@@ -70,6 +87,8 @@ async def show_system(call: Call) -> Page:
         checks.migrations(newest=state.schema.newest, pending=state.schema.pending, ahead=state.schema.ahead),
         checks.clock(before, state.schema.database_time, now),
         *_of_people(installation.settings, state),
+        *late_work.findings(state.late, installation.settings),
+        *([] if (missing := late_work.log_months(state.late)) is None else [missing]),
     ]
     return console_page(
         call,

@@ -11,13 +11,14 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.audit.chain import STORE
+from adapters.postgres.audit.chain import ORGANIZATIONS_MAX, STORE, UNSEALED, WAITING
 from adapters.postgres.audit.siem import THROUGHPUT
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.platform import polling
 from adapters.postgres.privacy import personal_data
+from core.audit import chain
 from core.audit.audit_log import AuditLogFilter
-from core.audit.chain import SEALED_WITHIN
+from core.audit.chain import SEALED_WITHIN, LogPart
 from core.audit.search import EntrySearch
 from core.audit.siem import SiemOptions, SiemProvider
 from core.audit.siem_stream import LeasedStream, SiemTarget
@@ -29,7 +30,7 @@ from core.platform.log_months import Log
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock
 from tests.log_partitions import MONTHS, PARTITIONS, id_at, make_months, most_read, partitions_read, times
-from tests.plans import explained, explained_statements, tables_read_whole
+from tests.plans import blocks_read, explained, explained_statements, rows_read, tables_read_whole
 from tests.world.builder import Builder
 
 Transact = Callable[..., Any]
@@ -42,6 +43,12 @@ TARGET: Final = "0191d3c1-0000-7000-8000-000000000002"
 NOW: Final = MONTHS[-1] + timedelta(days=9)
 # Positions of entries in the eleventh month.
 AFTER: Final = 10 * PER_MONTH + 20
+
+THIS_WEEK: Final = LogPart(since_id=first_id_at(NOW - SEALED_WITHIN), end_id=LAST_ID)
+# Organizations with a backlog in each month, more than have their turns at once.
+WAITING_ORGANIZATIONS: Final = 2 * ORGANIZATIONS_MAX
+BACKLOG_PER_MONTH: Final = 2
+BATCH_ENTRIES: Final = 64
 
 
 class Years(NamedTuple):
@@ -124,7 +131,7 @@ def stream(years: Years) -> LeasedStream:
 
 
 def unsealed(uow: UnitOfWork, years: Years) -> object:
-    return uow.audit_chains.unsealed({years.acme: 5}, fresh_since=NOW, since_id=first_id_at(NOW - SEALED_WITHIN))
+    return uow.audit_chains.unsealed({years.acme: 5}, fresh_since=NOW, part=THIS_WEEK)
 
 
 def found(search: EntrySearch) -> Read:
@@ -149,7 +156,7 @@ READS: Final[dict[str, tuple[Read, int]]] = {
         4,
     ),
     "counting the next entries": (lambda uow, _: uow.audit_log.count_next(LAST_ID, 100), 2),
-    "whose turn it is to be sealed": (lambda uow, _: uow.audit_chains.take_turns(first_id_at(NOW - SEALED_WITHIN)), 2),
+    "whose turn it is to be sealed": (lambda uow, _: uow.audit_chains.take_turns(THIS_WEEK), 2),
     "the entries to seal": (unsealed, 2),
     "the end of the chain": (lambda uow, y: uow.audit_chains.end(y.acme), 0),
     "the chains of all": (lambda uow, _: uow.audit_chains.of_organizations(None), 0),
@@ -226,6 +233,90 @@ def test_sealing_changes_the_months_of_its_entries(years: Years, connection: Con
 
     assert partitions_read(plan, LOG) == {"audit_entries_2028_12"}
     assert connection.execute("SELECT id FROM audit_entries WHERE position = 9999").fetchall() == [(entry_id,)]
+
+
+@pytest.fixture
+def backlog(builder: Builder, connection: Connection, clock: SettableClock) -> int:
+    """Organizations whose entries of all months wait to be sealed; returns how many entries there are."""
+    clock.now = NOW
+    make_months(connection, LOG)
+    organizations = [builder.organization(f"org-{number}") for number in range(WAITING_ORGANIZATIONS)]
+    for number, organization_id in enumerate(organizations):
+        moments = times(BACKLOG_PER_MONTH)
+        connection.execute(
+            """
+            INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
+                                       created_at)
+            SELECT id, %s, 'plan.created', 'plan', 'x', true, '{}', created_at
+            FROM   unnest(%s::uuid[], %s::timestamptz[]) AS one (id, created_at)
+            """,
+            (organization_id, [id_at(moment, number + 1) for moment in moments], list(moments)),
+        )
+    connection.execute("VACUUM ANALYZE audit_entries")
+    return WAITING_ORGANIZATIONS * len(times(BACKLOG_PER_MONTH))
+
+
+def test_a_batch_of_a_backlog_in_all_months_reads_its_entries_and_no_more(
+    backlog: int, connection: Connection, transact: Transact
+) -> None:
+    parts = transact(chain.parts)
+    assert len(parts) == PARTITIONS
+    for part in parts[1:3]:
+        values: dict[str, Any] = {"since_id": part.since_id, "end_id": part.end_id}
+        waiting = explained(connection, WAITING, values | {"after": FIRST_ID, "organizations_max": ORGANIZATIONS_MAX})
+        organization_ids = transact(lambda uow, part=part: uow.audit_chains.take_turns(part))
+        unsealed = explained(
+            connection,
+            UNSEALED,
+            values
+            | {
+                "organization_ids": list(organization_ids),
+                "shares": [BATCH_ENTRIES // ORGANIZATIONS_MAX] * len(organization_ids),
+                "fresh_since": NOW,
+            },
+        )
+
+        assert len(organization_ids) == ORGANIZATIONS_MAX
+        # A few blocks for each organization, and for each entry its place in an index and its row.
+        assert blocks_read(waiting) <= 4 * ORGANIZATIONS_MAX
+        assert blocks_read(unsealed) <= 6 * ORGANIZATIONS_MAX + 6 * BATCH_ENTRIES
+        assert rows_read(unsealed, LOG.value) <= 3 * BATCH_ENTRIES
+
+
+def test_sealing_old_months_takes_no_turn_of_what_is_new(
+    backlog: int, connection: Connection, transact: Transact
+) -> None:
+    first_month = transact(chain.parts)[1]
+    new_ids = connection.execute("SELECT id FROM organizations ORDER BY id").fetchall()
+    for number, (organization_id,) in enumerate(new_ids):
+        connection.execute(
+            """
+            INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
+                                       created_at)
+            VALUES (%s, %s, 'plan.created', 'plan', 'x', true, '{}', %s)
+            """,
+            (id_at(NOW, 1_000 + number), organization_id, NOW),
+        )
+
+    took = list[UUID]()
+    for _ in range(WAITING_ORGANIZATIONS // ORGANIZATIONS_MAX):
+        took += transact(lambda uow: uow.audit_chains.take_turns(THIS_WEEK))
+        transact(lambda uow: uow.audit_chains.take_turns(first_month))
+
+    assert took == [organization_id for (organization_id,) in new_ids]
+
+
+def test_the_parts_of_the_log_have_each_entry_once(backlog: int, transact: Transact) -> None:
+    parts = transact(chain.parts)
+    assert [parts[0].since_id, *(part.end_id for part in parts)] == [*(part.since_id for part in parts), LAST_ID]
+    sealed = 0
+
+    for part in parts:
+        while done := transact(chain.seal_next, BATCH_ENTRIES, (), part):
+            sealed += done
+
+    assert sealed == backlog
+    assert transact(chain.seal_next, BATCH_ENTRIES) == 0
 
 
 def test_the_first_entry_that_a_siem_waits_for_is_found_by_its_seal(years: Years, connection: Connection) -> None:

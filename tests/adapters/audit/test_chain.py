@@ -16,7 +16,7 @@ from adapters.postgres.database import PostgresDatabase
 from core.audit import chain
 from core.audit.chain import FIRST_HASH, SealingBacklog, UnsealedLog
 from core.audit.verification import ChainBroken
-from core.ids import FIRST_ID, first_id_at
+from core.ids import FIRST_ID, LAST_ID, first_id_at
 from ports.unit_of_work import UnitOfWork
 from tests.audit_chains import BATCH_ENTRIES, add_entry, seal_all, verify
 from tests.clock import SettableClock
@@ -257,9 +257,10 @@ def test_nothing_reads_sealed_entries_to_find_unsealed_ones(
         add_entry(builder.connection, organization_id, clock)
     builder.connection.execute("VACUUM ANALYZE audit_entries, audit_seals")
 
-    found = explained(builder.connection, WAITING, {"after": FIRST_ID, "since_id": FIRST_ID, "organizations_max": 5})
+    everything = {"since_id": FIRST_ID, "end_id": LAST_ID}
+    found = explained(builder.connection, WAITING, everything | {"after": FIRST_ID, "organizations_max": 5})
     fresh_since = clock() - chain.FRESH
-    wanted = {"organization_ids": [acme, waiting], "shares": [10, 10], "fresh_since": fresh_since, "since_id": FIRST_ID}
+    wanted = everything | {"organization_ids": [acme, waiting], "shares": [10, 10], "fresh_since": fresh_since}
     unsealed = explained(builder.connection, UNSEALED, wanted)
     page = explained(builder.connection, PAGE, PAGE_AFTER_100 | {"organization_id": acme})
 
@@ -295,11 +296,11 @@ def test_two_transactions_cannot_give_one_position_twice(
         add_entry(builder.connection, acme, clock, number=number)
 
     def seal_one_of_two(uow: UnitOfWork) -> None:
-        [unsealed] = uow.audit_chains.unsealed({acme: 1}, fresh_since=clock(), since_id=FIRST_ID)
+        [unsealed] = uow.audit_chains.unsealed({acme: 1}, fresh_since=clock(), part=chain.EVERYTHING)
         uow.audit_chains.store(chain.appended(uow, unsealed))
 
     def seal_the_other_at_the_same_position(uow: UnitOfWork) -> None:
-        [unsealed] = uow.audit_chains.unsealed({acme: 1}, fresh_since=clock(), since_id=FIRST_ID)
+        [unsealed] = uow.audit_chains.unsealed({acme: 1}, fresh_since=clock(), part=chain.EVERYTHING)
         seen_before = replace(unsealed, end=replace(unsealed.end, sealed_through=0), last_position=0)
         uow.audit_chains.store(chain.appended(uow, seen_before))
 

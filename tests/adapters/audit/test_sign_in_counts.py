@@ -20,15 +20,18 @@ from adapters.postgres.audit import sign_in_log as log_sql
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.log_ids import kept_values
+from adapters.postgres.transaction import Tools
+from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.audit import sign_in_counts
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import SignInFilter, count_next, counting, forget_days, of_organization
 from core.audit.sign_in_log import NO_SERVICE, LoggedSignIn, find, find_active
 from core.ids import FIRST_ID, first_id_at, ids_of_days
 from core.positions import Position
+from core.sessions.origins import BACKGROUND
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock
-from tests.plans import explained, rows_read, tables_read_whole
+from tests.plans import explained, explained_statements, pages_read, rows_read, tables_read_whole
 from tests.world.builder import Builder
 
 BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -372,7 +375,21 @@ def test_days_are_not_forgotten_before_anything_is_counted(log: Log) -> None:
     assert log.transact(forget_days, 10) == 0
 
 
-def test_a_list_by_address_goes_on_where_it_stopped(log: Log) -> None:
+def test_a_list_reads_so_many_days_and_goes_on_before_them(log: Log) -> None:
+    for day in range(5):
+        log.write(event(day * DAY))
+    log.clock.now = BEGIN + timedelta(days=6)
+    count_all(log)
+
+    for organization_id in (log.organizations[0], None):
+        first = log.transact(find, organization_id, SignInFilter(), after=None, limit=5, days_max=2)
+        second = log.transact(find, organization_id, SignInFilter(), after=first.next, limit=5, days_max=2)
+
+        assert [one.created_at.day for one in (*first.found, *second.found)] == [5, 4, 3, 2]
+        assert (first.looked_back_to, second.looked_back_to) == (date(2026, 1, 4), date(2026, 1, 2))
+
+
+def test_a_list_by_address_is_found_whatever_lies_between(log: Log) -> None:
     for day in range(5):
         log.write(event(day * DAY))
     log.connection.execute("UPDATE login_events SET ip_address = '2001:db8::1' WHERE created_at = %s", (BEGIN,))
@@ -380,9 +397,101 @@ def test_a_list_by_address_goes_on_where_it_stopped(log: Log) -> None:
     count_all(log)
     asked = SignInFilter(address="2001:db8::1")
 
-    first = log.transact(find, log.organizations[0], asked, after=None, limit=5, days_max=2)
-    assert (first.found, first.total, first.looked_back_to) == ([], None, date(2026, 1, 4))
-    assert [one.ip_address for one in log.listed(0, asked)] == ["2001:db8::1"]
+    for organization in (0, None):
+        assert [one.ip_address for one in log.listed(organization, asked)] == ["2001:db8::1"]
+        assert [one.ip_address for one in log.listed(organization, replace(asked, since=BEGIN.date()))]
+        assert list(log.listed(organization, replace(asked, since=date(2026, 1, 2)))) == []
+    assert list(log.listed(1, asked)) == []
+
+
+def test_a_list_by_address_with_other_filters_goes_on_where_it_stopped(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.audit.sign_in_log.LOOKED_AT_MAX", 2)
+    log.write(event(0, reason="wrong_password"))
+    for day in range(1, 5):
+        log.write(event(day * DAY))
+    log.clock.now = BEGIN + timedelta(days=6)
+    asked = SignInFilter(address="192.0.2.1", reason="wrong_password")
+
+    for organization_id in (log.organizations[0], None):
+        first = log.transact(find, organization_id, asked, after=None, limit=5, days_max=2)
+        assert (first.found, first.total, first.looked_back_to) == ([], None, date(2026, 1, 4))
+    for organization in (0, None):
+        assert [one.reason for one in log.listed(organization, asked)] == ["wrong_password"]
+        assert len(list(log.listed(organization, SignInFilter(address="192.0.2.1", succeeded=True)))) == 4
+
+
+@pytest.mark.parametrize("are_many", [True, False])
+def test_active_users_who_are_not_counted_yet_are_added_in_either_way(log: Log, are_many: bool) -> None:
+    for minute, user in ((0, 0), (4 * DAY, 0), (8 * DAY, 1)):
+        log.write(event(minute, user=user))
+    log.clock.now = BEGIN + timedelta(days=9)
+    count_all(log)
+    if not are_many:
+        # So many others were active before that those who are not counted are looked up one by one.
+        for table in ("platform_active_user_changes (day", "active_user_changes (organization_id, day"):
+            organization = (log.organizations[0],) if "organization" in table else ()
+            log.connection.execute(
+                f"""
+                INSERT INTO {table}, users, week_change, month_change)
+                VALUES ({"%s, " * len(organization)} '2025-12-31', 100000, 0, 0)
+                """.encode(),
+                organization,
+            )
+    log.clock.now = BEGIN + timedelta(days=9, hours=20)
+    for minute, user in ((9 * DAY + 5, 1), (9 * DAY + 6, 0), (9 * DAY + 7, 1), (9 * DAY + 8, 2)):
+        log.write(event(minute, user=user))
+
+    for organization in (0, None):
+        active = {one.day.day: (one.users, one.week, one.month) for one in log.show(organization, 10).active}
+        assert (active[9], active[10]) == ((1, 2, 2), (3, 3, 3))
+
+
+def test_a_list_by_address_and_the_active_users_of_a_busy_hour_read_few_pages(log: Log, tools: Tools) -> None:
+    log.connection.execute(
+        """
+        WITH added AS (
+            INSERT INTO users (id, email, created_at, updated_at)
+            SELECT gen_random_uuid(), n || '@example.org', now(), now() FROM generate_series(1, 3000) AS n
+            RETURNING id, substring(email FROM '^[0-9]+')::integer AS n)
+        INSERT INTO login_events (id, user_id, organization_id, provider, success, ip_address, risk_score, risk_factors,
+                                  created_at)
+        SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '70008'
+                || lpad((n * 2 + turn)::text, 15, '0'))::uuid,
+               id, %s, 'password', true, '192.0.2.' || n %% 250, 0, '{}', at
+        FROM   added
+        CROSS  JOIN generate_series(0, 1) AS turn
+        -- Each signs in on the first two days, and again within a minute of the third.
+        CROSS  JOIN LATERAL (SELECT '2026-01-01T00:00:00Z'::timestamptz
+                                    + CASE turn WHEN 0 THEN n * interval '30 seconds'
+                                                ELSE interval '2 days' + n * interval '20 milliseconds' END)
+                    AS moments (at)
+        """,
+        (log.organizations[0],),
+    )
+    log.clock.now = BEGIN + timedelta(days=2)
+    while log.transact(count_next, 5_000):
+        pass
+    log.clock.now = BEGIN + timedelta(days=2, minutes=30)
+    log.connection.execute("VACUUM ANALYZE")
+
+    for organization_id in (log.organizations[0], None):
+        for address in ("192.0.2.7", "198.51.100.1"):
+            with explained_statements(log.connection) as plans, log.connection.transaction():
+                uow = PostgresUnitOfWork(log.connection, BACKGROUND, tools)
+                asked = SignInFilter(address=address)
+                page = find(uow, organization_id, asked, after=None, limit=20, days_max=2)
+            assert len(page.found) == (20 if address == "192.0.2.7" else 0)
+            assert sum(map(pages_read, plans)) <= 400, [pages_read(plan) for plan in plans]
+            assert sum(rows_read(plan, "login_events") for plan in plans) <= 60
+        with explained_statements(log.connection) as plans, log.connection.transaction():
+            uow = PostgresUnitOfWork(log.connection, BACKGROUND, tools)
+            analytics = of_organization(uow, organization_id, 30)
+        assert analytics.active[-1].users == 3000
+        [pages] = [pages_read(plan) for plan in plans if "WindowAgg" in str(plan)]
+        # At most a page for each active day, where PostgreSQL does not know yet that it is visible.
+        assert pages <= 3_000 + 700, pages
 
 
 def test_an_organization_is_told_of_its_own_people_alone(log: Log, builder: Builder) -> None:

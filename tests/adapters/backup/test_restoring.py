@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from adapters.postgres.backup import restoring
 from adapters.postgres.backup.files import new_backup
@@ -192,7 +193,10 @@ def test_a_foreign_history_of_migrations_leaves_the_database_as_it_was(
     assert contents(another_database_url) == before
 
 
-def test_a_server_that_is_connected_is_named(filled: str, empty_database_url: str, path: Path) -> None:
+def test_a_server_that_is_connected_is_named(
+    filled: str, empty_database_url: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restoring, "LEAVING_SECONDS_MAX", 0.1)
     backed_up(filled, path)
 
     with (
@@ -202,6 +206,80 @@ def test_a_server_that_is_connected_is_named(filled: str, empty_database_url: st
         restored(empty_database_url, path)
 
     assert contents(empty_database_url) == {}
+
+
+def test_a_session_that_is_just_ending_is_waited_for(filled: str, empty_database_url: str, path: Path) -> None:
+    backed_up(filled, path)
+    said: list[str] = []
+
+    with psycopg.connect(empty_database_url, application_name="gatehouse restore") as ending:
+
+        def end(line: str) -> None:
+            said.append(line)
+            ending.close()
+
+        restored(empty_database_url, path, report=end)
+
+    [line] = said
+    assert line.startswith("Gatehouse is still connected to this database (gatehouse restore). Waiting up to 3 s")
+    assert contents(empty_database_url) == contents(filled)
+
+
+def test_what_a_restore_takes_away_is_said_before_and_nothing_else_is_done_without_replace(
+    filled: str, connection: Connection, builder: Builder, path: Path, databases: Databases, clock: SettableClock
+) -> None:
+    databases.close_pool()
+    clock.now = NOW
+    builder.organization(slug="before")
+    backed_up(filled, path)
+    clock.now = NOW + timedelta(hours=2)
+    builder.user("first@example.com")
+    clock.now = NOW + timedelta(hours=3)
+    builder.member(builder.organization(slug="later"), builder.user("second@example.com"))
+    before = contents(filled)
+    said: list[str] = []
+
+    with pytest.raises(BackupError, match=r"is not empty\. .* --replace\. Nothing was changed"):
+        restored(filled, path, report=said.append)
+    unchanged = contents(filled) == before
+    refused, said = said, []
+    restored(filled, path, replace=True, report=said.append)
+    # That of the one before may take a moment to end.
+    said = [line for line in said if "still connected" not in line]
+
+    assert unchanged
+    assert said == refused
+    assert said[0] == (
+        "The backup is of 2026-11-23 02:15:00 UTC. A restore takes away everything that was made or changed in this"
+        " database since then. Made since then were:"
+    )
+    assert said[1:] == [
+        "  accounts: 2, the newest of 2026-11-23 05:15:00 UTC",
+        "  organizations: 1, the newest of 2026-11-23 05:15:00 UTC",
+        "  memberships: 1, the newest of 2026-11-23 05:15:00 UTC",
+        "  services: none",
+        "  sessions: none",
+        "  entries of audit logs: none",
+    ]
+    assert contents(filled)["users"][0] == 50
+
+
+def test_a_database_that_is_too_damaged_to_be_counted_is_replaced_all_the_same(
+    filled: str, another_database_url: str, path: Path
+) -> None:
+    backed_up(filled, path)
+    migrate(another_database_url)
+    execute(another_database_url, b"ALTER TABLE sessions RENAME TO damaged")
+    execute(
+        another_database_url,
+        b"CREATE VIEW sessions AS SELECT to_timestamp(1 / (version - version)) AS created_at FROM schema_migrations",
+    )
+    said: list[str] = []
+
+    restored(another_database_url, path, replace=True, report=said.append)
+
+    assert said[1:] == ["  what it has could not be counted: division by zero"]
+    assert contents(another_database_url) == contents(filled)
 
 
 def test_a_connection_that_holds_a_table_ends_the_restore_without_a_change(
@@ -260,6 +338,12 @@ def test_the_password_is_not_among_the_arguments_of_a_program() -> None:
     assert environment["PGPASSWORD"] == "secret-word"
     assert "secret-word" not in address
     assert "sslmode=require" in address
+
+
+def test_statements_of_a_program_are_not_compiled() -> None:
+    _, address = environment_and_address("postgresql://ann@db.example/id?options=-c%20work_mem%3D9MB")
+
+    assert conninfo_to_dict(address)["options"] == "-c work_mem=9MB -c jit=off"
 
 
 def test_programs_of_another_version_are_refused_by_name(tmp_path: Path) -> None:
@@ -347,5 +431,6 @@ def test_a_backup_that_is_in_the_database_is_not_said_to_be_refused_when_the_sta
     restored(another_database_url, path, replace=True, report=said.append)
 
     assert contents(another_database_url) == before
-    [line] = said
+    # Below what the restore takes away.
+    line = said[-1]
     assert line.startswith("The backup is in the database, but ANALYZE failed: too large. Run it again")

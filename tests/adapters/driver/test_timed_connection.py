@@ -39,10 +39,10 @@ def test_a_connection_has_our_time_limits_and_those_options_that_the_address_nam
     with closing(TimedConnection.open(url)) as connection:
         settings = [
             connection.execute("SELECT current_setting(%s)", (name,)).fetchone()
-            for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "work_mem")
+            for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "work_mem", "jit")
         ]
 
-    assert settings == [("5s",), ("3s",), ("10s",), ("9MB",)]
+    assert settings == [("5s",), ("3s",), ("10s",), ("9MB",), ("off",)]
 
 
 @pytest.mark.parametrize("name", ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"])
@@ -53,12 +53,23 @@ def test_a_connection_without_one_of_our_time_limits_is_refused_with_the_cause(
     options = " ".join(
         f"-c {kept}={value}" for kept, value in timed_connection.SESSION_SETTINGS.items() if kept != name
     )
-    monkeypatch.setattr(timed_connection, "_with_settings", lambda _: options)
+    monkeypatch.setattr(timed_connection, "with_settings", lambda *_: options)
 
     with pytest.raises(PoolerUnsuitable, match=rf"{name} is 0 instead of \d+s, because a connection pooler dropped"):
         TimedConnection.open(database_url)
 
     assert "see Poolers in ops/docs/database.md" in (problem_of(database_url, needs_session=False) or "")
+
+
+def test_a_connection_whose_statements_may_be_compiled_works(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As behind a pooler that drops the parameter, while the role has our time limits.
+    options = " ".join(f"-c {name}={value}" for name, value in timed_connection.SESSION_SETTINGS.items())
+    monkeypatch.setattr(timed_connection, "with_settings", lambda *_: f"{options} -c jit=on")
+
+    with closing(TimedConnection.open(database_url)) as connection:
+        assert connection.execute("SHOW jit").fetchone() == ("on",)
 
 
 def test_a_session_that_another_connection_has_used_is_refused(database_url: str) -> None:

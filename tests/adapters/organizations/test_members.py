@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.letter_groups import groups_in
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.organizations import people
 from adapters.postgres.organizations.members import PAGE_OF_ALL, PAGE_OF_ROLE
@@ -26,10 +28,10 @@ from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import Refusal
 from core.organizations import members, ownership, roles
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
-from core.positions import BEGIN
+from core.positions import BEGIN, Position
 from core.sessions.origins import BACKGROUND
 from tests.clock import SettableClock
-from tests.plans import explained, nodes_of, tables_read_whole
+from tests.plans import explained, explained_statements, nodes_of, pages_read, rows_read, tables_read_whole
 from tests.postgres import Databases
 from tests.world.builder import FREE_TIER, new_id
 
@@ -43,6 +45,9 @@ MEMBERS_OF_LARGE = 3000
 ADMINS_OF_LARGE = 11
 OTHERS = 200
 MEMBERS_OF_OTHERS = 100
+# How many members that a search finds are counted, and what showing a page of them reads.
+COUNTED = 1_001
+PAGES_OF_LIST = 450
 
 users = st.integers(0, USERS - 1)
 
@@ -328,18 +333,85 @@ def test_the_console_reads_a_page_of_many_members_by_indexes(
     values = organization | kept_values(datetime.now(UTC))
     values |= {"part": "", "role": "", "at": BEGIN.at, "id": BEGIN.id, "limit": 26}
 
-    found = values | {"part": ".org", "looked_at": people.LOOKED_AT, "counted_max": 10_001}
-    nothing = found | {"part": "nowhere"}
+    found = values | {"part": ".org", "groups": groups_in(".org"), "looked_at": people.LOOKED_AT, "counted_max": 10_001}
+    nothing = found | {"part": "nowhere", "groups": groups_in("nowhere")}
+    admins = found | {"role": ADMIN}
     plans = [
-        (explained(connection, people.PAGE, values), 26),
-        (explained(connection, people.NEAR_PAGE, found), 26),
-        (explained(connection, people.FAR_PAGE, nothing), 0),
-        (explained(connection, people.COUNT, nothing), 1),
+        (explained(connection, people.ALL.page_of_all, values), 26),
+        (explained(connection, people.ALL.near_page, found), 26),
+        (explained(connection, people.ALL.far_page, nothing), 0),
+        (explained(connection, people.ALL.count_far, nothing), 1),
+        (explained(connection, people.ALL.count_near, found), 1),
+        (explained(connection, people.ALL.probe, found), 1),
+        (explained(connection, people.OF_ROLE.near_page, admins), ADMINS_OF_LARGE),
+        (explained(connection, people.OF_ROLE.count_of_all, admins), 1),
     ]
 
     for plan, rows in plans:
         assert tables_read_whole(plan) & {"memberships", "users", "login_events"} == set()
         assert plan["Actual Rows"] == rows
+
+
+SEARCHES = [
+    # A part of one address, of none, of a few, of all, and others that have no group of letters.
+    *("2999@example", "nowhere", "zzz", "77@", "@example.org", ".org"),
+    *("99", "zz", "9", "@"),
+]
+
+
+@pytest.mark.parametrize("role", ["", ADMIN, OWNER])
+@pytest.mark.long
+def test_a_search_among_many_members_finds_what_reading_all_of_them_finds(
+    large: tuple[Connection, dict[str, object]], tools: Tools, role: str
+) -> None:
+    connection, organization = large
+    organization_id = organization["organization_id"]
+    assert isinstance(organization_id, UUID)
+    everyone = connection.execute(
+        """
+        SELECT   m.id, m.created_at, u.email
+        FROM     memberships m
+        JOIN     users u ON u.id = m.user_id
+        WHERE    m.organization_id = %s AND (%s = '' OR m.role = %s)
+        ORDER BY m.created_at, m.id
+        """,
+        (organization_id, role, role),
+    ).fetchall()
+
+    with connection.transaction():
+        uow = PostgresUnitOfWork(connection, BACKGROUND, tools)
+        for part in SEARCHES:
+            expected = [row for row in everyone if part in row[2]]
+            for counted_max in (7, 10_001):
+                counted = uow.people.count(organization_id, part=part, role=role, counted_max=counted_max)
+                assert counted == min(len(expected), counted_max), part
+            for begin in {0, len(expected) // 2, max(0, len(expected) - 5)}:
+                after = Position(at=expected[begin - 1][1], id=expected[begin - 1][0]) if begin else None
+                page = uow.people.page(organization_id, part=part, role=role, after=after, limit=26)
+                assert [one.id for one in page] == [row[0] for row in expected[begin : begin + 26]], part
+
+
+@pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
+@pytest.mark.long
+def test_a_search_among_many_members_reads_few_pages(
+    large: tuple[Connection, dict[str, object]], tools: Tools, mode: str
+) -> None:
+    connection, organization = large
+    organization_id = organization["organization_id"]
+    assert isinstance(organization_id, UUID)
+    connection.execute(f"SET plan_cache_mode = {mode}".encode())
+
+    # Each is an entry of an index or, where PostgreSQL does not know yet that it is visible, a page of the table.
+    looked_at_max = 2 * people.LOOKED_AT + people.PROBED + COUNTED
+    for part, role in product(("2999@example", "nowhere", "zzz", "@example.org"), ("", MEMBER)):
+        with explained_statements(connection) as plans, connection.transaction():
+            uow = PostgresUnitOfWork(connection, BACKGROUND, tools)
+            uow.people.page(organization_id, part=part, role=role, after=None, limit=26)
+            uow.people.count(organization_id, part=part, role=role, counted_max=COUNTED)
+
+        assert sum(map(pages_read, plans)) <= looked_at_max + PAGES_OF_LIST, (part, role)
+        # The accounts of the page alone.
+        assert sum(rows_read(plan, "users") for plan in plans) <= 26, (part, role)
 
 
 def membership_of(organization_id: UUID, user_id: UUID, role: str, at: datetime) -> Membership:

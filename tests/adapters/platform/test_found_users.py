@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.letter_groups import groups_in
 from adapters.postgres.platform.found_users import (
     BEGINNING,
     CONTAINING,
@@ -28,6 +29,7 @@ pytestmark = pytest.mark.long
 ROWS = 10_000
 VALUES = {
     "part": "ody1234@",
+    "groups": groups_in("ody1234@"),
     "end": "ody1234@\U0010ffff",
     "after_email": "",
     "before": datetime(9999, 1, 1, tzinfo=UTC),

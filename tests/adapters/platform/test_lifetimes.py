@@ -6,6 +6,7 @@ from adapters.postgres.driver.connection import Connection
 from core.platform.housekeeping import Leftover
 from core.platform.lifetimes import LIFETIMES, Counted, Expiring, Logged, OneRow, Owned
 from core.platform.retention import Retention
+from tests.postgres import Databases, connected
 
 # A deletion of the owner deletes the row: the columns of the key are never null, or the row could live without it.
 CASCADES = """
@@ -116,3 +117,21 @@ def test_every_leftover_and_every_retention_belongs_to_a_table() -> None:
         if isinstance(lifetime, Expiring | Logged):
             assert lifetime.leftover.value == table
     assert {leftover.retention for leftover in expiring} - {None} == set(Retention)
+
+
+def test_a_table_of_one_row_and_one_that_is_made_with_rows_have_statistics_from_the_first_moment_on(
+    databases: Databases,
+) -> None:
+    one_row = [table for table, lifetime in LIFETIMES.items() if isinstance(lifetime, OneRow)]
+    with databases.untouched() as url, connected(url) as connection:
+        never_analyzed = connection.execute(
+            """
+            SELECT relname::text
+            FROM   pg_class
+            WHERE  relnamespace = 'public'::regnamespace AND relkind = 'r' AND reltuples < 0
+            AND    (relname = ANY (%s::text[]) OR pg_relation_size(oid) > 0)
+            """,
+            (one_row,),
+        ).fetchall()
+
+    assert never_analyzed == [], "its migration has to say ANALYZE"

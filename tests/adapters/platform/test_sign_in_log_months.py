@@ -16,7 +16,7 @@ from adapters.postgres.sign_in import sign_ins as sql
 from core.audit import sign_in_counts, sign_in_log
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import SignInFilter
-from core.ids import FIRST_ID, first_id_since, ids_of_days
+from core.ids import FIRST_ID, SETTLES_AFTER, first_id_at, first_id_since, ids_of_days
 from core.organizations.organizations import OrganizationStatus
 from core.platform import housekeeping, log_months
 from core.platform.housekeeping import Leftover
@@ -27,13 +27,14 @@ from core.sign_in.sign_ins import Scope
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock
 from tests.log_partitions import partitions_read
-from tests.plans import explained, explained_statements
+from tests.plans import blocks_read, explained, explained_statements, nodes_of, rows_read, table_of
 from tests.world.builder import Builder
 
 NOW: Final = datetime(2029, 3, 20, 12, tzinfo=UTC)
 # The months before that one.
 MONTHS: Final = 26
 EACH: Final = 300
+COUNTED: Final = 20
 SIGN_INS: Final = """
     INSERT INTO login_events (id, user_id, organization_id, service_id, provider, success, reason, risk_score,
                               risk_factors, created_at)
@@ -138,6 +139,42 @@ def test_nothing_that_is_shown_changes_when_months_are_dropped(log: SignInLog) -
     assert dropped[:2] == ["login_events_2027_01", "login_events_2027_02"]
     assert log.partitions()[:2] == ["login_events_before", "login_events_2028_02"]
     assert len(dropped) == 13
+
+
+def test_counting_a_batch_is_planned_for_the_months_that_it_reads(log: SignInLog) -> None:
+    log.transact(sign_in_counts.count_next, EACH + 1)
+
+    with explained_statements(log.connection) as plans:
+        log.transact(sign_in_counts.count_next, COUNTED)
+
+    [counting] = [plan for plan in plans if plan.get("Relation Name") == "sign_in_counting" and "Plans" in plan]
+    planned = {
+        node["Relation Name"]
+        for node in nodes_of(counting)
+        if table_of(node.get("Relation Name", "")) == Log.LOGIN_EVENTS.value
+    }
+    assert planned <= {"login_events_2027_01", "login_events_2027_02", "login_events_2027_03"}
+    assert rows_read(counting, Log.LOGIN_EVENTS.value) == COUNTED
+    assert blocks_read(counting) <= 40 * COUNTED
+    # For each day of a user one reading of the days around it, in each of two scopes.
+    days = [node for node in nodes_of(counting) if node.get("Relation Name") == "active_days" and "Index Name" in node]
+    assert sum(node["Actual Loops"] for node in days) <= 2 * COUNTED
+
+
+def test_months_without_sign_ins_are_passed_over(log: SignInLog) -> None:
+    log.connection.execute(
+        "DELETE FROM login_events WHERE created_at BETWEEN '2027-03-01T00:00:00Z' AND '2028-11-01T00:00:00Z'"
+    )
+    [[left]] = log.connection.execute(
+        "SELECT count(*) FROM login_events WHERE id < %s", (first_id_at(NOW - SETTLES_AFTER),)
+    ).fetchall()
+
+    assert log.transact(sign_in_counts.count_next, 100_000) == left
+
+    assert log.transact(sign_in_counts.counting).until == NOW - SETTLES_AFTER
+    [[counted]] = log.connection.execute("SELECT sum(sign_ins)::bigint FROM platform_sign_in_counts").fetchall()
+    assert counted == left
+    assert log.transact(sign_in_counts.count_next, 100_000) == 0
 
 
 def test_a_month_is_dropped_when_all_of_it_is_counted(log: SignInLog) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.letter_groups import groups_in
 from adapters.postgres.platform.users import WITH_BEGINNING, WITH_ID, WITH_PART
 from tests.postgres import Databases
 
@@ -50,6 +51,7 @@ def test_a_prefix_and_an_id_are_found_by_an_index(crowd: Connection) -> None:
 def plan_of(connection: Connection, statement: str, part: str) -> str:
     values = {
         "part": part,
+        "groups": groups_in(part),
         "after": part + "\U0010ffff",
         "limit": 20,
         "organizations_max": 100,

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Iterator
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from psycopg.sql import SQL, Identifier
 
 from adapters.postgres.driver.connection import RawConnection
+from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.schema import migrations
-from adapters.postgres.schema.migrations import DatabaseUnreachable, Migration, MigrationError
-from tests.waiting import wait_until
+from adapters.postgres.schema.migrations import DatabaseUnreachable, LockWaits, Migration, MigrationError
+from tests.waiting import BUSY_MACHINE_SECONDS_MAX, wait_until
 
 SHELF = Migration(version=1, name="shelf", sql="CREATE TABLE shelf (id integer);")
 BOOKS = Migration(version=2, name="books", sql="CREATE TABLE books (id integer); INSERT INTO shelf VALUES (7);")
+
+# One table is free, and the other one may be in use.
+SEVERAL = Migration(
+    version=2, name="several", sql="CREATE TABLE books (id integer); ALTER TABLE shelf ADD COLUMN width integer;"
+)
+SHORT_WAITS = LockWaits(try_seconds=0.3, between_seconds=0.05, total_seconds=0.9)
 
 
 @pytest.fixture
@@ -249,19 +258,121 @@ def test_a_replica_waits_for_a_limited_time(
     assert tables(empty) == set()
 
 
-def test_a_migration_waits_for_a_locked_table_for_a_limited_time(
-    empty: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(migrations, "TABLE_LOCK_SECONDS_MAX", 0.05)
+def test_a_migration_waits_for_a_locked_table_for_a_limited_time(empty: RawConnection, empty_database_url: str) -> None:
     migrations.migrate(empty, ignore, [SHELF])
-    wider = Migration(version=2, name="wider", sql="ALTER TABLE shelf ADD COLUMN width integer;")
+    lines: list[str] = []
+
+    with psycopg.connect(empty_database_url, application_name="report.sh") as reader:
+        reader.execute("SELECT count(*) FROM shelf")
+        started = time.monotonic()
+        with pytest.raises(MigrationError) as given_up:
+            migrations.migrate(empty, lines.append, [SHELF, SEVERAL], table_waits=SHORT_WAITS)
+        seconds = time.monotonic() - started
+        pid = reader.info.backend_pid
+
+    text = str(given_up.value)
+    assert text.startswith("Migration 0002_several did not get the tables that it needs within 0.9 s, in ")
+    assert " tries. Nothing of it was kept. They are held by " in text
+    assert f" held by session {pid} (report.sh of {empty.info.user}, idle in transaction, its transaction open" in text
+    assert f"SELECT pg_terminate_backend({pid}), or choose an hour with less load; then run `gatehouse migrate`" in text
+    assert SHORT_WAITS.try_seconds < seconds < SHORT_WAITS.total_seconds + BUSY_MACHINE_SECONDS_MAX
+    # Nothing is left of the statements that got what they need.
+    assert tables(empty) == {"shelf", "schema_migrations"}
+    assert migrations.plan(empty, [SHELF, SEVERAL]).pending == (SEVERAL,)
+    assert migrations.migrate(empty, ignore, [SHELF, SEVERAL]) == [SEVERAL]
+
+
+def test_a_migration_tries_again_until_a_session_gives_its_table_back(
+    empty: RawConnection, empty_database_url: str
+) -> None:
+    migrations.migrate(empty, ignore, [SHELF])
+    lines: list[str] = []
+
+    with psycopg.connect(empty_database_url, application_name="report.sh") as reader:
+        reader.execute("SELECT count(*) FROM shelf")
+
+        def end_after_three_tries(line: str) -> None:
+            lines.append(line)
+            if ", try 3:" in line:
+                reader.rollback()
+
+        waits = LockWaits(try_seconds=0.3, between_seconds=0.05, total_seconds=60)
+        applied = migrations.migrate(empty, end_after_three_tries, [SHELF, SEVERAL], table_waits=waits)
+        pid = reader.info.backend_pid
+
+    assert applied == [SEVERAL]
+    assert migrations.is_current(empty, [SHELF, SEVERAL])
+    assert lines[0] == "Applying 0002_several, 1 of 1."
+    assert [line.partition(":")[0] for line in lines[1:4]] == [f"0002_several, try {number}" for number in (1, 2, 3)]
+    assert all("waited 0.3 s, and gave way" in line for line in lines[1:4])
+    assert all(f" held by session {pid} (report.sh of " in line for line in lines[1:4])
+    assert all(re.search(r"Trying again when that has ended, .* giving up in \d+ s\.$", line) for line in lines[1:4])
+    assert lines[4].startswith("Applied 0002_several in ")
+    assert lines[5:] == []
+
+
+def test_nothing_queues_behind_a_migration_that_waits_for_its_next_try(
+    empty: RawConnection, empty_database_url: str
+) -> None:
+    migrations.migrate(empty, ignore, [SHELF])
+    served: list[int] = []
+
+    with psycopg.connect(empty_database_url) as holder:
+        holder.execute("SELECT count(*) FROM shelf")
+
+        def use_the_table(line: str) -> None:
+            if ", try " in line:
+                with psycopg.connect(empty_database_url, options="-c lock_timeout=2s") as other:
+                    served.append(other.execute("SELECT count(*) FROM shelf").rowcount)
+                holder.rollback()
+
+        # The pause would be as long as the test may take: the end of the transaction ends it.
+        waits = LockWaits(try_seconds=0.3, between_seconds=600, total_seconds=900)
+        migrations.migrate(empty, use_the_table, [SHELF, SEVERAL], table_waits=waits)
+
+    assert served == [1]
+    assert migrations.is_current(empty, [SHELF, SEVERAL])
+
+
+def test_a_session_of_a_role_whose_transactions_are_hidden_is_named_by_what_may_be_known(
+    empty: RawConnection, empty_database_url: str
+) -> None:
+    migrations.migrate(empty, ignore, [SHELF])
+    superuser = make_conninfo(empty_database_url, user=SUPERUSER)
+
+    with psycopg.connect(superuser, application_name="dump.sh") as reader:
+        reader.execute("SELECT count(*) FROM shelf")
+        with pytest.raises(MigrationError, match=rf"by session {reader.info.backend_pid} \(dump\.sh of postgres\)\. "):
+            migrations.migrate(empty, ignore, [SHELF, SEVERAL], table_waits=SHORT_WAITS)
+
+
+def test_a_try_without_a_second_connection_says_why_it_names_no_session(
+    empty: RawConnection, empty_database_url: str
+) -> None:
+    migrations.migrate(empty, ignore, [SHELF])
+    name = empty.info.dbname
+    superuser = make_conninfo(empty_database_url, user=SUPERUSER)
+
+    with psycopg.connect(empty_database_url) as reader, psycopg.connect(superuser, autocommit=True) as administrator:
+        reader.execute("SELECT count(*) FROM shelf")
+        administrator.execute(SQL("ALTER DATABASE {} CONNECTION LIMIT 0").format(Identifier(name)))
+        with pytest.raises(MigrationError, match=r"held by no session that could be seen \(too many connections"):
+            migrations.migrate(empty, ignore, [SHELF, SEVERAL], table_waits=SHORT_WAITS)
+
+
+def test_the_record_of_migrations_is_tried_again_as_well(empty: RawConnection, empty_database_url: str) -> None:
+    migrations.migrate(empty, ignore, [SHELF])
+    empty.execute("ALTER TABLE schema_migrations DROP COLUMN compatible_from")
 
     with psycopg.connect(empty_database_url) as reader:
-        reader.execute("SELECT count(*) FROM shelf")
-        with pytest.raises(MigrationError, match=r"0002_wider waited 0\.05 s for a table that others use"):
-            migrations.migrate(empty, ignore, [SHELF, wider])
+        reader.execute("SELECT count(*) FROM schema_migrations")
 
-    assert migrations.migrate(empty, ignore, [SHELF, wider]) == [wider]
+        def end(line: str) -> None:
+            if line.startswith("The record of migrations, try 1: waited"):
+                reader.rollback()
+
+        waits = LockWaits(try_seconds=0.3, between_seconds=600, total_seconds=900)
+        assert migrations.migrate(empty, end, [SHELF, BOOKS], table_waits=waits) == [BOOKS]
 
 
 def test_a_migration_may_exceed_the_statement_timeout(empty: RawConnection) -> None:

@@ -13,6 +13,7 @@ from tests.world.builder import Builder
 RARE: Final = UUID("03000000-0000-7000-8000-000000000001")
 RARE_CHANGES: Final = 20
 COUNTED_MAX: Final = 101
+ADDED: Final = 20
 CHANGES: Final = """
     INSERT INTO subscription_changes (organization_id, service_id, plan_id, kind, live, late, cents, currency, at,
                                       is_counted)
@@ -54,6 +55,24 @@ def test_the_changes_of_a_service_are_read_in_their_index(
 
         assert "subscription_changes_by_service" in indexes_used(plan)
         assert rows_read(plan, "subscription_changes") == RARE_CHANGES
+
+
+def test_adding_changes_up_reads_no_others_that_wait(
+    builder: Builder, connection: Connection, raw_connection: RawConnection
+) -> None:
+    acme = builder.organization()
+    raw_connection.execute(CHANGES, {"organization": acme, "rare": RARE})
+    # As after an import: when PostgreSQL counted rows, none waited.
+    connection.execute("VACUUM ANALYZE subscription_changes")
+    connection.execute("UPDATE subscription_changes SET is_counted = false WHERE at < '2026-01-02T00:00:00Z'")
+
+    plan = explained(connection, sales.ADD_UP, {"limit": ADDED})
+
+    assert tables_read_whole(plan) == set()
+    assert rows_read(plan, "subscription_changes") <= 4 * ADDED
+    assert connection.execute("SELECT count(*) FROM subscription_changes WHERE NOT is_counted").fetchall() == [
+        (24 * 60 - 1 - ADDED,)
+    ]
 
 
 def test_counting_the_subscriptions_of_many_people_reads_no_more_of_them_than_it_counts(

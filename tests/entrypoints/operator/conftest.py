@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -17,6 +17,7 @@ from tests.application import actors, application, client, installation, key_pai
 from tests.audit_chains import ENTRIES, add_entry, seal_all
 from tests.clock import SettableClock
 from tests.entrypoints.operator.doctors import Doctor
+from tests.mail_server import PostOffice
 from tests.processes import MASTER_KEY, address
 from tests.world.builder import Builder
 from tests.world.fixtures import PLATFORM_OWNER, builder, world
@@ -48,8 +49,21 @@ async def team(world: World, acme: UUID) -> Team:
 
 
 @pytest.fixture
+def mail_server() -> Iterator[PostOffice]:
+    """A mail server."""
+    mail_server = PostOffice()
+    with mail_server.open():
+        yield mail_server
+
+
+@pytest.fixture
 def healthy_doctor(
-    database_url: str, connection: Connection, clock: SettableClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database_url: str,
+    connection: Connection,
+    clock: SettableClock,
+    mail_server: PostOffice,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Doctor:
     """A doctor of an installation as in production, which measures fast password hashing."""
     Builder(connection, clock).user(PLATFORM_OWNER, password_hash=None, is_platform_owner=True, has_mfa=True)
@@ -59,7 +73,7 @@ def healthy_doctor(
         Settings(
             base_url="https://id.example.com",
             name="Acme ID",
-            smtp_url=Secret("smtp://mail.example.com?from=id@example.com"),
+            smtp_url=Secret(f"smtp://127.0.0.1:{mail_server.port}?from=id@example.com"),
             database_url=Secret(address(database_url)),
             master_keys=Secret(MASTER_KEY),
             data_dir=tmp_path / "data",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -13,16 +14,19 @@ import pytest
 
 from adapters.crypto.vault import MasterKey, Vault, parse_master_keys
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.schema import migrations
 from adapters.postgres.schema.migration_files import newest_version
 from core.platform.backups import MANIFEST
 from core.secrets import Secret
 from tests.adapters.backup.databases import contents
-from tests.postgres import Databases
+from tests.postgres import Databases, connected
 from tests.processes import GATEHOUSE, MASTER_KEY, Commands, CommandsHere, Services, address, clean_environment
 from tests.waiting import wait_until
 from tests.world.builder import Builder, new_id
 
 OTHER_KEY = MasterKey.generate().encoded()
+# The last migration of version 0.1.0.
+OLD_SCHEMA = 25
 KEY_ID = Vault(parse_master_keys(Secret(MASTER_KEY))).current_id
 
 
@@ -30,6 +34,11 @@ KEY_ID = Vault(parse_master_keys(Secret(MASTER_KEY))).current_id
 def nobody_else(databases: Databases) -> None:
     """No test before this one has left a connection to the database, which a restore would refuse."""
     databases.close_pool()
+
+
+def seal_old_mail(url: str) -> None:
+    with connected(url) as connection:
+        seal_something(connection)
 
 
 def seal_something(connection: Connection) -> None:
@@ -115,10 +124,65 @@ def test_a_newer_schema_is_refused(
     )
     commands_here.run("backup", "backup.tar")
 
-    refused = commands_here.run("restore", "backup.tar", DATABASE_URL=address(empty_database_url))
+    for options in ((), ("--without-migrating",)):
+        refused = commands_here.run("restore", *options, "backup.tar", DATABASE_URL=address(empty_database_url))
 
-    assert refused.returncode == 1
-    assert f"its schema is {newer}, and this version of Gatehouse knows none after {newer - 1}" in refused.stderr
+        assert refused.returncode == 1
+        assert f"its schema is {newer}, and this version of Gatehouse knows none after {newer - 1}" in refused.stderr
+        assert re.search(r"\. Restore it with Gatehouse [0-9.]+ or newer\b", refused.stderr)
+    assert contents(empty_database_url) == {}
+
+
+def test_a_backup_of_an_older_schema_is_restored_for_the_version_that_had_it(
+    commands_here: CommandsHere, empty_database_url: str
+) -> None:
+    url = {"DATABASE_URL": address(empty_database_url)}
+    with migrations.connected(empty_database_url) as connection:
+        migrations.migrate(connection, lambda _line: None, migrations.known()[:OLD_SCHEMA])
+    seal_old_mail(empty_database_url)
+    before = contents(empty_database_url)
+
+    written = commands_here.run("backup", "old.tar", **url)
+    upgraded = commands_here.run("migrate", **url)
+    listed = commands_here.run("restore", "--without-migrating", "old.tar", **url)
+    restored = commands_here.run("restore", "--replace", "--without-migrating", "--end-sessions", "old.tar", **url)
+
+    assert (written.returncode, upgraded.returncode, listed.returncode, restored.returncode) == (0, 0, 1, 0)
+    assert f" with schema {OLD_SCHEMA}, PostgreSQL " in written.stdout
+    assert (
+        f"The schema {OLD_SCHEMA} is that of an earlier version. To go back to that version after an upgrade, restore"
+        " this file with `gatehouse restore --replace --without-migrating old.tar`.\n" in written.stdout
+    )
+    assert "\n  accounts: none\n" in listed.stdout
+    assert "Nothing was changed" in listed.stderr
+    assert restored.stdout.splitlines()[-1] == (
+        f"Restored with schema {OLD_SCHEMA}, and not migrated. Start the version of Gatehouse that had this schema,"
+        " which ops/docs/upgrading.md lists; this version starts after `gatehouse migrate`."
+    )
+    assert contents(empty_database_url) == before
+    with migrations.connected(empty_database_url) as connection:
+        assert len(migrations.plan(connection).applied) == OLD_SCHEMA
+    # And forward again.
+    assert commands_here.run("migrate", **url).returncode == 0
+    with migrations.connected(empty_database_url) as connection:
+        assert migrations.is_current(connection)
+
+
+def test_a_lost_master_key_is_given_up_in_an_older_schema_as_well(
+    commands_here: CommandsHere, empty_database_url: str
+) -> None:
+    url = {"DATABASE_URL": address(empty_database_url)}
+    with migrations.connected(empty_database_url) as connection:
+        migrations.migrate(connection, lambda _line: None, migrations.known()[:OLD_SCHEMA])
+    seal_old_mail(empty_database_url)
+    commands_here.run("backup", "old.tar", **url)
+
+    dropped = commands_here.run(
+        "restore", "--replace", "--without-migrating", "--without-master-key", "old.tar", **url, MASTER_KEYS=OTHER_KEY
+    )
+
+    assert (dropped.returncode, dropped.stderr) == (0, "")
+    assert "Dropped, because its master key is lost: 1 of mails.values_sealed." in dropped.stdout
 
 
 def test_what_is_no_backup_is_refused_in_one_line(commands_here: CommandsHere, tmp_path: Path) -> None:

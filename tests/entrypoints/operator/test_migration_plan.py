@@ -63,6 +63,7 @@ def test_a_plan_names_locks_rows_time_and_whether_the_previous_version_goes_on(u
         "",
         "The previous version works with the schema after every step. Leave its processes running, run"
         " `gatehouse migrate`, and then replace them one by one.",
+        "Back up first, with this version: `gatehouse backup FILE`. A restore of that is a way back.",
         "Pending migrations: 2. To apply them, run `gatehouse migrate`.",
     ]
 
@@ -71,7 +72,7 @@ def test_a_plan_says_when_the_previous_version_must_be_stopped(users: RawConnect
     lines, found = planned(users, f"-- gatehouse: compatible from 0001\n{WIDER}", "DROP INDEX users_by_age;")
 
     assert [step.goes_with_previous for step in found] == [True, False]
-    assert lines[-2] == (
+    assert lines[-3] == (
         "The previous version does not work with the schema after 0003_step_3. Stop its processes, run"
         " `gatehouse migrate`, and start this version."
     )
@@ -83,7 +84,7 @@ def test_a_plan_warns_of_a_lock_that_lasts(users: RawConnection) -> None:
 
     assert step.is_bound
     assert step.seconds > 0.5
-    assert lines[-3] == "0002_step_2 lets nothing read or write users for at most 0.7 s. Choose a quiet hour."
+    assert lines[-4] == "0002_step_2 lets nothing read or write users for at most 0.7 s. Choose a quiet hour."
 
 
 @pytest.mark.parametrize(("proof", "work"), [("age IS NOT NULL", Work.NONE), ("age > 0", Work.READ)])

@@ -1,0 +1,100 @@
+"""The doctor asks the servers that are set, all at once, and names those that hang, refuse or are away."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+
+from core.secrets import Secret
+from entrypoints.operator import dependency_checks
+from entrypoints.setting_kinds import Bind
+from tests.collector import collecting
+from tests.entrypoints.operator.doctors import Doctor
+from tests.mail_server import PostOffice
+from tests.name_server import NameServer
+from tests.payment_provider import KEY, running_provider
+
+LOOPBACK = "127.0.0.1"
+ASKED = {"mail", "payment provider", "name server", "traces", "codehost"}
+# For the other checks, on a busy machine.
+OTHERS_SECONDS_MAX = 4.0
+
+
+@contextmanager
+def hanging_server() -> Generator[int]:
+    """Listen, and never answer; yield the port."""
+    with socket.create_server((LOOPBACK, 0), backlog=50) as listener:
+        yield listener.getsockname()[1]
+
+
+def test_servers_that_hang_are_asked_at_once_and_named(healthy_doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dependency_checks, "ASKED_SECONDS_MAX", 2.0)
+    with hanging_server() as port:
+        began = time.monotonic()
+        findings = healthy_doctor.examine(
+            smtp_url=Secret(f"smtp://{LOOPBACK}:{port}?from=id@example.com"),
+            billing_secret_key=Secret("sk_live_1"),
+            billing_url=f"http://{LOOPBACK}:{port}",
+            dns_server=Bind(LOOPBACK, port),
+            codehost_client_id="gate",
+            codehost_client_secret=Secret("hush hush"),
+            codehost_token_url=f"http://{LOOPBACK}:{port}/token",
+            mail_to="ann@example.com",
+        )
+        took = time.monotonic() - began
+
+    assert healthy_doctor.status == 1
+    assert took < 2.0 + OTHERS_SECONDS_MAX
+    hanging = ASKED - {"traces"}
+    assert {subject for subject, finding in findings.items() if finding.verdict == "NOT OK"} == hanging
+    assert findings["mail"].what == (
+        "The mail server accepts the connection and does not answer. It hangs: 2 s have passed."
+    )
+    assert findings["payment provider"].what == f"{LOOPBACK}:{port} hangs: there was no answer within 2 s"
+    assert findings["codehost"].what == f"{LOOPBACK}:{port} hangs: there was no answer within 2 s"
+    assert findings["name server"].what == f"{LOOPBACK}:{port} does not answer"
+    assert all("ops/runbooks/" in findings[subject].advice for subject in hanging)
+
+
+def test_servers_that_answer_are_ok(healthy_doctor: Doctor) -> None:
+    names = NameServer()
+    with running_provider() as provider, names.open(), running_provider() as codehost, collecting() as collector:
+        findings = healthy_doctor.examine(
+            billing_secret_key=Secret(KEY.replace("test", "live")),
+            billing_url=provider.url,
+            dns_server=Bind(LOOPBACK, names.port),
+            traces_url=collector.url,
+            codehost_client_id="gate",
+            codehost_client_secret=Secret("hush hush"),
+            codehost_token_url=f"{codehost.url}/token",
+        )
+
+    assert healthy_doctor.status == 0
+    assert {findings[subject].verdict for subject in ASKED} == {"ok"}
+    # None of the requests has an effect.
+    assert [(request.method, request.path) for request in provider.requests] == [("GET", "/v1/subscriptions")]
+    assert [(request.method, request.path) for request in codehost.requests] == [("GET", "/token")]
+
+
+def test_servers_that_refuse_or_fail_are_not_ok(healthy_doctor: Doctor, mail_server: PostOffice) -> None:
+    mail_server.logins["gate"] = "other"
+    with running_provider() as provider:
+        provider.misbehave(503, times=2)
+        findings = healthy_doctor.examine(
+            smtp_url=Secret(f"smtp://gate:wrong@{LOOPBACK}:{mail_server.port}?from=id@example.com"),
+            billing_secret_key=Secret("sk_live_1"),
+            billing_url=provider.url,
+            codehost_client_id="gate",
+            codehost_client_secret=Secret("hush hush"),
+            codehost_token_url=f"{provider.url}/token",
+        )
+
+    assert findings["mail"].verdict == "NOT OK"
+    assert findings["payment provider"].what == "The provider answers with the status 503."
+    assert findings["codehost"].what == f"{provider.url}/token answers with the status 503"
+    assert "wrong" not in str(findings)
+    assert "hush" not in str(findings)
