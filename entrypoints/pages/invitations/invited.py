@@ -18,7 +18,7 @@ from core.organizations import bulk_jobs, roles
 from core.organizations.access import Capability, Operation
 from core.organizations.bulk_jobs import ROWS_MAX, JobKind, TooManyJobs, too_many_rows
 from core.organizations.memberships import MEMBER, OWNER
-from entrypoints.pages.console_pages import (
+from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     ConsoleListQuery,
     Program,
@@ -29,12 +29,12 @@ from entrypoints.pages.console_pages import (
     page_of,
     with_query,
 )
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.languages import marked
-from entrypoints.pages.organizations.jobs import page_of_jobs
-from entrypoints.pages.person_records import people_tabs
-from entrypoints.pages.refusals import problem_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.person_records import people_tabs
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.organizations.bulk_jobs import page_of_jobs
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -99,7 +99,7 @@ async def _page(
     offered = [(role.slug, role.slug) for role in await call.read(roles.list_all, org_slug) if role.slug != OWNER]
     return console_page(
         call,
-        "console_invited.html",
+        "invitations/invited.html",
         standing,
         program=Program(path=f"{api(org_slug)}/invitations", query={"status": query.status}),
         done=query.done,
@@ -182,7 +182,7 @@ async def _acceptance_page(call: Call, org_slug: str, invitation_id: UUID, *, re
     )
     return console_page(
         call,
-        "console_invitation_acceptance.html",
+        "invitations/invited_acceptance.html",
         standing,
         program=Program(path=f"{api(org_slug)}/invitations/{invitation_id}/accept", method="POST"),
         refusal=refusal,

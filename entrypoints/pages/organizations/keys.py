@@ -16,13 +16,13 @@ from core.organizations.keys import (
 )
 from core.sessions.shown_secrets import ToShow
 from core.wording import Wording
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes, chosen_capabilities
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.shown_secrets import leading_to, shown_once
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.organizations.access import CAPABILITIES, capability_boxes, chosen_capabilities
+from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -105,7 +105,7 @@ async def _page(
     address = f"{call.installation.settings.base_url}{api(org_slug)}{read}" if read is not None else ""
     return console_page(
         call,
-        "console_keys.html",
+        "organizations/keys.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/keys",
@@ -164,7 +164,7 @@ async def ask_to_delete_key(call: Call, org_slug: str, key_id: UUID) -> Page:
     standing, made = await opened(call, org_slug, Operation.KEYS_CHANGE, keys.show_with_maker, key_id)
     return console_page(
         call,
-        "console_key_deletion.html",
+        "organizations/keys_deletion.html",
         standing,
         program=Program(path=f"{api(org_slug)}/keys/{key_id}", method="DELETE"),
         one=made,

@@ -14,7 +14,8 @@ from core.organizations.members import AssignedRoleUnknown, MemberChanged, Membe
 from core.organizations.memberships import OWNER
 from core.organizations.people import MemberSource
 from core.positions import Position
-from entrypoints.pages.console_pages import (
+from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     ConsoleListQuery,
     Program,
@@ -25,12 +26,11 @@ from entrypoints.pages.console_pages import (
     page_of,
     with_query,
 )
-from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import marked
-from entrypoints.pages.person_records import people_tabs, record_values
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.person_records import people_tabs, record_values
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -91,7 +91,7 @@ async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
     kept = {"search": query.search, "role": query.role}
     return console_page(
         call,
-        "console_people.html",
+        "organizations/people.html",
         standing,
         program=Program(path=f"{api(org_slug)}/members", query={"role": query.role}),
         done=query.done,
@@ -139,7 +139,7 @@ async def _member(
     )
     return console_page(
         call,
-        "console_member.html",
+        "organizations/people_one.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/members/{user_id}", method="PATCH", body={"role": form.role if form else member.role}
@@ -183,7 +183,7 @@ async def _removal(
     )
     return console_page(
         call,
-        "console_member_removal.html",
+        "organizations/people_removal.html",
         standing,
         program=Program(path=f"{api(org_slug)}/members/{user_id}", method="POST"),
         refusal=refusal,

@@ -21,13 +21,13 @@ from core.organizations.roles import (
 )
 from core.organizations.standing import Standing
 from core.text import SLUG_CHARACTERS_MAX
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of, with_query
-from entrypoints.pages.console_sections import sections_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes, chosen_capabilities
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.sections import sections_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.organizations.access import CAPABILITIES, capability_boxes, chosen_capabilities
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -95,7 +95,7 @@ async def _page(
     page = f"{page_of(org_slug)}/roles"
     return console_page(
         call,
-        "console_roles.html",
+        "organizations/roles.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/roles",
@@ -161,7 +161,7 @@ async def _role(
     preview = replace(standing, role=role.slug, capabilities=implied_by(role.permissions))
     return console_page(
         call,
-        "console_role.html",
+        "organizations/roles_one.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/roles/{role_slug}",
@@ -220,7 +220,7 @@ async def _deletion(call: Call, org_slug: str, role_slug: str, *, refusal: Refus
     )
     return console_page(
         call,
-        "console_role_deletion.html",
+        "organizations/roles_deletion.html",
         standing,
         program=Program(path=f"{api(org_slug)}/roles/{role_slug}", method="DELETE"),
         refusal=refusal,

@@ -23,14 +23,14 @@ from core.organizations.setup_links import (
 from core.organizations.standing import Standing
 from core.services import suggestions
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import marked
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.setup import PARTS
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.shown_secrets import leading_to, shown_once
+from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -103,7 +103,7 @@ async def _page(
     url = f"{call.installation.settings.base_url}/app/setup/"
     return console_page(
         call,
-        "console_setup_links.html",
+        "organizations/setup_links.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/setup-links",
@@ -170,7 +170,7 @@ async def ask_to_revoke_setup_link(call: Call, org_slug: str, link_id: UUID) -> 
     page = f"{page_of(org_slug)}/setup-links"
     return console_page(
         call,
-        "console_setup_link_revocation.html",
+        "organizations/setup_links_revocation.html",
         standing,
         program=Program(path=f"{api(org_slug)}/setup-links/{link_id}", method="DELETE"),
         one=link,

@@ -10,8 +10,8 @@ from core.organizations.access import authorize_support
 from core.platform import mails, outbox
 from core.platform.mails import ListedMailState, MailUnknown, OutboxFilter, OutboxMail
 from core.platform.outbox import NOT_SENT
-from entrypoints.pages.choosing import attempted, each_once
-from entrypoints.pages.console_pages import (
+from entrypoints.pages.console.bulk_actions import attempted, each_once
+from entrypoints.pages.console.frame import (
     PLATFORM,
     ROWS_SHOWN,
     PagedQuery,
@@ -21,11 +21,11 @@ from entrypoints.pages.console_pages import (
     opened_for_platform,
     with_query,
 )
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.languages import marked
-from entrypoints.pages.platform.mail_words import KINDS, MEANINGS, STATES
-from entrypoints.pages.refusals import problem_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.pages.mail.mail import KINDS, MEANINGS, STATES
 from entrypoints.web.input.decoding import id_or_none
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -82,7 +82,7 @@ async def _page(
     )
     return console_page(
         call,
-        "platform_mail.html",
+        "platform/mails.html",
         standing,
         program=Program(path=API, query=query.kept),
         done=query.done,

@@ -21,8 +21,9 @@ from core.platform import organization_records, organizations
 from core.platform.organization_records import ListedOrganization, OrganizationFilter
 from core.platform.organizations import OrganizationChanged, OrganizationUnknown, SeenLimits
 from core.positions import Position
-from entrypoints.pages.console_pages import (
-    PLATFORM,
+from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.console.frame import (
+    PLATFORM_ORGANIZATIONS,
     ROWS_SHOWN,
     ConsoleListQuery,
     Program,
@@ -31,12 +32,11 @@ from entrypoints.pages.console_pages import (
     opened_for_platform,
     with_query,
 )
-from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import marked
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.web.input.decoding import id_or_none
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -45,9 +45,8 @@ from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()
 
-ORGANIZATIONS: Final = f"{PLATFORM}/organizations"
-ORGANIZATION: Final = f"{ORGANIZATIONS}/:organization_id"
-APPROVALS: Final = f"{ORGANIZATIONS}/approvals"
+ORGANIZATION: Final = f"{PLATFORM_ORGANIZATIONS}/:organization_id"
+APPROVALS: Final = f"{PLATFORM_ORGANIZATIONS}/approvals"
 API: Final = "/api/platform/organizations"
 STATUSES: Final = {
     OrganizationStatus.PENDING: ("warning", marked("Waits for approval")),
@@ -120,7 +119,7 @@ async def list_page(
     waiting = {one.id for one in found.found if one.status is OrganizationStatus.PENDING}
     return console_page(
         call,
-        "platform_organizations.html",
+        "platform/organizations.html",
         standing,
         program=Program(path=API, query={"status": query.status, "tier_id": query.tier}),
         done=query.done,
@@ -135,23 +134,23 @@ async def list_page(
         reason=reason,
         job_rows_max=ROWS_MAX,
         results=results,
-        page=ORGANIZATIONS,
+        page=PLATFORM_ORGANIZATIONS,
         action=with_query(APPROVALS, **query.kept, after=query.after),
-        choose_all=with_query(ORGANIZATIONS, **query.kept, after=query.after, choose="all"),
-        file=with_query(f"{ORGANIZATIONS}/organizations.csv", **query.kept),
-        first=with_query(ORGANIZATIONS, **query.kept) if query.after else "",
-        next=with_query(ORGANIZATIONS, **query.kept, after=found.next) if found.next is not None else "",
+        choose_all=with_query(PLATFORM_ORGANIZATIONS, **query.kept, after=query.after, choose="all"),
+        file=with_query(f"{PLATFORM_ORGANIZATIONS}/organizations.csv", **query.kept),
+        first=with_query(PLATFORM_ORGANIZATIONS, **query.kept) if query.after else "",
+        next=with_query(PLATFORM_ORGANIZATIONS, **query.kept, after=found.next) if found.next is not None else "",
     )
 
 
-@routes.get(ORGANIZATIONS)
+@routes.get(PLATFORM_ORGANIZATIONS)
 @platform_support_in_console
 async def show_all_organizations(call: Call, query: FleetQuery) -> Page:
     """Show the organizations of the platform, by a part of their name, slug or domain, by owner, status and tier."""
     return await list_page(call, query=query)
 
 
-@routes.get(f"{ORGANIZATIONS}/organizations.csv")
+@routes.get(f"{PLATFORM_ORGANIZATIONS}/organizations.csv")
 @platform_support_in_console
 async def download_organizations(call: Call, query: FleetQuery) -> CsvFile:
     """Download the organizations that a search finds, at most 100,000, for a spreadsheet."""
@@ -175,7 +174,7 @@ async def organization_page(
     decision = form if isinstance(form, DecisionForm) else DecisionForm(tier=str(found.tier.id))
     return console_page(
         call,
-        "platform_organization.html",
+        "platform/organizations_one.html",
         standing,
         program=_program(found.organization.status, organization_id),
         done=query.done if query is not None else "",
@@ -187,8 +186,8 @@ async def organization_page(
         limits=form if isinstance(form, LimitsForm) else _shown_limits(found),
         seen=_shown_limits(found),
         problems=problems_of(refusal),
-        page=f"{ORGANIZATIONS}/{organization_id}",
-        page_of_all=ORGANIZATIONS,
+        page=f"{PLATFORM_ORGANIZATIONS}/{organization_id}",
+        page_of_all=PLATFORM_ORGANIZATIONS,
     )
 
 
@@ -211,7 +210,7 @@ async def approve_organization(call: Call, organization_id: UUID, form: Decision
     await call.transact(
         organizations.approve, organization_id, tier_id=_tier_of(form.tier), seen_status=form.seen_status
     )
-    return after(f"{ORGANIZATIONS}/{organization_id}", "approved")
+    return after(f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "approved")
 
 
 @routes.post(f"{ORGANIZATION}/reject", refuses=(*_DECIDING, BadRequest))
@@ -220,7 +219,7 @@ async def approve_organization(call: Call, organization_id: UUID, form: Decision
 async def reject_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
     """Reject a pending organization; programs use `POST /api/platform/organizations/:id/reject`."""
     await call.transact(organizations.reject, organization_id, form.reason, seen_status=form.seen_status)
-    return after(f"{ORGANIZATIONS}/{organization_id}", "rejected")
+    return after(f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "rejected")
 
 
 @routes.post(f"{ORGANIZATION}/activate", refuses=_DECIDING)
@@ -229,7 +228,7 @@ async def reject_organization(call: Call, organization_id: UUID, form: DecisionF
 async def activate_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
     """Activate a suspended organization again; programs use `POST /api/platform/organizations/:id/activate`."""
     await call.transact(organizations.activate, organization_id, seen_status=form.seen_status)
-    return after(f"{ORGANIZATIONS}/{organization_id}", "activated")
+    return after(f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "activated")
 
 
 @routes.post(f"{ORGANIZATION}/tier-and-limits", refuses=(OrganizationUnknown, OrganizationChanged, TierUnknown))
@@ -255,7 +254,7 @@ async def change_tier_and_limits(call: Call, organization_id: UUID, form: Limits
             max_users=_limit_of(form.seen_max_users, "max_users"),
         ),
     )
-    return after(f"{ORGANIZATIONS}/{organization_id}", "limits-changed")
+    return after(f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "limits-changed")
 
 
 async def tier_choices(call: Call) -> list[tuple[str, str]]:

@@ -11,11 +11,11 @@ from core.limits import EMAIL_CHARACTERS_MAX
 from core.platform import owners, support
 from core.platform.owners import CannotDemoteYourself, NotAPlatformOwner
 from core.platform.support import NotPlatformSupport
-from entrypoints.pages.console_pages import PLATFORM, Program, after, console_page, opened_for_platform, with_query
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.refusals import problem_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.frame import PLATFORM, Program, after, console_page, opened_for_platform, with_query
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
@@ -69,7 +69,7 @@ async def _page(
     problem = problem_of(refusal)
     return console_page(
         call,
-        "platform_owners.html",
+        "platform/owners.html",
         standing,
         program=Program(path=f"{_API}/owners"),
         done=query.done,
@@ -117,7 +117,7 @@ async def _owner_demotion(
     standing, demotion = await opened_for_platform(call, owners.show_demotion, user_id)
     return console_page(
         call,
-        "platform_demotion.html",
+        "platform/owners_demotion.html",
         standing,
         program=Program(path=f"{_API}/owners/{user_id}", method="DELETE"),
         refusal=refusal,
@@ -154,7 +154,7 @@ async def _support_demotion(
     standing, person = await opened_for_platform(call, support.find, user_id)
     return console_page(
         call,
-        "platform_demotion.html",
+        "platform/owners_demotion.html",
         standing,
         program=Program(path=f"{_API}/support/{user_id}", method="DELETE"),
         refusal=refusal,

@@ -6,10 +6,10 @@ from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Refusal
 from core.platform import sessions
 from core.sessions.sessions import SessionsChanged
-from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
-from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.console.frame import Program, after, console_page, opened_for_platform
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.platform.users import API, USER, USERS
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.input.decoding import number_of
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -30,7 +30,7 @@ async def _page(call: Call, user_id: UUID, *, form: EndForm | None = None, refus
     standing, ending = await opened_for_platform(call, sessions.show_all, user_id)
     return console_page(
         call,
-        "platform_user_sessions.html",
+        "platform/sessions.html",
         standing,
         program=Program(path=f"{API}/{user_id}/sessions", method="DELETE"),
         refusal=refusal,

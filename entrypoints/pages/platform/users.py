@@ -16,7 +16,7 @@ from core.platform.found_users import position_of
 from core.platform.mails import NothingToVerify
 from core.platform.user_records import UserRecord
 from core.sign_in.sign_ins import SignIn, SignInOutcome
-from entrypoints.pages.console_pages import (
+from entrypoints.pages.console.frame import (
     PLATFORM,
     ROWS_SHOWN,
     Program,
@@ -25,12 +25,12 @@ from entrypoints.pages.console_pages import (
     opened_for_platform,
     with_query,
 )
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.platform.mail_words import KINDS, STATES
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.sign_in.reason_texts import RISKS
-from entrypoints.pages.sign_in_words import OUTCOMES
+from entrypoints.pages.console.sign_in_lists import OUTCOMES
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.pages.mail.mail import KINDS, STATES
+from entrypoints.pages.sign_in.reasons import RISKS
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
@@ -67,7 +67,7 @@ async def show_users(call: Call, query: UsersQuery) -> Page:
     )
     return console_page(
         call,
-        "platform_users.html",
+        "platform/users.html",
         standing,
         program=Program(path=f"{API}/search", query={"email": query.search or "ann@"}),
         done=query.done,
@@ -83,7 +83,7 @@ async def _user(call: Call, user_id: UUID, *, query: DoneQuery | None = None, re
     standing, record = await opened_for_platform(call, user_records.show, user_id)
     return console_page(
         call,
-        "platform_user.html",
+        "platform/users_one.html",
         standing,
         program=Program(path=f"{API}/{user_id}"),
         done=query.done if query is not None else "",

@@ -17,13 +17,13 @@ from core.platform.mails import NothingToVerify
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
 from core.sign_in.rules import Rule
-from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform, with_query
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.languages import marked
+from entrypoints.pages.console.frame import PLATFORM, Program, console_page, opened_for_platform, with_query
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.pages.platform.sign_in_questions import EXAMPLE, SLUG_TYPED_MAX, WAYS, way_of
+from entrypoints.pages.platform.sign_in_walks import SettingPlace, shown, tells_of
 from entrypoints.pages.platform.users import VerificationHeld
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.sign_in.walks import SettingPlace, shown, tells_of
-from entrypoints.pages.sign_in.why import EXAMPLE, SLUG_TYPED_MAX, WAYS, way_of
 from entrypoints.web.input.decoding import Query, id_or_none
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
@@ -119,7 +119,7 @@ async def _page(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None 
     user_id = query.question.user_id
     return console_page(
         call,
-        "platform_why.html",
+        "platform/why.html",
         standing,
         program=Program(
             path="/api/platform/why",

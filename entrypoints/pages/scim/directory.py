@@ -7,7 +7,8 @@ from core.organizations.access import Operation
 from core.positions import Position
 from core.scim import directory
 from core.scim.directory import ProvisionedMember
-from entrypoints.pages.console_pages import (
+from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     ConsoleListQuery,
     Program,
@@ -17,10 +18,9 @@ from entrypoints.pages.console_pages import (
     page_of,
     with_query,
 )
-from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
-from entrypoints.pages.declaring import console_pages
-from entrypoints.pages.person_records import people_tabs
-from entrypoints.pages.rendering import Page
+from entrypoints.pages.console.person_records import people_tabs
+from entrypoints.pages.frame.rendering import Page
+from entrypoints.pages.frame.routes import console_pages
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -48,7 +48,7 @@ async def show_directory(call: Call, org_slug: str, query: ConsoleListQuery) -> 
     members = shown.members
     return console_page(
         call,
-        "console_directory.html",
+        "scim/directory.html",
         standing,
         program=Program(path=f"{api(org_slug)}/scim-log"),
         query=query,

@@ -13,13 +13,13 @@ from core.services import api_keys
 from core.services.api_keys import ApiKeyUnknown, ListedApiKey, Permission, PermissionBeyondMaker, TooManyKeys
 from core.services.services import ServiceUnknown
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages.console_pages import ROWS_SHOWN, PagedQuery, Program, after, with_query
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.languages import marked
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
-from entrypoints.pages.shown_secrets import leading_to, shown_once
+from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after, with_query
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.answers import encode
 from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
@@ -119,7 +119,7 @@ async def _list(
     keys = page_of_service(org_slug, service_slug) + TAB
     return service_page(
         call,
-        "service_keys.html",
+        "services/api_keys.html",
         at,
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys"),
         done=query.done,
@@ -154,7 +154,7 @@ async def _new(
     form = form or NewKeyForm()
     return service_page(
         call,
-        "service_key_new.html",
+        "services/api_keys_new.html",
         at,
         program=Program(
             path=f"{api_of_service(org_slug, service_slug)}/api-keys",
@@ -208,7 +208,7 @@ async def _key(call: Call, org_slug: str, service_slug: str, key_id: UUID, *, sh
     secret = "" if shown_id is None else "".join(await shown_once(call, shown_id))
     return service_page(
         call,
-        "service_key.html",
+        "services/api_keys_one.html",
         at,
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys/{key_id}"),
         shown=shown,
@@ -252,7 +252,7 @@ async def ask_to_revoke_key(call: Call, org_slug: str, service_slug: str, api_ke
     )
     return service_page(
         call,
-        "service_key_revocation.html",
+        "services/api_keys_revocation.html",
         at,
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys/{api_key_id}", method="DELETE"),
         shown=shown,

@@ -14,7 +14,8 @@ from core.services import found_end_users
 from core.services.end_users import EndUserUnknown
 from core.services.found_end_users import EndUserState, ListedEndUser
 from core.sessions.sessions import SessionsChanged
-from entrypoints.pages.console_pages import (
+from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     ConsoleListQuery,
     Program,
@@ -25,12 +26,11 @@ from entrypoints.pages.console_pages import (
     page_of,
     with_query,
 )
-from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import marked
-from entrypoints.pages.person_records import people_tabs, record_values
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.person_records import people_tabs, record_values
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.web.input.decoding import number_of
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -85,7 +85,7 @@ async def show_end_users(call: Call, org_slug: str, query: FoundEndUsersQuery) -
     kept = {"search": query.search, "service": query.service}
     return console_page(
         call,
-        "console_end_users.html",
+        "services/end_users.html",
         standing,
         program=Program(path=f"{api(org_slug)}/users", query={"search": query.search}),
         query=query,
@@ -127,7 +127,7 @@ async def show_end_user(call: Call, org_slug: str, user_id: UUID, query: DoneQue
     )
     return console_page(
         call,
-        "console_end_user.html",
+        "services/end_users_one.html",
         standing,
         program=Program(path=f"{api(org_slug)}/users/{user_id}"),
         done=query.done,
@@ -142,7 +142,7 @@ async def _ending(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal 
     standing, ending = await opened(call, org_slug, Operation.END_USERS_CHANGE, found_end_users.show_ending, user_id)
     return console_page(
         call,
-        "console_sessions_ending.html",
+        "services/end_users_sessions.html",
         standing,
         program=Program(path=f"{api(org_slug)}/users/{user_id}/sessions", method="DELETE"),
         refusal=refusal,

@@ -13,11 +13,11 @@ from core.services import grants
 from core.services.grants import GrantChanged, GrantUnknown
 from core.services.services import ServiceUnknown
 from core.services.standing import ServiceStanding
-from entrypoints.pages.console_pages import ROWS_SHOWN, ConsoleListQuery, Program, after, opened, page_of, with_query
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.languages import marked
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.services.service_pages import api_of_service, page_of_service, service_page
+from entrypoints.pages.console.frame import ROWS_SHOWN, ConsoleListQuery, Program, after, opened, page_of, with_query
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.standing import api_of_service, page_of_service, service_page
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -74,7 +74,7 @@ async def _page(
     kept: dict[str, Any] = {"search": query.search}
     return service_page(
         call,
-        "service_grants.html",
+        "services/grants.html",
         ServiceStanding(reader=reader, service=found.service, granted=frozenset()),
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/grants"),
         done=query.done,
@@ -115,7 +115,7 @@ async def _access(
     relation = found.relation.value if found.relation is not None else ""
     return service_page(
         call,
-        "service_grant.html",
+        "services/grants_one.html",
         ServiceStanding(reader=reader, service=found.service, granted=frozenset()),
         program=Program(
             path=f"{api_of_service(org_slug, service_slug)}/grants/{user_id}",

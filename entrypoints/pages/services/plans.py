@@ -23,14 +23,14 @@ from core.services.plans import (
     TooManyPlans,
 )
 from core.services.services import ServiceUnknown
-from entrypoints.pages.console_pages import ROWS_SHOWN, PagedQuery, Program, after, with_query
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import language_of
-from entrypoints.pages.prices import amount_of, price, smallest_of
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after, with_query
+from entrypoints.pages.console.prices import amount_of, price, smallest_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import language_of
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
 from entrypoints.web.serving.answers import encode
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -92,7 +92,7 @@ async def _list(
     page = page_of_service(org_slug, service_slug) + TAB
     return service_page(
         call,
-        "service_plans.html",
+        "services/plans.html",
         at,
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/plans"),
         done=query.done,
@@ -122,7 +122,7 @@ async def _new(
     form = form or PlanForm()
     return service_page(
         call,
-        "service_plan_new.html",
+        "services/plans_new.html",
         at,
         program=Program(
             path=f"{api_of_service(org_slug, service_slug)}/plans",
@@ -169,7 +169,7 @@ async def _plan(
     page = page_of_service(org_slug, service_slug)
     return service_page(
         call,
-        "service_plan.html",
+        "services/plans_one.html",
         at,
         program=Program(
             path=f"{api_of_service(org_slug, service_slug)}/plans/{plan_id}",
@@ -215,7 +215,7 @@ async def _deletion(
     at, shown = await opened_service(call, org_slug, service_slug, Operation.PLANS_CHANGE, plans.show_end, plan_id)
     return service_page(
         call,
-        "service_plan_deletion.html",
+        "services/plans_deletion.html",
         at,
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/plans/{plan_id}", method="DELETE"),
         refusal=refusal,

@@ -8,11 +8,11 @@ from core.services import redirect_changes
 from core.services.management import ServiceChanged
 from core.services.redirect_changes import NoRefusedRedirect, RedirectUriGone
 from core.services.services import ServiceUnknown
-from entrypoints.pages.console_pages import Program, after
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.frame import Program, after
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.connecting import connect_page
-from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -56,7 +56,7 @@ async def _refused_page(call: Call, org_slug: str, service_slug: str, *, refusal
     wanted = [*at.service.redirect_uris, refused.redirect_uri]
     return service_page(
         call,
-        "console_service_refused_redirect.html",
+        "services/redirect_uris.html",
         at,
         program=Program(path=api_of_service(org_slug, service_slug), method="PATCH", body={"redirect_uris": wanted}),
         refusal=refusal,

@@ -16,8 +16,9 @@ from core.webhooks import deliveries, delivery_log, webhooks
 from core.webhooks.deliveries import REDELIVERED_MAX, DeliveryChanged, DeliveryUnknown
 from core.webhooks.delivery_log import AskedDeliveries, DeliveryState, ListedDelivery
 from core.webhooks.webhooks import WebhookUnknown
-from entrypoints.pages.choosing import attempted, each_once
-from entrypoints.pages.console_pages import (
+from entrypoints.pages.console.bulk_actions import attempted, each_once
+from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     PagedQuery,
     Program,
@@ -27,13 +28,12 @@ from entrypoints.pages.console_pages import (
     opened,
     with_query,
 )
-from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery, moment_seen
-from entrypoints.pages.languages import marked
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.webhooks.event_words import CHOICES, EVENTS
+from entrypoints.pages.events.events import CHOICES, EVENTS
+from entrypoints.pages.frame.forms import DoneQuery, moment_seen
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.webhooks.webhooks import WEBHOOK, page_of_webhook, tabs_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -145,7 +145,7 @@ async def _list(
     delivered = {"delivered": "true", "failed": "false"}.get(query.state, "")
     return console_page(
         call,
-        "console_deliveries.html",
+        "webhooks/deliveries.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/webhooks/{webhook_id}/deliveries",
@@ -236,7 +236,7 @@ async def _failed(
     )
     return console_page(
         call,
-        "console_deliveries_failed.html",
+        "webhooks/deliveries_failed.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/webhooks/{webhook_id}/redeliver-failed",
@@ -285,7 +285,7 @@ async def _delivery(
     page = page_of_webhook(org_slug, webhook_id)
     return console_page(
         call,
-        "console_delivery.html",
+        "webhooks/deliveries_one.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", method="POST"

@@ -13,15 +13,15 @@ from core.sessions.shown_secrets import ToShow
 from core.webhooks import deliveries, delivery_log, health, webhooks
 from core.webhooks.health import HourOfDeliveries
 from core.webhooks.webhooks import WebhookChanged, WebhookChanges, WebhookNameTaken, WebhookUnknown
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of, with_query
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery, moment_seen
-from entrypoints.pages.languages import language_of, marked
-from entrypoints.pages.plots import Plot, Point, bars
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.shown_secrets import leading_to, shown_once
-from entrypoints.pages.webhooks.event_words import CHOICES, EVENTS, GROUPS
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.plots import Plot, Point, bars
+from entrypoints.pages.events.events import CHOICES, EVENTS, GROUPS
+from entrypoints.pages.frame.forms import DoneQuery, moment_seen
+from entrypoints.pages.frame.languages import language_of, marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.pages.webhooks.receiver_code import RECEIVER
 from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
@@ -79,7 +79,7 @@ async def show_webhooks(call: Call, org_slug: str, query: DoneQuery) -> Page:
     standing, found = await opened(call, org_slug, Operation.WEBHOOKS_READ, health.list_all)
     return console_page(
         call,
-        "console_webhooks.html",
+        "webhooks/webhooks.html",
         standing,
         program=Program(path=f"{api(org_slug)}/webhooks"),
         done=query.done,
@@ -94,7 +94,7 @@ async def _new(call: Call, org_slug: str, *, form: WebhookForm | None = None, re
     standing, _ = await opened(call, org_slug, Operation.WEBHOOK_CONFIGURE, webhooks.list_all)
     return console_page(
         call,
-        "console_webhook_new.html",
+        "webhooks/webhooks_new.html",
         standing,
         program=Program(path=f"{api(org_slug)}/webhooks", method="POST", body=_EXAMPLE),
         refusal=refusal,
@@ -139,7 +139,7 @@ async def show_new_webhook_secret(call: Call, org_slug: str, webhook_id: UUID, s
     secret = "".join(await shown_once(call, shown_id))
     return console_page(
         call,
-        "console_webhook_secret.html",
+        "webhooks/webhooks_secret.html",
         standing,
         program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}/rotate-secret", method="POST"),
         webhook=shown.webhook,
@@ -163,7 +163,7 @@ async def _webhook(
     page = page_of_webhook(org_slug, webhook_id)
     return console_page(
         call,
-        "console_webhook.html",
+        "webhooks/webhooks_one.html",
         standing,
         program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}"),
         done=query.done if query is not None else "",
@@ -215,7 +215,7 @@ async def _settings(
     typed = form or WebhookForm(name=webhook.name, url=webhook.url, events=webhook.events)
     return console_page(
         call,
-        "console_webhook_settings.html",
+        "webhooks/webhooks_settings.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/webhooks/{webhook_id}",
@@ -289,7 +289,7 @@ async def _deletion(call: Call, org_slug: str, webhook_id: UUID, *, refusal: Ref
     )
     return console_page(
         call,
-        "console_webhook_deletion.html",
+        "webhooks/webhooks_deletion.html",
         standing,
         program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}", method="DELETE"),
         refusal=refusal,

@@ -19,13 +19,13 @@ from core.organizations.settings.domain import (
     DomainVerifiedElsewhere,
 )
 from core.organizations.setup_links import Part, SetupLinkDead
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, setup_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
 from entrypoints.pages.organizations.setup import DOMAIN as SETUP_DOMAIN
 from entrypoints.pages.organizations.setup import LIMITS, SetupForm, part_page, protected_cookie, setup_cookie
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
@@ -80,7 +80,7 @@ async def _page(
     values = _values(call, claim, form.domain if isinstance(form, DomainForm) else "")
     return console_page(
         call,
-        "console_domain.html",
+        "organizations/settings/domain.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/domain", method="PUT", body={"domain": values["typed"] or "id.example.com"}
@@ -135,7 +135,7 @@ async def ask_to_give_domain_up(call: Call, org_slug: str) -> Page:
     standing, ends = await opened(call, org_slug, Operation.DOMAIN_CHANGE, domain.show_ends)
     return console_page(
         call,
-        "console_domain_deletion.html",
+        "organizations/settings/domain_deletion.html",
         standing,
         program=Program(path=f"{api(org_slug)}/domain", method="DELETE"),
         ends=ends,
@@ -164,7 +164,7 @@ async def _setup_page(
     claim = await call.read(domain.find_by_link, setup_cookie(call))
     return await part_page(
         call,
-        "setup_domain.html",
+        "organizations/settings/domain_setup.html",
         setup,
         status=400 if refusal is not None or failure else 200,
         **_values(call, claim, form.domain if form is not None else ""),
@@ -213,7 +213,7 @@ async def verify_domain(call: Call, form: SetupForm) -> PageOrRedirect:
 async def ask_to_delete_domain(call: Call) -> Page:
     """Show what ends with the domain, and ask whether it is to be given up."""
     ends = await call.read(domain.show_ends_by_link, setup_cookie(call))
-    return await part_page(call, "setup_domain_deletion.html", ends.setup, ends=ends)
+    return await part_page(call, "organizations/settings/domain_setup_deletion.html", ends.setup, ends=ends)
 
 
 @setup_routes.post(

@@ -7,10 +7,10 @@ from core.errors import BadRequest, Conflict, Forbidden, Refusal
 from core.organizations.access import Operation
 from core.sign_in.upstream import configuring, connections, deletion
 from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.sign_in.upstream.connection_values import seen_at
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.sign_in.upstream.connection_wishes import seen_at
 from entrypoints.pages.sign_in.upstream.connections import CONNECTION, SeenForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -33,7 +33,7 @@ async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refu
     connection = found.state.connection
     return console_page(
         call,
-        "console_connection_enabling.html",
+        "sign_in/upstream/enabling.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/upstream-providers/{connection_id}",

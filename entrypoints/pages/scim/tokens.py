@@ -1,0 +1,243 @@
+"""The pages of provisioning by SCIM: tokens of the directory, the steps at its console, and the log of its calls."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import msgspec
+
+from core.errors import BadRequest, Refusal
+from core.organizations.access import Operation, authorize
+from core.positions import Position
+from core.scim import log, tokens
+from core.scim.log import AskedCalls, ProvisioningLogEntry
+from core.scim.setup import TOKEN_NAME
+from core.scim.tokens import ScimTokenUnknown, TooManyTokens
+from core.sessions.shown_secrets import ToShow
+from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.console.frame import (
+    ROWS_SHOWN,
+    PagedQuery,
+    Program,
+    after,
+    api,
+    console_page,
+    opened,
+    page_of,
+    with_query,
+)
+from entrypoints.pages.console.setup_steps import kind_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.scim import directory_kinds
+from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+PROVISIONING: Final = "/app/organizations/:org_slug/provisioning"
+LIFETIMES: Final = (
+    ("", marked("Never")),
+    ("90", marked("In 90 days")),
+    ("365", marked("In one year")),
+)
+_COLUMNS: Final = ("time", "token", "method", "path", "user_name", "status", "scim_type", "detail")
+
+
+class ProvisioningQuery(DoneQuery, kw_only=True):
+    """Which directory is connected, what was just done, and what was typed before its sender signed in again."""
+
+    provider: Annotated[str, msgspec.Meta(description="The kind of directory whose steps are shown.")] = ""
+    name: Annotated[str, msgspec.Meta(description="The name of a new token.", max_length=100)] = ""
+    days: Annotated[str, msgspec.Meta(description="After how many days a new token ends.", max_length=10)] = ""
+
+
+class CallsQuery(PagedQuery, kw_only=True):
+    """Which calls of the directory to show."""
+
+    state: Annotated[str, msgspec.Meta(description="`failed` shows only what was refused.", max_length=50)] = ""
+    since: Annotated[str, msgspec.Meta(description="The first day or time, in UTC.", max_length=40)] = ""
+    until: Annotated[str, msgspec.Meta(description="The time before which it ends, in UTC.", max_length=40)] = ""
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The filters, as the fields of an address."""
+        return {"state": self.state, "since": self.since, "until": self.until}
+
+    @property
+    def asked(self) -> AskedCalls:
+        """The filters."""
+        return AskedCalls(only_failed=self.state == "failed", since=self.since, until=self.until)
+
+
+class ScimTokenForm(ProtectedForm, kw_only=True):
+    """A new token, in how many days it ends, and the kind of directory whose steps go on."""
+
+    name: str = ""
+    days: str = ""
+    provider: str = ""
+
+
+async def _page(
+    call: Call,
+    org_slug: str,
+    *,
+    query: ProvisioningQuery | None = None,
+    form: ScimTokenForm | None = None,
+    shown_id: UUID | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    standing, known = await opened(call, org_slug, Operation.SCIM_TOKENS_READ, tokens.list_all)
+    query = query or ProvisioningQuery()
+    typed = form or ScimTokenForm(name=query.name, days=query.days, provider=query.provider)
+    token = "" if shown_id is None else "".join(await shown_once(call, shown_id))
+    url = f"{call.installation.settings.base_url}/scim/v2"
+    used = [one.last_used_at for one in known if one.last_used_at is not None]
+    return console_page(
+        call,
+        "scim/tokens.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/scim-tokens", method="POST", body={"name": "Okta"}),
+        done=query.done,
+        refusal=refusal,
+        problems=problems_of(refusal),
+        tokens=known,
+        own_name=TOKEN_NAME,
+        at=call.installation.clock(),
+        last_called_at=max(used, default=None),
+        token=token,
+        was_shown=shown_id is not None and not token,
+        typed=typed,
+        lifetimes=LIFETIMES,
+        lacks_creation=standing.lacks(Operation.SCIM_TOKEN_CREATE),
+        kinds=directory_kinds.KINDS,
+        kind=kind_of(directory_kinds.KINDS, typed.provider),
+        copies=copies_of(url),
+        page=f"{page_of(org_slug)}/provisioning",
+        directory=f"{page_of(org_slug)}/people/directory",
+    )
+
+
+def copies_of(url: str) -> dict[str, tuple[str, str]]:
+    """Return what is copied into the console of a directory, each with its label; `url` is the base URL of SCIM."""
+    return {
+        "scim_url": (marked("Address (base URL)"), url),
+        "entra_url": (marked("Address (base URL)"), f"{url}?aadOptscim062020"),
+        "identifier": (marked("Unique identifier"), "userName"),
+    }
+
+
+@routes.get(PROVISIONING)
+@in_console(Operation.SCIM_TOKENS_READ)
+async def show_provisioning(call: Call, org_slug: str, query: ProvisioningQuery) -> Page:
+    """Show the tokens of the directory, when it called last, and how it is connected; of one kind, its steps."""
+    return await _page(call, org_slug, query=query)
+
+
+@routes.post(PROVISIONING, makes_secret=True, refuses=(BadRequest, TooManyTokens))
+@in_console(Operation.SCIM_TOKEN_CREATE)
+@shows_again(_page, BadRequest)
+async def create_token_here(call: Call, org_slug: str, form: ScimTokenForm) -> PageOrRedirect:
+    """Create a token and lead to it; programs use `POST /api/organizations/:org_slug/scim-tokens`."""
+    if form.days not in {days for days, _ in LIFETIMES}:
+        raise BadRequest.of_field("days", "Choose one of these times.")
+    ends_at = call.installation.clock() + timedelta(days=int(form.days)) if form.days else None
+    kind = kind_of(directory_kinds.KINDS, form.provider)
+    return await leading_to(
+        call,
+        lambda uow: tokens.create(uow, org_slug, name=form.name, expires_at=ends_at),
+        lambda made: ToShow(page=f"{page_of(org_slug)}/provisioning", secrets=(made[1],)),
+        query={"provider": kind.word if kind is not None else ""},
+    )
+
+
+@routes.get(f"{PROVISIONING}/shown/:shown_id", shows_secret=True)
+@in_console(Operation.SCIM_TOKEN_CREATE)
+async def show_new_token(call: Call, org_slug: str, shown_id: UUID, query: ProvisioningQuery) -> Page:
+    """Show the same with a new token, once and in the browser that made it."""
+    await call.read(authorize, org_slug, Operation.SCIM_TOKEN_CREATE)
+    return await _page(call, org_slug, query=query, shown_id=shown_id)
+
+
+@routes.get(f"{PROVISIONING}/:token_id/revoke", refuses=(ScimTokenUnknown,))
+@in_console(Operation.SCIM_TOKENS_CHANGE)
+async def ask_to_revoke_token_here(call: Call, org_slug: str, token_id: UUID) -> Page:
+    """Show what ends with a token, and ask whether it is to be revoked."""
+    standing, ends = await opened(call, org_slug, Operation.SCIM_TOKENS_CHANGE, tokens.show_ends, token_id)
+    return console_page(
+        call,
+        "scim/tokens_revocation.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/scim-tokens/{token_id}", method="DELETE"),
+        ends=ends,
+        own_name=TOKEN_NAME,
+        page=f"{page_of(org_slug)}/provisioning",
+    )
+
+
+@routes.post(f"{PROVISIONING}/:token_id/revoke", refuses=(ScimTokenUnknown,))
+@in_console(Operation.SCIM_TOKENS_CHANGE)
+async def revoke_token_here(call: Call, org_slug: str, token_id: UUID) -> PageOrRedirect:
+    """Revoke a token; programs use `DELETE /api/organizations/:org_slug/scim-tokens/:token_id`."""
+    await call.transact(tokens.revoke, org_slug, token_id)
+    return after(f"{page_of(org_slug)}/provisioning", "token-revoked")
+
+
+async def _calls(call: Call, org_slug: str, *, query: CallsQuery, refusal: Refusal | None = None) -> Page:
+    asked = query.asked if refusal is None else AskedCalls()
+    standing, found = await opened(
+        call, org_slug, Operation.SCIM_LOG_READ, log.search, asked, after=query.position, limit=ROWS_SHOWN
+    )
+    page = f"{page_of(org_slug)}/provisioning/calls"
+    kept = query.kept
+    return console_page(
+        call,
+        "scim/tokens_calls.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/scim-log"),
+        refusal=refusal,
+        problems=problems_of(refusal),
+        query=query,
+        is_filtered=any(kept.values()),
+        # A filter that was refused finds nothing, and stays as it was typed.
+        found=found if refusal is None else None,
+        states=(("", marked("Every call")), ("failed", marked("Refused"))),
+        retention_days=call.installation.settings.provisioning_log_retention.days,
+        page=page,
+        file=with_query(f"{page}/calls.csv", **kept),
+        first=with_query(page, **kept) if query.after else "",
+        next=with_query(page, **kept, after=found.next) if found.next is not None else "",
+    )
+
+
+@routes.get(f"{PROVISIONING}/calls", refuses=(BadRequest,))
+@in_console(Operation.SCIM_LOG_READ)
+@shows_again(_calls, BadRequest)
+async def show_calls(call: Call, org_slug: str, query: CallsQuery) -> Page:
+    """Show what the directory did and failed to do, the newest first, each with what was answered."""
+    return await _calls(call, org_slug, query=query)
+
+
+@routes.get(f"{PROVISIONING}/calls/calls.csv", refuses=(BadRequest,))
+@in_console(Operation.SCIM_LOG_READ)
+async def download_calls(call: Call, org_slug: str, query: CallsQuery) -> CsvFile:
+    """Download the calls that a search finds, at most 100,000, for a spreadsheet."""
+
+    async def read(position: Position | None) -> Sequence[ProvisioningLogEntry]:
+        return await call.read(log.listed, org_slug, query.asked, after=position, limit=ROWS_AT_ONCE)
+
+    return await listed_file(f"{org_slug}-provisioning", _COLUMNS, read, _row, after=query.position)
+
+
+def _row(one: ProvisioningLogEntry) -> tuple[Any, ...]:
+    return (
+        *(one.created_at, one.token_name, one.method, one.path, one.user_name, one.status, one.scim_type),
+        one.detail,
+    )
