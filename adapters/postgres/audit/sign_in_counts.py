@@ -374,6 +374,7 @@ class PostgresSignInCounts(Aggregate):
             ActiveUsers,
             ACTIVE_OF_PLATFORM if organization_id is None else ACTIVE_OF_ORGANIZATION,
             counted_values(organization_id, period.start, period.end, newer_since),
+            prepare=False,
         )
 
     def by_day(

@@ -192,13 +192,13 @@ def _empty(connection: RawConnection, manifest: Manifest, report: Callable[[str]
     for statement in _deletions(found):
         connection.execute(statement)
     for (function,) in connection.execute(f"{_FUNCTIONS} ORDER BY p.oid".encode()).fetchall():
-        connection.execute(f"DROP FUNCTION IF EXISTS {function} CASCADE".encode())
+        connection.execute(f"DROP ROUTINE IF EXISTS {function} CASCADE".encode())
 
 
 def _close_to_others(connection: RawConnection) -> None:
     """Keep other roles from functions with the rights of their owner: a dump without privileges opens them to all."""
     for (function,) in connection.execute(f"{_FUNCTIONS} AND p.prosecdef".encode()).fetchall():
-        connection.execute(f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC".encode())
+        connection.execute(f"REVOKE ALL ON ROUTINE {function} FROM PUBLIC".encode())
 
 
 def _analyze(connection: RawConnection, report: Callable[[str], None]) -> None:

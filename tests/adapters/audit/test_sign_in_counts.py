@@ -375,6 +375,20 @@ def test_days_are_not_forgotten_before_anything_is_counted(log: Log) -> None:
     assert log.transact(forget_days, 10) == 0
 
 
+def test_a_list_reads_so_many_days_and_goes_on_before_them(log: Log) -> None:
+    for day in range(5):
+        log.write(event(day * DAY))
+    log.clock.now = BEGIN + timedelta(days=6)
+    count_all(log)
+
+    for organization_id in (log.organizations[0], None):
+        first = log.transact(find, organization_id, SignInFilter(), after=None, limit=5, days_max=2)
+        second = log.transact(find, organization_id, SignInFilter(), after=first.next, limit=5, days_max=2)
+
+        assert [one.created_at.day for one in (*first.found, *second.found)] == [5, 4, 3, 2]
+        assert (first.looked_back_to, second.looked_back_to) == (date(2026, 1, 4), date(2026, 1, 2))
+
+
 def test_a_list_by_address_is_found_whatever_lies_between(log: Log) -> None:
     for day in range(5):
         log.write(event(day * DAY))

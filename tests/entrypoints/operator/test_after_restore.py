@@ -168,7 +168,7 @@ ROWS: Final[Mapping[str, str]] = {
         WITH session AS (
             INSERT INTO sessions (id, user_id, provider, amr, authenticated_at, refresh_hash, refreshed_at, expires_at,
                                   created_at)
-            VALUES (%(id)s, %(user)s, 'password', '{}', now(), %(hash)s, now(), now() - interval '1 day', now())
+            VALUES (%(id)s, %(user)s, 'password', '{}', now(), %(hash)s, now(), '2000-01-01', now())
             RETURNING id)
         INSERT INTO shown_secrets (id, session_id, page, secrets_sealed, expires_at)
         SELECT %(id)s, id, '/app', '', now() FROM session
