@@ -27,7 +27,9 @@ routes: Routes = console_pages()
 BUYING: Final = "/app/organizations/:org_slug/services/:service_slug/plans/:plan_id/buy"
 
 
-async def _page(
+@routes.get(BUYING, refuses=(ServiceUnknown, PlanUnknown))
+@in_console(Operation.CHECKOUT)
+async def show_offer(
     call: Call,
     org_slug: str,
     service_slug: str,
@@ -37,6 +39,7 @@ async def _page(
     address: str = "",
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show a plan that you can buy for yourself."""
     standing, offer = await opened(call, org_slug, Operation.CHECKOUT, checkout.show_offer, service_slug, plan_id)
     return_url = call.installation.settings.base_url + _path(org_slug, service_slug, plan_id)
     return console_page(
@@ -59,16 +62,9 @@ async def _page(
     )
 
 
-@routes.get(BUYING, refuses=(ServiceUnknown, PlanUnknown))
-@in_console(Operation.CHECKOUT)
-async def show_offer(call: Call, org_slug: str, service_slug: str, plan_id: UUID, query: DoneQuery) -> Page:
-    """Show a plan that you can buy for yourself."""
-    return await _page(call, org_slug, service_slug, plan_id, query=query)
-
-
 @routes.post(BUYING, refuses=(ServiceUnknown, PlanUnknown, PlanNotForSale, AlreadySubscribed, BillingFailed))
 @in_console(Operation.CHECKOUT)
-@shows_again(_page, PlanNotForSale, AlreadySubscribed, BillingFailed)
+@shows_again(show_offer, PlanNotForSale, AlreadySubscribed, BillingFailed)
 async def begin_checkout(call: Call, org_slug: str, service_slug: str, plan_id: UUID) -> PageOrRedirect:
     """Start buying a plan; programs use `POST /api/organizations/:org_slug/services/:service_slug/checkout`."""
     await call.read(checkout.show_offer, org_slug, service_slug, plan_id)
@@ -87,7 +83,7 @@ async def begin_checkout(call: Call, org_slug: str, service_slug: str, plan_id: 
     # Browsers follow no redirect of a form to another site, so a link leads to the page of a real provider.
     if address.startswith(f"{base_url}/"):
         return see_other(address)
-    return await _page(call, org_slug, service_slug, plan_id, address=address)
+    return await show_offer(call, org_slug, service_slug, plan_id, address=address)
 
 
 def _path(org_slug: str, service_slug: str, plan_id: UUID) -> str:

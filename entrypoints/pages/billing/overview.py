@@ -85,13 +85,6 @@ class CurrencyLine(NamedTuple):
     sold: Sold
 
 
-@routes.get(BILLING)
-@in_console(Operation.BILLING_READ)
-async def show_billing(call: Call, org_slug: str, query: BillingQuery) -> Page:
-    """Show what an organization pays for and may have, and what it sells, as plots."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.get(f"{BILLING}/numbers.csv")
 @in_console(Operation.BILLING_READ)
 async def download_sales(call: Call, org_slug: str, query: BillingFileQuery) -> CsvFile:
@@ -105,9 +98,12 @@ async def download_sales(call: Call, org_slug: str, query: BillingFileQuery) -> 
     return csv_file(f"{org_slug}-sold-{name}", _FILES[name], parts())
 
 
-async def _page(
+@routes.get(BILLING)
+@in_console(Operation.BILLING_READ)
+async def show_billing(
     call: Call, org_slug: str, *, query: BillingQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show what an organization pays for and may have, and what it sells, as plots."""
     days = _days_of(query.days if query is not None else "")
     standing, shown = await opened(call, org_slug, Operation.BILLING_READ, overview.show, days=days)
     page = f"{page_of(org_slug)}/billing"
@@ -134,7 +130,7 @@ async def _page(
 
 @routes.post(f"{BILLING}/portal", refuses=(BillingFailed,))
 @in_console(Operation.BILLING_PORTAL)
-@shows_again(_page, BillingFailed)
+@shows_again(show_billing, BillingFailed)
 async def lead_to_portal(call: Call, org_slug: str) -> Page:
     """Show the way to the payment provider; programs use `POST /api/organizations/:slug/billing/portal`."""
     billing = call.installation.billing

@@ -71,7 +71,9 @@ class InvitationsForm(ProtectedForm, kw_only=True):
     role: str = MEMBER
 
 
-async def _page(
+@routes.get(INVITED)
+@in_console(Operation.INVITATIONS_LIST)
+async def show_invited(
     call: Call,
     org_slug: str,
     *,
@@ -81,6 +83,7 @@ async def _page(
     typed: TypedList | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the invitations of an organization, by a part of their address and by status."""
     query = query or InvitedQuery()
     status = InvitationStatus(query.status) if query.status in set(InvitationStatus) else None
     standing, found = await opened(
@@ -124,16 +127,9 @@ async def _page(
     )
 
 
-@routes.get(INVITED)
-@in_console(Operation.INVITATIONS_LIST)
-async def show_invited(call: Call, org_slug: str, query: InvitedQuery) -> Page:
-    """Show the invitations of an organization, by a part of their address and by status."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.post(INVITED, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(BadRequest, TooManyJobs))
 @in_console(Operation.INVITATIONS_CHANGE)
-@shows_again(_page, BadRequest, TooManyJobs)
+@shows_again(show_invited, BadRequest, TooManyJobs)
 async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageOrRedirect:
     """Invite people, in any form of list; programs use `POST /api/organizations/:org_slug/invitations` for each."""
     # Each address is a transaction of its own, which says no more than its own refusal.
@@ -155,12 +151,12 @@ async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageO
         return after(f"{page_of(org_slug)}/people/invited", "invited")
     # What was refused is kept, to be corrected and sent again.
     kept = InvitationsForm(emails="\n".join(refused), role=form.role)
-    return await _page(call, org_slug, form=kept, results=results, typed=typed)
+    return await show_invited(call, org_slug, form=kept, results=results, typed=typed)
 
 
 @routes.post(f"{INVITED}/:invitation_id/send-again", refuses=(InvitationNotWaiting, BadRequest, RateLimitExceeded))
 @in_console(Operation.INVITATIONS_CHANGE)
-@shows_again(_page, NotFound, BadRequest, RateLimitExceeded)
+@shows_again(show_invited, NotFound, BadRequest, RateLimitExceeded)
 async def send_again(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedirect:
     """Replace an invitation by a new one with a new link."""
     await call.transact(invited.send_again, org_slug, invitation_id)
@@ -169,14 +165,19 @@ async def send_again(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRe
 
 @routes.post(f"{INVITED}/:invitation_id/withdraw", refuses=(NotFound,))
 @in_console(Operation.INVITATIONS_CHANGE)
-@shows_again(_page, NotFound)
+@shows_again(show_invited, NotFound)
 async def withdraw(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedirect:
     """Withdraw an invitation; programs use `POST /api/organizations/:org_slug/invitations/:invitation_id`."""
     await call.transact(invitations.revoke, org_slug, invitation_id)
     return after(f"{page_of(org_slug)}/people/invited", "withdrawn")
 
 
-async def _acceptance_page(call: Call, org_slug: str, invitation_id: UUID, *, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{INVITED}/:invitation_id/accept", refuses=(InvitationNotWaiting,))
+@in_console(Operation.INVITATIONS_CHANGE)
+async def ask_to_add_invited_person(
+    call: Call, org_slug: str, invitation_id: UUID, *, refusal: Refusal | None = None
+) -> Page:
+    """Show what it means to add the invited person at once."""
     standing, invitation = await opened(
         call, org_slug, Operation.INVITATIONS_CHANGE, invited.show_waiting, invitation_id
     )
@@ -193,16 +194,9 @@ async def _acceptance_page(call: Call, org_slug: str, invitation_id: UUID, *, re
     )
 
 
-@routes.get(f"{INVITED}/:invitation_id/accept", refuses=(InvitationNotWaiting,))
-@in_console(Operation.INVITATIONS_CHANGE)
-async def ask_to_add_invited_person(call: Call, org_slug: str, invitation_id: UUID) -> Page:
-    """Show what it means to add the invited person at once."""
-    return await _acceptance_page(call, org_slug, invitation_id)
-
-
 @routes.post(f"{INVITED}/:invitation_id/accept", refuses=(NotFound, RateLimitExceeded, *CANNOT_JOIN))
 @in_console(Operation.INVITATIONS_CHANGE)
-@shows_again(_acceptance_page, Forbidden, RateLimitExceeded, *CANNOT_JOIN)
+@shows_again(ask_to_add_invited_person, Forbidden, RateLimitExceeded, *CANNOT_JOIN)
 async def add_invited_person(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedirect:
     """Make the invited person a member at once; programs use `POST …/invitations/:invitation_id/accept`."""
     await call.transact(answers.accept_on_behalf, org_slug, invitation_id)

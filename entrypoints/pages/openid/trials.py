@@ -47,7 +47,10 @@ class AnswerQuery(Query, kw_only=True):
     error: Annotated[str, msgspec.Meta(description="Why there is no code.", max_length=_ERROR_CHARACTERS_MAX)] = ""
 
 
-async def _page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None) -> Page:
+@routes.get(TRYOUT, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SERVICE_READ)
+async def show_trial(call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None) -> Page:
+    """Show what trying a service does."""
     at, service = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, management.read)
     return service_page(
         call,
@@ -68,16 +71,9 @@ async def _page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusa
     )
 
 
-@routes.get(TRYOUT, refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.SERVICE_READ)
-async def show_trial(call: Call, org_slug: str, service_slug: str) -> Page:
-    """Show what trying a service does."""
-    return await _page(call, org_slug, service_slug)
-
-
 @routes.post(TRYOUT, refuses=(ServiceUnknown, NotTriable))
 @on_service_in_console(Operation.SERVICE_TRY)
-@shows_again(_page, NotTriable)
+@shows_again(show_trial, NotTriable)
 async def begin_trial(call: Call, org_slug: str, service_slug: str) -> PageOrRedirect:
     """Begin a real sign-in to a service, whose answer comes back to the console."""
     begun = await call.transact(trials.begin, org_slug, service_slug, address=_address(call, org_slug, service_slug))
@@ -87,7 +83,7 @@ async def begin_trial(call: Call, org_slug: str, service_slug: str) -> PageOrRed
 
 @routes.get(f"{TRYOUT}/answer", refuses=(ServiceUnknown, TrialOver, TrialFailed, NotTriable))
 @on_service_in_console(Operation.SERVICE_TRY)
-@shows_again(_page, TrialOver, TrialFailed, NotTriable)
+@shows_again(show_trial, TrialOver, TrialFailed, NotTriable)
 async def finish_trial(call: Call, org_slug: str, service_slug: str, query: AnswerQuery) -> Page:
     """Show what was in the tokens of a try; its session has ended by then, so they open nothing."""
     if query.code:

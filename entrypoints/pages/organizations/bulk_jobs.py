@@ -146,9 +146,12 @@ async def show_jobs(call: Call, org_slug: str, query: PagedQuery) -> Page:
     )
 
 
-async def _page(
+@routes.get(JOB, refuses=(JobUnknown,))
+@in_console(Operation.JOBS_READ)
+async def show_job(
     call: Call, org_slug: str, job_id: UUID, *, query: JobQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show a job: how far it is, and what became of each row."""
     query = query or JobQuery()
     standing, shown = await opened(
         call,
@@ -171,13 +174,6 @@ async def _page(
     )
 
 
-@routes.get(JOB, refuses=(JobUnknown,))
-@in_console(Operation.JOBS_READ)
-async def show_job(call: Call, org_slug: str, job_id: UUID, query: JobQuery) -> Page:
-    """Show a job: how far it is, and what became of each row."""
-    return await _page(call, org_slug, job_id, query=query)
-
-
 @routes.get(f"{JOB}/rows.csv", refuses=(JobUnknown,))
 @in_console(Operation.JOBS_READ)
 async def download_rows(call: Call, org_slug: str, job_id: UUID, query: JobQuery) -> CsvFile:
@@ -191,7 +187,7 @@ async def download_rows(call: Call, org_slug: str, job_id: UUID, query: JobQuery
 
 @routes.post(f"{JOB}/stop", refuses=(JobUnknown, JobOver))
 @in_console(Operation.JOBS_READ)
-@shows_again(_page, JobOver)
+@shows_again(show_job, JobOver)
 async def stop_job(call: Call, org_slug: str, job_id: UUID) -> PageOrRedirect:
     """Stop a job; what is done stays done."""
     await call.transact(bulk_jobs.stop, org_slug, job_id)
@@ -226,9 +222,12 @@ async def show_platform_jobs(call: Call, query: PagedQuery) -> Page:
     )
 
 
-async def _platform_page(
+@platform_routes.get(PLATFORM_JOB, refuses=(JobUnknown,))
+@platform_owner_in_console
+async def show_platform_job(
     call: Call, job_id: UUID, *, query: JobQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show a job of the platform: how far it is, and what became of each row."""
     query = query or JobQuery()
     standing, shown = await opened_for_platform(
         call,
@@ -249,13 +248,6 @@ async def _platform_page(
     )
 
 
-@platform_routes.get(PLATFORM_JOB, refuses=(JobUnknown,))
-@platform_owner_in_console
-async def show_platform_job(call: Call, job_id: UUID, query: JobQuery) -> Page:
-    """Show a job of the platform: how far it is, and what became of each row."""
-    return await _platform_page(call, job_id, query=query)
-
-
 @platform_routes.get(f"{PLATFORM_JOB}/rows.csv", refuses=(JobUnknown,))
 @platform_owner_in_console
 async def download_platform_rows(call: Call, job_id: UUID, query: JobQuery) -> CsvFile:
@@ -269,7 +261,7 @@ async def download_platform_rows(call: Call, job_id: UUID, query: JobQuery) -> C
 
 @platform_routes.post(f"{PLATFORM_JOB}/stop", refuses=(JobUnknown, JobOver))
 @platform_owner_in_console
-@shows_again(_platform_page, JobOver)
+@shows_again(show_platform_job, JobOver)
 async def stop_platform_job(call: Call, job_id: UUID) -> PageOrRedirect:
     """Stop a job of the platform; what is done stays done."""
     await call.transact(bulk_jobs.stop_for_platform, job_id)

@@ -35,7 +35,9 @@ class OrganizationDeletionForm(ProtectedForm, kw_only=True):
     slug: str = ""
 
 
-async def _page(
+@routes.get(SETTINGS)
+@in_console(Operation.ORGANIZATION_READ)
+async def show_settings(
     call: Call,
     org_slug: str,
     *,
@@ -43,6 +45,7 @@ async def _page(
     form: OrganizationNameForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the name of an organization, its tier and how much of its limits is used."""
     standing, use = await opened(call, org_slug, Operation.ORGANIZATION_READ, management.show_use)
     name = form.name if form is not None else standing.organization.name
     return console_page(
@@ -64,23 +67,19 @@ async def _page(
     )
 
 
-@routes.get(SETTINGS)
-@in_console(Operation.ORGANIZATION_READ)
-async def show_settings(call: Call, org_slug: str, query: DoneQuery) -> Page:
-    """Show the name of an organization, its tier and how much of its limits is used."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.post(SETTINGS, refuses=(BadRequest, OrganizationRenamed, OrganizationNotActive))
 @in_console(Operation.ORGANIZATION_UPDATE)
-@shows_again(_page, BadRequest, OrganizationRenamed)
+@shows_again(show_settings, BadRequest, OrganizationRenamed)
 async def rename_organization(call: Call, org_slug: str, form: OrganizationNameForm) -> PageOrRedirect:
     """Change the name of an organization; programs use `PATCH /api/organizations/:slug`."""
     await call.transact(management.rename, org_slug, form.name, seen_name=form.seen_name)
     return after(f"{page_of(org_slug)}/settings", "renamed")
 
 
-async def _leaving(call: Call, org_slug: str, *, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{SETTINGS}/leave")
+@in_console(Operation.ORGANIZATION_LEAVE)
+async def ask_to_leave(call: Call, org_slug: str, *, refusal: Refusal | None = None) -> Page:
+    """Show what ends when the reader leaves an organization, in numbers."""
     standing, departure = await opened(call, org_slug, Operation.ORGANIZATION_LEAVE, people.show_leaving)
     return console_page(
         call,
@@ -94,16 +93,9 @@ async def _leaving(call: Call, org_slug: str, *, refusal: Refusal | None = None)
     )
 
 
-@routes.get(f"{SETTINGS}/leave")
-@in_console(Operation.ORGANIZATION_LEAVE)
-async def ask_to_leave(call: Call, org_slug: str) -> Page:
-    """Show what ends when the reader leaves an organization, in numbers."""
-    return await _leaving(call, org_slug)
-
-
 @routes.post(f"{SETTINGS}/leave", refuses=(BadRequest, Forbidden))
 @in_console(Operation.ORGANIZATION_LEAVE)
-@shows_again(_leaving, BadRequest)
+@shows_again(ask_to_leave, BadRequest)
 async def leave_for_good(call: Call, org_slug: str) -> PageOrRedirect:
     """Leave an organization; programs use `POST /api/organizations/:slug/leave`."""
     await call.transact(members.leave, org_slug)

@@ -112,13 +112,16 @@ class NewOrganizationForm(ProtectedForm, kw_only=True):
     slug: str = ""
 
 
-async def _list(
+@routes.get(CONSOLE)
+@in_browser
+async def show_my_organizations(
     call: Call,
     *,
     query: OwnOrganizationsQuery | None = None,
     form: NewOrganizationForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the organizations that you are a member of, by a part of their name or slug."""
     query = query or OwnOrganizationsQuery()
     mine = await call.read(management.search_mine, search=query.search, after=query.after, limit=ROWS_SHOWN)
     next_page = "" if mine.is_last else mine.found[-1].organization.slug
@@ -140,16 +143,9 @@ async def _list(
     )
 
 
-@routes.get(CONSOLE)
-@in_browser
-async def show_my_organizations(call: Call, query: OwnOrganizationsQuery) -> Page:
-    """Show the organizations that you are a member of, by a part of their name or slug."""
-    return await _list(call, query=query)
-
-
 @routes.post(CONSOLE, refuses=(SlugTaken, AddressNotVerified))
 @in_browser
-@shows_again(_list, BadRequest, SlugTaken, AddressNotVerified)
+@shows_again(show_my_organizations, BadRequest, SlugTaken, AddressNotVerified)
 async def create_my_organization(call: Call, form: NewOrganizationForm) -> PageOrRedirect:
     """Create an organization; programs use `POST /api/organizations`."""
     is_welcome = call.installation.settings.auto_approve

@@ -125,7 +125,9 @@ async def download_members(call: Call, org_slug: str, query: PeopleQuery) -> Csv
     return await listed_file(f"{org_slug}-members", _COLUMNS, read, _row, after=query.position)
 
 
-async def _member(
+@routes.get(MEMBER, refuses=(MemberUnknown,))
+@in_console(Operation.MEMBERS_LIST)
+async def show_member(
     call: Call,
     org_slug: str,
     user_id: UUID,
@@ -134,6 +136,7 @@ async def _member(
     form: RoleForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show a member of an organization."""
     standing, (member, record) = await opened(
         call, org_slug, Operation.MEMBERS_LIST, person_records.show_member, user_id
     )
@@ -159,25 +162,21 @@ async def _member(
     )
 
 
-@routes.get(MEMBER, refuses=(MemberUnknown,))
-@in_console(Operation.MEMBERS_LIST)
-async def show_member(call: Call, org_slug: str, user_id: UUID, query: DoneQuery) -> Page:
-    """Show a member of an organization."""
-    return await _member(call, org_slug, user_id, query=query)
-
-
 @routes.post(MEMBER, refuses=(MemberUnknown, MemberChanged, AssignedRoleUnknown))
 @in_console(Operation.MEMBER_CHANGE)
-@shows_again(_member, BadRequest, MemberChanged)
+@shows_again(show_member, BadRequest, MemberChanged)
 async def change_role(call: Call, org_slug: str, user_id: UUID, form: RoleForm) -> PageOrRedirect:
     """Change the role of a member; programs use `PATCH /api/organizations/:slug/members/:user_id`."""
     await call.transact(members.change_role, org_slug, user_id, form.role, seen_role=form.seen_role)
     return after(f"{page_of(org_slug)}/people/{user_id}", "role-changed")
 
 
-async def _removal(
+@routes.get(f"{MEMBER}/remove", refuses=(MemberUnknown,))
+@in_console(Operation.MEMBER_REMOVE)
+async def ask_to_remove(
     call: Call, org_slug: str, user_id: UUID, *, form: RemovalForm | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show what ends when a member is removed, in numbers."""
     standing, (member, departure) = await opened(
         call, org_slug, Operation.MEMBER_REMOVE, people.show_departure, user_id
     )
@@ -196,16 +195,9 @@ async def _removal(
     )
 
 
-@routes.get(f"{MEMBER}/remove", refuses=(MemberUnknown,))
-@in_console(Operation.MEMBER_REMOVE)
-async def ask_to_remove(call: Call, org_slug: str, user_id: UUID) -> Page:
-    """Show what ends when a member is removed, in numbers."""
-    return await _removal(call, org_slug, user_id)
-
-
 @routes.post(f"{MEMBER}/remove", refuses=(MemberUnknown, MemberChanged, BadRequest))
 @in_console(Operation.MEMBER_REMOVE)
-@shows_again(_removal, BadRequest, MemberChanged, Forbidden)
+@shows_again(ask_to_remove, BadRequest, MemberChanged, Forbidden)
 async def remove_member(call: Call, org_slug: str, user_id: UUID, form: RemovalForm) -> PageOrRedirect:
     """Remove a member; programs use `POST /api/organizations/:slug/members/:user_id`."""
     await call.transact(members.remove, org_slug, user_id, seen_role=form.seen_role, note=form.note)

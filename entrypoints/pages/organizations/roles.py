@@ -78,7 +78,9 @@ class RoleDeletionForm(ProtectedForm, kw_only=True):
     seen_state: str = ""
 
 
-async def _page(
+@routes.get(ROLES, refuses=(RoleUnknown,))
+@in_console(Operation.ROLES_READ)
+async def show_roles(
     call: Call,
     org_slug: str,
     *,
@@ -86,6 +88,7 @@ async def _page(
     form: NewRoleForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show which role allows what, how many members have it, and the form of a new one."""
     query = query or RolesQuery()
     standing, found = await opened(
         call, org_slug, Operation.ROLES_READ, role_records.search, after=query.after, limit=CUSTOM_ROLES_SHOWN
@@ -120,16 +123,9 @@ async def _page(
     )
 
 
-@routes.get(ROLES, refuses=(RoleUnknown,))
-@in_console(Operation.ROLES_READ)
-async def show_roles(call: Call, org_slug: str, query: RolesQuery) -> Page:
-    """Show which role allows what, how many members have it, and the form of a new one."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.post(ROLES, refuses=(BadRequest, Forbidden, RoleTaken, TooManyRoles))
 @in_console(Operation.ROLES_CHANGE)
-@shows_again(_page, BadRequest, RoleTaken)
+@shows_again(show_roles, BadRequest, RoleTaken)
 async def add_role(call: Call, org_slug: str, form: NewRoleForm) -> PageOrRedirect:
     """Create a role; programs use `POST /api/organizations/:slug/roles`."""
     await call.read(authorize, org_slug, Operation.ROLES_CHANGE)
@@ -144,7 +140,9 @@ async def add_role(call: Call, org_slug: str, form: NewRoleForm) -> PageOrRedire
     return after(f"{page_of(org_slug)}/roles/{role.slug}", "role-created")
 
 
-async def _role(
+@routes.get(ROLE, refuses=(RoleUnknown,))
+@in_console(Operation.ROLES_READ)
+async def show_role_page(
     call: Call,
     org_slug: str,
     role_slug: str,
@@ -153,6 +151,7 @@ async def _role(
     form: ChangedRoleForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show what a role allows, who has it, and what a member with it sees of the console."""
     standing, held = await opened(call, org_slug, Operation.ROLES_READ, role_records.show, role_slug)
     role = held.role
     page = f"{page_of(org_slug)}/roles"
@@ -189,16 +188,9 @@ async def _role(
     )
 
 
-@routes.get(ROLE, refuses=(RoleUnknown,))
-@in_console(Operation.ROLES_READ)
-async def show_role_page(call: Call, org_slug: str, role_slug: str, query: DoneQuery) -> Page:
-    """Show what a role allows, who has it, and what a member with it sees of the console."""
-    return await _role(call, org_slug, role_slug, query=query)
-
-
 @routes.post(ROLE, refuses=(RoleUnknown, RoleBuiltIn, RoleChanged, BadRequest, Forbidden))
 @in_console(Operation.ROLES_CHANGE)
-@shows_again(_role, BadRequest, RoleChanged)
+@shows_again(show_role_page, BadRequest, RoleChanged)
 async def save_role(call: Call, org_slug: str, role_slug: str, form: ChangedRoleForm) -> PageOrRedirect:
     """Change a role; programs use `PATCH /api/organizations/:slug/roles/:role_slug`."""
     await call.read(authorize, org_slug, Operation.ROLES_CHANGE)
@@ -214,7 +206,10 @@ async def save_role(call: Call, org_slug: str, role_slug: str, form: ChangedRole
     return after(f"{page_of(org_slug)}/roles/{role_slug}", "role-saved")
 
 
-async def _deletion(call: Call, org_slug: str, role_slug: str, *, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{ROLE}/delete", refuses=(RoleUnknown, RoleBuiltIn))
+@in_console(Operation.ROLES_CHANGE)
+async def ask_to_delete_role(call: Call, org_slug: str, role_slug: str, *, refusal: Refusal | None = None) -> Page:
+    """Show who has a role, in numbers, and ask whether it is to be deleted."""
     standing, (role, holders) = await opened(
         call, org_slug, Operation.ROLES_CHANGE, role_records.show_deletion, role_slug
     )
@@ -233,16 +228,9 @@ async def _deletion(call: Call, org_slug: str, role_slug: str, *, refusal: Refus
     )
 
 
-@routes.get(f"{ROLE}/delete", refuses=(RoleUnknown, RoleBuiltIn))
-@in_console(Operation.ROLES_CHANGE)
-async def ask_to_delete_role(call: Call, org_slug: str, role_slug: str) -> Page:
-    """Show who has a role, in numbers, and ask whether it is to be deleted."""
-    return await _deletion(call, org_slug, role_slug)
-
-
 @routes.post(f"{ROLE}/delete", refuses=(RoleUnknown, RoleBuiltIn, RoleInUse, RoleChanged))
 @in_console(Operation.ROLES_CHANGE)
-@shows_again(_deletion, RoleInUse, RoleChanged)
+@shows_again(ask_to_delete_role, RoleInUse, RoleChanged)
 async def delete_role_for_good(call: Call, org_slug: str, role_slug: str, form: RoleDeletionForm) -> PageOrRedirect:
     """Delete a role that is not in use; programs use `DELETE /api/organizations/:slug/roles/:role_slug`."""
     await call.transact(roles.delete, org_slug, role_slug, seen_state=form.seen_state)

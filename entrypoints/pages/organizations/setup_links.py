@@ -83,7 +83,9 @@ class SetupLinksQuery(DoneQuery, kw_only=True):
         return SetupLinkForm(parts=self.parts, service_slug=self.service_slug, expires_in_days=self.expires_in_days)
 
 
-async def _page(
+@routes.get(LINKS)
+@in_console(Operation.SETUP_LINKS_READ)
+async def show_setup_links(
     call: Call,
     org_slug: str,
     *,
@@ -93,6 +95,7 @@ async def _page(
     shown_id: UUID | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the valid setup links of an organization."""
     standing, found = await opened(call, org_slug, Operation.SETUP_LINKS_READ, setup_links.list_with_makers)
     services = await call.read(suggestions.of_organization, org_slug, Operation.SETUP_LINKS_READ)
     form = form or (query.form if query is not None else SetupLinkForm())
@@ -127,16 +130,9 @@ async def _page(
     )
 
 
-@routes.get(LINKS)
-@in_console(Operation.SETUP_LINKS_READ)
-async def show_setup_links(call: Call, org_slug: str, query: SetupLinksQuery) -> Page:
-    """Show the valid setup links of an organization."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.post(LINKS, makes_secret=True, refuses=(TooManySetupLinks, Forbidden, BadRequest))
 @in_console(Operation.SETUP_LINK_CREATE)
-@shows_again(_page, BadRequest)
+@shows_again(show_setup_links, BadRequest)
 async def make_setup_link(call: Call, org_slug: str, form: SetupLinkForm) -> PageOrRedirect:
     """Make a setup link and lead to it; programs use `POST /api/organizations/:slug/setup-links`."""
     await call.read(authorize, org_slug, Operation.SETUP_LINK_CREATE)
@@ -159,7 +155,7 @@ async def make_setup_link(call: Call, org_slug: str, form: SetupLinkForm) -> Pag
 async def show_new_setup_link(call: Call, org_slug: str, link_id: UUID, shown_id: UUID) -> Page:
     """Show the valid setup links, and a new one to copy, once and in the browser that made it."""
     await call.read(authorize, org_slug, Operation.SETUP_LINK_CREATE)
-    return await _page(call, org_slug, made_id=link_id, shown_id=shown_id)
+    return await show_setup_links(call, org_slug, made_id=link_id, shown_id=shown_id)
 
 
 @routes.get(f"{LINKS}/:link_id/revoke", refuses=(SetupLinkUnknown,))
@@ -181,7 +177,7 @@ async def ask_to_revoke_setup_link(call: Call, org_slug: str, link_id: UUID) -> 
 
 @routes.post(f"{LINKS}/:link_id/revoke", refuses=(SetupLinkUnknown,))
 @in_console(Operation.SETUP_LINKS_CHANGE)
-@shows_again(_page, SetupLinkUnknown)
+@shows_again(show_setup_links, SetupLinkUnknown)
 async def revoke_setup_link_for_good(call: Call, org_slug: str, link_id: UUID) -> PageOrRedirect:
     """Revoke a setup link; programs use `DELETE /api/organizations/:slug/setup-links/:link_id`."""
     await call.transact(setup_links.revoke, org_slug, link_id)

@@ -17,7 +17,7 @@ from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.organizations.bulk_jobs import PLATFORM_JOBS
-from entrypoints.pages.platform.organizations import APPROVALS, FleetQuery, list_page
+from entrypoints.pages.platform.organizations import APPROVALS, FleetQuery, show_all_organizations
 from entrypoints.web.input.decoding import number_of
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -43,7 +43,7 @@ class ApprovalsForm(ProtectedForm, kw_only=True):
 
 
 async def _page(call: Call, *, query: FleetQuery, form: ApprovalsForm, refusal: Refusal | None = None) -> Page:
-    return await list_page(call, query=query, chosen=form.ids, reason=form.reason, refusal=refusal)
+    return await show_all_organizations(call, query=query, chosen=form.ids, reason=form.reason, refusal=refusal)
 
 
 @routes.post(APPROVALS, refuses=(BadRequest, ListChanged, TooManyJobs))
@@ -65,7 +65,7 @@ async def decide_about_many(call: Call, query: FleetQuery, form: ApprovalsForm) 
     problems = {organization_id: await _decide(call, organization_id, form) for organization_id in chosen}
     # What was refused stays chosen. Where all went well, nothing that was typed is left to do.
     refused = [organization_id for organization_id, problem in problems.items() if problem]
-    return await list_page(
+    return await show_all_organizations(
         call,
         query=query,
         chosen=refused,

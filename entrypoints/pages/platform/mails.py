@@ -65,7 +65,9 @@ class MailForm(ProtectedForm, kw_only=True):
     mail: list[str] = msgspec.field(default_factory=list[str])
 
 
-async def _page(
+@routes.get(MAIL)
+@platform_support_in_console
+async def show_mail(
     call: Call,
     *,
     query: MailQuery,
@@ -73,6 +75,7 @@ async def _page(
     results: list[tuple[OutboxMail | None, str]] | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the mails of the platform by state and recipient, without what they say."""
     standing, found = await opened_for_platform(
         call,
         outbox.browse,
@@ -105,16 +108,9 @@ async def _page(
     )
 
 
-@routes.get(MAIL)
-@platform_support_in_console
-async def show_mail(call: Call, query: MailQuery) -> Page:
-    """Show the mails of the platform by state and recipient, without what they say."""
-    return await _page(call, query=query)
-
-
 @routes.post(MAIL, refuses=(BadRequest,))
 @platform_support_in_console
-@shows_again(_page, BadRequest)
+@shows_again(show_mail, BadRequest)
 async def send_again(call: Call, query: MailQuery, form: MailForm) -> PageOrRedirect:
     """Send the chosen mails again; programs use `POST /api/platform/mails/:mail_id/retry` for each."""
     # Each mail is a transaction of its own, which says no more than its own refusal.
@@ -130,7 +126,7 @@ async def send_again(call: Call, query: MailQuery, form: MailForm) -> PageOrRedi
     if not refused:
         return after(MAIL, "mails-again", **query.kept)
     # What was refused stays chosen.
-    return await _page(call, query=query, form=MailForm(mail=refused), results=results)
+    return await show_mail(call, query=query, form=MailForm(mail=refused), results=results)
 
 
 async def _send_again(call: Call, mail_id: str) -> tuple[OutboxMail | None, str]:

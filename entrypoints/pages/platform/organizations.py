@@ -98,7 +98,9 @@ class LimitsForm(ProtectedForm, kw_only=True):
     seen_max_users: str = ""
 
 
-async def list_page(
+@routes.get(PLATFORM_ORGANIZATIONS)
+@platform_support_in_console
+async def show_all_organizations(
     call: Call,
     *,
     query: FleetQuery | None = None,
@@ -107,7 +109,7 @@ async def list_page(
     results: Sequence[tuple[str, str, str]] = (),
     refusal: Refusal | None = None,
 ) -> Page:
-    """Return the page of the list; `results` are names, what was refused about each, and their addresses."""
+    """Show the organizations of the platform, by a part of their name, slug or domain, by owner, status and tier."""
     query = query or FleetQuery()
     standing, found = await opened_for_platform(
         call,
@@ -143,13 +145,6 @@ async def list_page(
     )
 
 
-@routes.get(PLATFORM_ORGANIZATIONS)
-@platform_support_in_console
-async def show_all_organizations(call: Call, query: FleetQuery) -> Page:
-    """Show the organizations of the platform, by a part of their name, slug or domain, by owner, status and tier."""
-    return await list_page(call, query=query)
-
-
 @routes.get(f"{PLATFORM_ORGANIZATIONS}/organizations.csv")
 @platform_support_in_console
 async def download_organizations(call: Call, query: FleetQuery) -> CsvFile:
@@ -161,7 +156,9 @@ async def download_organizations(call: Call, query: FleetQuery) -> CsvFile:
     return await listed_file("organizations", _COLUMNS, read, _row, after=query.position)
 
 
-async def organization_page(
+@routes.get(ORGANIZATION, refuses=(OrganizationUnknown,))
+@platform_support_in_console
+async def show_organization(
     call: Call,
     organization_id: UUID,
     *,
@@ -169,7 +166,7 @@ async def organization_page(
     form: DecisionForm | LimitsForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
-    """Return the page of an organization, with what was typed into a form that was refused."""
+    """Show an organization: its owner, what it has and may have, its domains, and what can be decided about it."""
     standing, found = await opened_for_platform(call, organization_records.show, organization_id)
     decision = form if isinstance(form, DecisionForm) else DecisionForm(tier=str(found.tier.id))
     return console_page(
@@ -191,19 +188,12 @@ async def organization_page(
     )
 
 
-@routes.get(ORGANIZATION, refuses=(OrganizationUnknown,))
-@platform_support_in_console
-async def show_organization(call: Call, organization_id: UUID, query: DoneQuery) -> Page:
-    """Show an organization: its owner, what it has and may have, its domains, and what can be decided about it."""
-    return await organization_page(call, organization_id, query=query)
-
-
 _DECIDING: Final = (OrganizationUnknown, OrganizationChanged, WrongState)
 
 
 @routes.post(f"{ORGANIZATION}/approve", refuses=(*_DECIDING, TierUnknown))
 @platform_owner_in_console
-@shows_again(organization_page, BadRequest, OrganizationChanged)
+@shows_again(show_organization, BadRequest, OrganizationChanged)
 async def approve_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
     """Approve a pending organization; programs use `POST /api/platform/organizations/:id/approve`."""
     await call.read(authorize_platform)
@@ -215,7 +205,7 @@ async def approve_organization(call: Call, organization_id: UUID, form: Decision
 
 @routes.post(f"{ORGANIZATION}/reject", refuses=(*_DECIDING, BadRequest))
 @platform_owner_in_console
-@shows_again(organization_page, BadRequest, OrganizationChanged)
+@shows_again(show_organization, BadRequest, OrganizationChanged)
 async def reject_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
     """Reject a pending organization; programs use `POST /api/platform/organizations/:id/reject`."""
     await call.transact(organizations.reject, organization_id, form.reason, seen_status=form.seen_status)
@@ -224,7 +214,7 @@ async def reject_organization(call: Call, organization_id: UUID, form: DecisionF
 
 @routes.post(f"{ORGANIZATION}/activate", refuses=_DECIDING)
 @platform_owner_in_console
-@shows_again(organization_page, BadRequest, OrganizationChanged)
+@shows_again(show_organization, BadRequest, OrganizationChanged)
 async def activate_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
     """Activate a suspended organization again; programs use `POST /api/platform/organizations/:id/activate`."""
     await call.transact(organizations.activate, organization_id, seen_status=form.seen_status)
@@ -233,7 +223,7 @@ async def activate_organization(call: Call, organization_id: UUID, form: Decisio
 
 @routes.post(f"{ORGANIZATION}/tier-and-limits", refuses=(OrganizationUnknown, OrganizationChanged, TierUnknown))
 @platform_owner_in_console
-@shows_again(organization_page, BadRequest, OrganizationChanged)
+@shows_again(show_organization, BadRequest, OrganizationChanged)
 async def change_tier_and_limits(call: Call, organization_id: UUID, form: LimitsForm) -> PageOrRedirect:
     """Change the tier and own limits of an organization; programs use `PATCH /api/platform/organizations/:id/tier`."""
     await call.read(authorize_platform)

@@ -57,13 +57,16 @@ class DemotionForm(ProtectedForm, kw_only=True):
     reason: str = ""
 
 
-async def _page(
+@routes.get(OWNERS)
+@platform_owner_in_console
+async def show_owners(
     call: Call,
     *,
     query: OwnersQuery | None = None,
     form: OwnerForm | SupportForm | DemotionForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the platform owners and the people of the platform's support, and what protects their accounts."""
     query = query or OwnersQuery()
     standing, (present, people) = await opened_for_platform(call, support.list_staff)
     problem = problem_of(refusal)
@@ -84,16 +87,9 @@ async def _page(
     )
 
 
-@routes.get(OWNERS)
-@platform_owner_in_console
-async def show_owners(call: Call, query: OwnersQuery) -> Page:
-    """Show the platform owners and the people of the platform's support, and what protects their accounts."""
-    return await _page(call, query=query)
-
-
 @routes.post(OWNERS, refuses=(UserUnknown, Conflict))
 @platform_owner_in_console
-@shows_again(_page, BadRequest, UserUnknown, Conflict)
+@shows_again(show_owners, BadRequest, UserUnknown, Conflict)
 async def appoint_owner(call: Call, form: OwnerForm) -> PageOrRedirect:
     """Appoint a platform owner by their address; programs use `POST /api/platform/owners`."""
     await recent(call, page=with_query(OWNERS, owner=form.owner[:EMAIL_CHARACTERS_MAX]))
@@ -103,7 +99,7 @@ async def appoint_owner(call: Call, form: OwnerForm) -> PageOrRedirect:
 
 @routes.post(SUPPORT, refuses=(UserUnknown, Conflict))
 @platform_owner_in_console
-@shows_again(_page, BadRequest, UserUnknown, Conflict)
+@shows_again(show_owners, BadRequest, UserUnknown, Conflict)
 async def appoint_supporter(call: Call, form: SupportForm) -> PageOrRedirect:
     """Appoint a person to the platform's support by their address; programs use `POST /api/platform/support`."""
     await recent(call, page=with_query(OWNERS, support=form.support[:EMAIL_CHARACTERS_MAX]))
@@ -130,7 +126,7 @@ async def _owner_demotion(
 
 @routes.get(f"{OWNERS}/:user_id/demote", refuses=(CannotDemoteYourself, NotAPlatformOwner))
 @platform_owner_in_console
-@shows_again(_page, CannotDemoteYourself, NotAPlatformOwner)
+@shows_again(show_owners, CannotDemoteYourself, NotAPlatformOwner)
 async def ask_to_demote_owner(call: Call, user_id: UUID) -> Page:
     """Show what it means to demote a platform owner."""
     await recent_for_form(call)
@@ -139,7 +135,7 @@ async def ask_to_demote_owner(call: Call, user_id: UUID) -> Page:
 
 @routes.post(f"{OWNERS}/:user_id/demote", refuses=(CannotDemoteYourself, NotAPlatformOwner, Forbidden))
 @platform_owner_in_console
-@shows_again(_page, CannotDemoteYourself, NotAPlatformOwner)
+@shows_again(show_owners, CannotDemoteYourself, NotAPlatformOwner)
 @shows_again(_owner_demotion, BadRequest, but_not=(CannotDemoteYourself,))
 async def demote_owner(call: Call, user_id: UUID, form: DemotionForm) -> PageOrRedirect:
     """Demote a platform owner; programs use `DELETE /api/platform/owners/:user_id`."""
@@ -167,7 +163,7 @@ async def _support_demotion(
 
 @routes.get(f"{SUPPORT}/:user_id/demote", refuses=(NotPlatformSupport,))
 @platform_owner_in_console
-@shows_again(_page, NotPlatformSupport)
+@shows_again(show_owners, NotPlatformSupport)
 async def ask_to_demote_supporter(call: Call, user_id: UUID) -> Page:
     """Show what it means to end an appointment to the platform's support."""
     await recent_for_form(call)
@@ -176,7 +172,7 @@ async def ask_to_demote_supporter(call: Call, user_id: UUID) -> Page:
 
 @routes.post(f"{SUPPORT}/:user_id/demote", refuses=(NotPlatformSupport, Forbidden))
 @platform_owner_in_console
-@shows_again(_page, NotPlatformSupport)
+@shows_again(show_owners, NotPlatformSupport)
 @shows_again(_support_demotion, BadRequest)
 async def demote_supporter(call: Call, user_id: UUID, form: DemotionForm) -> PageOrRedirect:
     """End an appointment to the platform's support; programs use `DELETE /api/platform/support/:user_id`."""

@@ -21,9 +21,12 @@ routes: Routes = platform_pages()
 SUSPENSION: Final = f"{ORGANIZATION}/suspension"
 
 
-async def _page(
+@routes.get(SUSPENSION, refuses=(OrganizationUnknown,))
+@platform_owner_in_console
+async def ask_to_suspend(
     call: Call, organization_id: UUID, *, form: DecisionForm | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show what stops when an organization is suspended, in numbers."""
     standing, found = await opened_for_platform(call, organization_records.show_to_owner, organization_id)
     return console_page(
         call,
@@ -37,16 +40,9 @@ async def _page(
     )
 
 
-@routes.get(SUSPENSION, refuses=(OrganizationUnknown,))
-@platform_owner_in_console
-async def ask_to_suspend(call: Call, organization_id: UUID) -> Page:
-    """Show what stops when an organization is suspended, in numbers."""
-    return await _page(call, organization_id)
-
-
 @routes.post(SUSPENSION, refuses=(OrganizationUnknown, OrganizationChanged, WrongState, BadRequest))
 @platform_owner_in_console
-@shows_again(_page, BadRequest, OrganizationChanged)
+@shows_again(ask_to_suspend, BadRequest, OrganizationChanged)
 async def suspend_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
     """Suspend an active organization; programs use `POST /api/platform/organizations/:id/suspend`."""
     reason = checked_reason(form.reason)

@@ -79,7 +79,12 @@ async def show_users(call: Call, query: UsersQuery) -> Page:
     )
 
 
-async def _user(call: Call, user_id: UUID, *, query: DoneQuery | None = None, refusal: Refusal | None = None) -> Page:
+@routes.get(USER, refuses=(UserUnknown,))
+@platform_support_in_console
+async def show_user(
+    call: Call, user_id: UUID, *, query: DoneQuery | None = None, refusal: Refusal | None = None
+) -> Page:
+    """Show the record of a user; each opening by support is recorded in the platform's audit log."""
     standing, record = await opened_for_platform(call, user_records.show, user_id)
     return console_page(
         call,
@@ -97,16 +102,9 @@ async def _user(call: Call, user_id: UUID, *, query: DoneQuery | None = None, re
     )
 
 
-@routes.get(USER, refuses=(UserUnknown,))
-@platform_support_in_console
-async def show_user(call: Call, user_id: UUID, query: DoneQuery) -> Page:
-    """Show the record of a user; each opening by support is recorded in the platform's audit log."""
-    return await _user(call, user_id, query=query)
-
-
 @routes.post(f"{USER}/verify", refuses=(UserUnknown, NothingToVerify, VerificationHeld))
 @platform_support_in_console
-@shows_again(_user, NothingToVerify, VerificationHeld)
+@shows_again(show_user, NothingToVerify, VerificationHeld)
 async def resend_verification(call: Call, user_id: UUID) -> PageOrRedirect:
     """Mail the link that verifies the address again.
 

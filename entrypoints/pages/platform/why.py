@@ -100,7 +100,10 @@ class WhyVerificationForm(ProtectedForm, kw_only=True):
     user_id: str = ""
 
 
-async def _page(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None = None) -> Page:
+@routes.get(WHY)
+@platform_support_in_console
+async def show_platform_why(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None = None) -> Page:
+    """Show which rule refuses the sign-in of any user, and what was tried lately."""
     try:
         standing, explanation = await opened_for_platform(
             call,
@@ -144,16 +147,9 @@ async def _page(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None 
     )
 
 
-@routes.get(WHY)
-@platform_support_in_console
-async def show_platform_why(call: Call, query: PlatformWhyQuery) -> Page:
-    """Show which rule refuses the sign-in of any user, and what was tried lately."""
-    return await _page(call, query=query)
-
-
 @routes.post(f"{WHY}/lift", refuses=(Forbidden, BadRequest))
 @platform_support_in_console
-@shows_again(_page, BadRequest)
+@shows_again(show_platform_why, BadRequest)
 async def end_limit(call: Call, query: PlatformWhyQuery, form: WhyLimitForm) -> PageOrRedirect:
     """End the limits of an address; programs use `POST /api/platform/limits/lift`."""
     await call.transact(limits.lift_of_address, form.address)
@@ -162,7 +158,7 @@ async def end_limit(call: Call, query: PlatformWhyQuery, form: WhyLimitForm) -> 
 
 @routes.post(f"{WHY}/resend", refuses=(Forbidden, UserUnknown, NothingToVerify, VerificationHeld))
 @platform_support_in_console
-@shows_again(_page, UserUnknown, NothingToVerify, VerificationHeld)
+@shows_again(show_platform_why, UserUnknown, NothingToVerify, VerificationHeld)
 async def send_verification(call: Call, query: PlatformWhyQuery, form: WhyVerificationForm) -> PageOrRedirect:
     """Send the verification again; programs use `POST /api/platform/users/:user_id/resend-verification`."""
     if not await call.transact(mails.resend_verification, id_or_none(form.user_id) or _NO_ID):

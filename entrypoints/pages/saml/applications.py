@@ -112,7 +112,9 @@ class ApplicationDeletionForm(ProtectedForm, kw_only=True):
     shown_entity_id: str = ""
 
 
-async def _page(
+@routes.get(SAML, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SAML_READ)
+async def show_saml_application(
     call: Call,
     org_slug: str,
     service_slug: str,
@@ -121,6 +123,7 @@ async def _page(
     form: ApplicationForm | DetailsForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show how SAML is set up for a service, with the steps of a kind of application, and what was sent lately."""
     query = query or SamlQuery()
     at, shown = await opened_service(call, org_slug, service_slug, Operation.SAML_READ, applications.show)
     typed = form if isinstance(form, ApplicationForm) else None
@@ -164,16 +167,9 @@ async def _page(
     )
 
 
-@routes.get(SAML, refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.SAML_READ)
-async def show_saml_application(call: Call, org_slug: str, service_slug: str, query: SamlQuery) -> Page:
-    """Show how SAML is set up for a service, with the steps of a kind of application, and what was sent lately."""
-    return await _page(call, org_slug, service_slug, query=query)
-
-
 @routes.post(SAML, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(ServiceUnknown, SamlConfigurationChanged))
 @on_service_in_console(Operation.SAML_CHANGE)
-@shows_again(_page, BadRequest, SamlConfigurationChanged)
+@shows_again(show_saml_application, BadRequest, SamlConfigurationChanged)
 async def set_saml_application(call: Call, org_slug: str, service_slug: str, form: ApplicationForm) -> PageOrRedirect:
     """Say where the application is; programs use `POST …/services/:service_slug/saml` and `…/saml/metadata`."""
     # Reading metadata takes a thread, so who may not change anything is refused before.
@@ -191,7 +187,7 @@ async def set_saml_application(call: Call, org_slug: str, service_slug: str, for
 
 @routes.post(f"{SAML}/details", refuses=(ServiceUnknown, SamlConfigurationChanged))
 @on_service_in_console(Operation.SAML_CHANGE)
-@shows_again(_page, BadRequest, SamlConfigurationChanged)
+@shows_again(show_saml_application, BadRequest, SamlConfigurationChanged)
 async def set_saml_details(call: Call, org_slug: str, service_slug: str, form: DetailsForm) -> PageOrRedirect:
     """Say who may sign in, what is signed and what assertions contain, or switch SAML off."""
     await call.read(applications.show, org_slug, service_slug, Operation.SAML_CHANGE)
@@ -218,7 +214,12 @@ async def set_saml_details(call: Call, org_slug: str, service_slug: str, form: D
     return after(page_of_service(org_slug, service_slug) + TAB, "saml-saved")
 
 
-async def _replacement(call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{SAML}/certificate", refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SAML_CERTIFICATE_CREATE)
+async def ask_for_saml_certificate(
+    call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None
+) -> Page:
+    """Show what a new certificate means, before one is made or replaced."""
     at, shown = await opened_service(
         call,
         org_slug,
@@ -238,16 +239,9 @@ async def _replacement(call: Call, org_slug: str, service_slug: str, *, refusal:
     )
 
 
-@routes.get(f"{SAML}/certificate", refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.SAML_CERTIFICATE_CREATE)
-async def ask_for_saml_certificate(call: Call, org_slug: str, service_slug: str) -> Page:
-    """Show what a new certificate means, before one is made or replaced."""
-    return await _replacement(call, org_slug, service_slug)
-
-
 @routes.post(f"{SAML}/certificate", refuses=(ServiceUnknown, SamlCertificateChanged))
 @on_service_in_console(Operation.SAML_CERTIFICATE_CREATE)
-@shows_again(_replacement, SamlCertificateChanged)
+@shows_again(ask_for_saml_certificate, SamlCertificateChanged)
 async def create_saml_certificate(
     call: Call, org_slug: str, service_slug: str, form: NewCertificateForm
 ) -> PageOrRedirect:
@@ -282,7 +276,13 @@ async def download_saml_certificate(call: Call, org_slug: str, service_slug: str
     return Response(shown.certificate.public_key, headers=as_file(name), content_type=PEM)
 
 
-async def _deletion(call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{SAML}/delete", refuses=(ServiceUnknown, SamlNotSetUp))
+@on_service_in_console(Operation.SAML_REMOVE)
+@shows_again(show_saml_application, SamlNotSetUp)
+async def ask_to_delete_saml_application(
+    call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None
+) -> Page:
+    """Show what ends with the application, in numbers."""
     at, end = await opened_service(call, org_slug, service_slug, Operation.SAML_REMOVE, applications.show_end)
     return service_page(
         call,
@@ -296,17 +296,9 @@ async def _deletion(call: Call, org_slug: str, service_slug: str, *, refusal: Re
     )
 
 
-@routes.get(f"{SAML}/delete", refuses=(ServiceUnknown, SamlNotSetUp))
-@on_service_in_console(Operation.SAML_REMOVE)
-@shows_again(_page, SamlNotSetUp)
-async def ask_to_delete_saml_application(call: Call, org_slug: str, service_slug: str) -> Page:
-    """Show what ends with the application, in numbers."""
-    return await _deletion(call, org_slug, service_slug)
-
-
 @routes.post(f"{SAML}/delete", refuses=(ServiceUnknown, SamlNotSetUp))
 @on_service_in_console(Operation.SAML_REMOVE)
-@shows_again(_page, SamlNotSetUp)
+@shows_again(show_saml_application, SamlNotSetUp)
 async def delete_saml_application(
     call: Call, org_slug: str, service_slug: str, form: ApplicationDeletionForm
 ) -> PageOrRedirect:

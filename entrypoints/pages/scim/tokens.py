@@ -85,7 +85,9 @@ class ScimTokenForm(ProtectedForm, kw_only=True):
     provider: str = ""
 
 
-async def _page(
+@routes.get(PROVISIONING)
+@in_console(Operation.SCIM_TOKENS_READ)
+async def show_provisioning(
     call: Call,
     org_slug: str,
     *,
@@ -94,6 +96,7 @@ async def _page(
     shown_id: UUID | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the tokens of the directory, when it called last, and how it is connected; of one kind, its steps."""
     standing, known = await opened(call, org_slug, Operation.SCIM_TOKENS_READ, tokens.list_all)
     query = query or ProvisioningQuery()
     typed = form or ScimTokenForm(name=query.name, days=query.days, provider=query.provider)
@@ -134,16 +137,9 @@ def copies_of(url: str) -> dict[str, tuple[str, str]]:
     }
 
 
-@routes.get(PROVISIONING)
-@in_console(Operation.SCIM_TOKENS_READ)
-async def show_provisioning(call: Call, org_slug: str, query: ProvisioningQuery) -> Page:
-    """Show the tokens of the directory, when it called last, and how it is connected; of one kind, its steps."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.post(PROVISIONING, makes_secret=True, refuses=(BadRequest, TooManyTokens))
 @in_console(Operation.SCIM_TOKEN_CREATE)
-@shows_again(_page, BadRequest)
+@shows_again(show_provisioning, BadRequest)
 async def create_token_here(call: Call, org_slug: str, form: ScimTokenForm) -> PageOrRedirect:
     """Create a token and lead to it; programs use `POST /api/organizations/:org_slug/scim-tokens`."""
     if form.days not in {days for days, _ in LIFETIMES}:
@@ -163,7 +159,7 @@ async def create_token_here(call: Call, org_slug: str, form: ScimTokenForm) -> P
 async def show_new_token(call: Call, org_slug: str, shown_id: UUID, query: ProvisioningQuery) -> Page:
     """Show the same with a new token, once and in the browser that made it."""
     await call.read(authorize, org_slug, Operation.SCIM_TOKEN_CREATE)
-    return await _page(call, org_slug, query=query, shown_id=shown_id)
+    return await show_provisioning(call, org_slug, query=query, shown_id=shown_id)
 
 
 @routes.get(f"{PROVISIONING}/:token_id/revoke", refuses=(ScimTokenUnknown,))

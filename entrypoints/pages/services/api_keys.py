@@ -102,9 +102,12 @@ class NewKeyForm(ProtectedForm, kw_only=True):
     expires: str = "365"
 
 
-async def _list(
+@routes.get(KEYS, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.API_KEYS_READ)
+async def show_service_keys(
     call: Call, org_slug: str, service_slug: str, *, query: ApiKeysQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show the API keys of a service, the newest first, also those that have expired."""
     query = query or ApiKeysQuery()
     at, found = await opened_service(
         call,
@@ -133,13 +136,6 @@ async def _list(
         first=with_query(keys, search=query.search) if query.after else "",
         next=with_query(keys, search=query.search, after=found.next) if found.next is not None else "",
     )
-
-
-@routes.get(KEYS, refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.API_KEYS_READ)
-async def show_service_keys(call: Call, org_slug: str, service_slug: str, query: ApiKeysQuery) -> Page:
-    """Show the API keys of a service, the newest first, also those that have expired."""
-    return await _list(call, org_slug, service_slug, query=query)
 
 
 async def _new(
@@ -264,7 +260,7 @@ async def ask_to_revoke_key(call: Call, org_slug: str, service_slug: str, api_ke
 
 @routes.post(f"{KEY}/revoke", refuses=(ServiceUnknown, ApiKeyUnknown))
 @on_service_in_console(Operation.API_KEYS_CHANGE)
-@shows_again(_list, ApiKeyUnknown)
+@shows_again(show_service_keys, ApiKeyUnknown)
 async def revoke_key(call: Call, org_slug: str, service_slug: str, api_key_id: UUID) -> PageOrRedirect:
     """Revoke an API key; programs use `DELETE …/services/:service_slug/api-keys/:api_key_id`."""
     await call.transact(api_keys.delete, org_slug, service_slug, api_key_id)

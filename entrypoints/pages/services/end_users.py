@@ -138,7 +138,10 @@ async def show_end_user(call: Call, org_slug: str, user_id: UUID, query: DoneQue
     )
 
 
-async def _ending(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{END_USER}/end", refuses=(EndUserUnknown,))
+@in_console(Operation.END_USERS_CHANGE)
+async def ask_to_end_sessions(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal | None = None) -> Page:
+    """Show how many sessions end."""
     standing, ending = await opened(call, org_slug, Operation.END_USERS_CHANGE, found_end_users.show_ending, user_id)
     return console_page(
         call,
@@ -151,16 +154,9 @@ async def _ending(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal 
     )
 
 
-@routes.get(f"{END_USER}/end", refuses=(EndUserUnknown,))
-@in_console(Operation.END_USERS_CHANGE)
-async def ask_to_end_sessions(call: Call, org_slug: str, user_id: UUID) -> Page:
-    """Show how many sessions end."""
-    return await _ending(call, org_slug, user_id)
-
-
 @routes.post(f"{END_USER}/end", refuses=(EndUserUnknown, SessionsChanged))
 @in_console(Operation.END_USERS_CHANGE)
-@shows_again(_ending, SessionsChanged)
+@shows_again(ask_to_end_sessions, SessionsChanged)
 async def end_sessions(call: Call, org_slug: str, user_id: UUID, form: EndingForm) -> PageOrRedirect:
     """End the sessions of an end user; programs use `DELETE /api/organizations/:slug/users/:user_id/sessions`."""
     await call.transact(found_end_users.end_shown, org_slug, user_id, seen=number_of(form.seen_sessions))

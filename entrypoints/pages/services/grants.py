@@ -54,9 +54,12 @@ class GrantRevocationForm(ProtectedForm, kw_only=True):
     seen_relation: str = ""
 
 
-async def _page(
+@routes.get(GRANTS, refuses=(ServiceUnknown,))
+@in_console(Operation.SERVICE_GRANTS_CHANGE)
+async def show_grants(
     call: Call, org_slug: str, service_slug: str, *, query: GrantsQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show who looks after a service by a grant, and how many people use it."""
     query = query or GrantsQuery()
     # A grant on the service does not open this, so the reader has the standing of their role.
     reader, found = await opened(
@@ -93,14 +96,9 @@ async def _page(
     )
 
 
-@routes.get(GRANTS, refuses=(ServiceUnknown,))
+@routes.get(GRANT, refuses=(ServiceUnknown, MemberUnknown))
 @in_console(Operation.SERVICE_GRANTS_CHANGE)
-async def show_grants(call: Call, org_slug: str, service_slug: str, query: GrantsQuery) -> Page:
-    """Show who looks after a service by a grant, and how many people use it."""
-    return await _page(call, org_slug, service_slug, query=query)
-
-
-async def _access(
+async def show_access(
     call: Call,
     org_slug: str,
     service_slug: str,
@@ -109,6 +107,7 @@ async def _access(
     form: GrantForm | GrantRevocationForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show what a member may do with a service by a grant."""
     reader, found = await opened(
         call, org_slug, Operation.SERVICE_GRANTS_CHANGE, grants.show_access, service_slug, user_id
     )
@@ -133,17 +132,10 @@ async def _access(
     )
 
 
-@routes.get(GRANT, refuses=(ServiceUnknown, MemberUnknown))
-@in_console(Operation.SERVICE_GRANTS_CHANGE)
-async def show_access(call: Call, org_slug: str, service_slug: str, user_id: UUID) -> Page:
-    """Show what a member may do with a service by a grant."""
-    return await _access(call, org_slug, service_slug, user_id)
-
-
 @routes.post(GRANT, refuses=(ServiceUnknown, MemberUnknown, GrantChanged))
 @in_console(Operation.SERVICE_GRANTS_CHANGE)
-@shows_again(_page, MemberUnknown)
-@shows_again(_access, GrantChanged, BadRequest)
+@shows_again(show_grants, MemberUnknown)
+@shows_again(show_access, GrantChanged, BadRequest)
 async def grant_access(call: Call, org_slug: str, service_slug: str, user_id: UUID, form: GrantForm) -> PageOrRedirect:
     """Grant a member access to a service, or change it; programs use `PUT …/:service_slug/grants/:user_id`."""
     if form.relation not in set(ServiceRelation):
@@ -161,8 +153,8 @@ async def grant_access(call: Call, org_slug: str, service_slug: str, user_id: UU
 
 @routes.post(f"{GRANT}/revoke", refuses=(ServiceUnknown, GrantUnknown, GrantChanged))
 @in_console(Operation.SERVICE_GRANTS_CHANGE)
-@shows_again(_page, GrantUnknown)
-@shows_again(_access, GrantChanged)
+@shows_again(show_grants, GrantUnknown)
+@shows_again(show_access, GrantChanged)
 async def revoke_access(
     call: Call, org_slug: str, service_slug: str, user_id: UUID, form: GrantRevocationForm
 ) -> PageOrRedirect:

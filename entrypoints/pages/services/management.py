@@ -56,7 +56,9 @@ FIELDS: Final = tuple(
 )
 
 
-async def _page(
+@routes.get(OPTIONS, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SERVICE_READ)
+async def show_service_settings(
     call: Call,
     org_slug: str,
     service_slug: str,
@@ -65,6 +67,7 @@ async def _page(
     form: ServiceSettingsForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the settings of a service."""
     at, service = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, management.read)
     stored = texts_of(service)
     typed = {name: getattr(form, name) for name in FIELDS} if form is not None else stored
@@ -90,16 +93,9 @@ async def _page(
     )
 
 
-@routes.get(OPTIONS, refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.SERVICE_READ)
-async def show_service_settings(call: Call, org_slug: str, service_slug: str, query: DoneQuery) -> Page:
-    """Show the settings of a service."""
-    return await _page(call, org_slug, service_slug, query=query)
-
-
 @routes.post(OPTIONS, refuses=(ServiceUnknown, ServiceChanged, AudienceTaken, BadRequest))
 @on_service_in_console(Operation.SERVICE_UPDATE)
-@shows_again(_page, BadRequest, ServiceChanged, AudienceTaken)
+@shows_again(show_service_settings, BadRequest, ServiceChanged, AudienceTaken)
 async def change_settings(call: Call, org_slug: str, service_slug: str, form: ServiceSettingsForm) -> PageOrRedirect:
     """Change what differs from the present settings; programs use `PATCH …/services/:service_slug`."""
     _, present = await opened_service(call, org_slug, service_slug, Operation.SERVICE_UPDATE, management.read)

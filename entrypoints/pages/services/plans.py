@@ -75,9 +75,12 @@ class PlanForm(ProtectedForm, kw_only=True):
         )
 
 
-async def _list(
+@routes.get(PLANS, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.PLANS_READ)
+async def show_plans(
     call: Call, org_slug: str, service_slug: str, *, query: PlansQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show the plans of a service with their numbers of subscriptions, the oldest first."""
     query = query or PlansQuery()
     at, found = await opened_service(
         call,
@@ -108,16 +111,12 @@ async def _list(
     )
 
 
-@routes.get(PLANS, refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.PLANS_READ)
-async def show_plans(call: Call, org_slug: str, service_slug: str, query: PlansQuery) -> Page:
-    """Show the plans of a service with their numbers of subscriptions, the oldest first."""
-    return await _list(call, org_slug, service_slug, query=query)
-
-
-async def _new(
+@routes.get(f"{PLANS}/new", refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.PLANS_CHANGE)
+async def ask_for_plan(
     call: Call, org_slug: str, service_slug: str, *, form: PlanForm | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show the form of a new plan."""
     at, _ = await opened_service(call, org_slug, service_slug, Operation.PLANS_CHANGE, plans.require_changeable)
     form = form or PlanForm()
     return service_page(
@@ -137,16 +136,9 @@ async def _new(
     )
 
 
-@routes.get(f"{PLANS}/new", refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.PLANS_CHANGE)
-async def ask_for_plan(call: Call, org_slug: str, service_slug: str) -> Page:
-    """Show the form of a new plan."""
-    return await _new(call, org_slug, service_slug)
-
-
 @routes.post(f"{PLANS}/new", refuses=(ServiceUnknown, TooManyPlans, PriceTaken))
 @on_service_in_console(Operation.PLANS_CHANGE)
-@shows_again(_new, BadRequest, PriceTaken)
+@shows_again(ask_for_plan, BadRequest, PriceTaken)
 async def create_plan(call: Call, org_slug: str, service_slug: str, form: PlanForm) -> PageOrRedirect:
     """Create a plan; programs use `POST …/services/:service_slug/plans`."""
     await call.read(plans.require_changeable, org_slug, service_slug)
@@ -154,7 +146,9 @@ async def create_plan(call: Call, org_slug: str, service_slug: str, form: PlanFo
     return after(f"{page_of_service(org_slug, service_slug)}{TAB}/{plan.id}", "plan-created")
 
 
-async def _plan(
+@routes.get(PLAN, refuses=(ServiceUnknown, PlanUnknown))
+@on_service_in_console(Operation.PLANS_READ)
+async def show_plan(
     call: Call,
     org_slug: str,
     service_slug: str,
@@ -164,6 +158,7 @@ async def _plan(
     form: PlanForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show a plan, with the link to its checkout."""
     at, shown = await opened_service(call, org_slug, service_slug, Operation.PLANS_READ, plans.show, plan_id)
     plan, base_url = shown.plan, call.installation.settings.base_url
     page = page_of_service(org_slug, service_slug)
@@ -191,16 +186,9 @@ async def _plan(
     )
 
 
-@routes.get(PLAN, refuses=(ServiceUnknown, PlanUnknown))
-@on_service_in_console(Operation.PLANS_READ)
-async def show_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID, query: DoneQuery) -> Page:
-    """Show a plan, with the link to its checkout."""
-    return await _plan(call, org_slug, service_slug, plan_id, query=query)
-
-
 @routes.post(PLAN, refuses=(ServiceUnknown, PlanUnknown, PriceTaken, PlanChanged))
 @on_service_in_console(Operation.PLANS_CHANGE)
-@shows_again(_plan, BadRequest, PriceTaken, PlanChanged)
+@shows_again(show_plan, BadRequest, PriceTaken, PlanChanged)
 async def change_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID, form: PlanForm) -> PageOrRedirect:
     """Change a plan; programs use `PATCH …/services/:service_slug/plans/:plan_id`."""
     await call.read(plans.show_end, org_slug, service_slug, plan_id)
@@ -209,9 +197,12 @@ async def change_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUI
     return after(f"{page_of_service(org_slug, service_slug)}{TAB}/{plan_id}", "plan-changed")
 
 
-async def _deletion(
+@routes.get(f"{PLAN}/delete", refuses=(ServiceUnknown, PlanUnknown))
+@on_service_in_console(Operation.PLANS_CHANGE)
+async def ask_to_delete_plan(
     call: Call, org_slug: str, service_slug: str, plan_id: UUID, *, refusal: Refusal | None = None
 ) -> Page:
+    """Show what is deleted with a plan, in numbers."""
     at, shown = await opened_service(call, org_slug, service_slug, Operation.PLANS_CHANGE, plans.show_end, plan_id)
     return service_page(
         call,
@@ -224,17 +215,10 @@ async def _deletion(
     )
 
 
-@routes.get(f"{PLAN}/delete", refuses=(ServiceUnknown, PlanUnknown))
-@on_service_in_console(Operation.PLANS_CHANGE)
-async def ask_to_delete_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID) -> Page:
-    """Show what is deleted with a plan, in numbers."""
-    return await _deletion(call, org_slug, service_slug, plan_id)
-
-
 @routes.post(f"{PLAN}/delete", refuses=(ServiceUnknown, PlanUnknown, PlanInUse, PlanIsDefault))
 @on_service_in_console(Operation.PLANS_CHANGE)
-@shows_again(_deletion, PlanInUse, PlanIsDefault)
-@shows_again(_list, PlanUnknown)
+@shows_again(ask_to_delete_plan, PlanInUse, PlanIsDefault)
+@shows_again(show_plans, PlanUnknown)
 async def delete_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID) -> PageOrRedirect:
     """Delete a plan; programs use `DELETE …/services/:service_slug/plans/:plan_id`."""
     await call.transact(plans.delete, org_slug, service_slug, plan_id)

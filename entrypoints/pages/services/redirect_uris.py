@@ -49,7 +49,12 @@ async def _kept_page(call: Call, org_slug: str, service_slug: str, *, refusal: R
     return await connect_page(call, org_slug, service_slug, refusal=refusal)
 
 
-async def _refused_page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None) -> Page:
+@routes.get(REFUSED, refuses=(ServiceUnknown, NoRefusedRedirect))
+@on_service_in_console(Operation.SERVICE_UPDATE)
+async def ask_about_refused_redirect(
+    call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None
+) -> Page:
+    """Show the redirect URI that was refused last, and ask whether it is to be added."""
     at, refused = await opened_service(
         call, org_slug, service_slug, Operation.SERVICE_UPDATE, redirect_changes.show_refused
     )
@@ -90,13 +95,6 @@ async def remove_redirect_uri(call: Call, org_slug: str, service_slug: str, form
         outside=outside(call),
     )
     return after(page_of_service(org_slug, service_slug), "redirect-removed")
-
-
-@routes.get(REFUSED, refuses=(ServiceUnknown, NoRefusedRedirect))
-@on_service_in_console(Operation.SERVICE_UPDATE)
-async def ask_about_refused_redirect(call: Call, org_slug: str, service_slug: str) -> Page:
-    """Show the redirect URI that was refused last, and ask whether it is to be added."""
-    return await _refused_page(call, org_slug, service_slug)
 
 
 @routes.post(REFUSED, refuses=(ServiceUnknown, RedirectUriGone, BadRequest))

@@ -163,7 +163,9 @@ async def download_sold(call: Call, org_slug: str, query: SoldQuery) -> CsvFile:
     return await listed_file(f"{org_slug}-subscriptions", _COLUMNS, read, _row, after=query.position)
 
 
-async def _subscription(
+@routes.get(SUBSCRIPTION, refuses=(SoldSubscriptionUnknown,))
+@in_console(Operation.BILLING_READ)
+async def show_sold_subscription(
     call: Call,
     org_slug: str,
     subscription_id: UUID,
@@ -172,6 +174,7 @@ async def _subscription(
     form: MoveForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show a subscription that an organization has sold."""
     standing, (found, plans) = await opened(
         call, org_slug, Operation.BILLING_READ, sold_subscriptions.show, subscription_id
     )
@@ -204,16 +207,9 @@ async def _subscription(
     )
 
 
-@routes.get(SUBSCRIPTION, refuses=(SoldSubscriptionUnknown,))
-@in_console(Operation.BILLING_READ)
-async def show_sold_subscription(call: Call, org_slug: str, subscription_id: UUID, query: DoneQuery) -> Page:
-    """Show a subscription that an organization has sold."""
-    return await _subscription(call, org_slug, subscription_id, query=query)
-
-
 @routes.post(SUBSCRIPTION, refuses=(SoldSubscriptionUnknown, SoldSubscriptionChanged, PaidElsewhere))
 @in_console(Operation.SUBSCRIPTIONS_CHANGE)
-@shows_again(_subscription, BadRequest, SoldSubscriptionChanged, PaidElsewhere)
+@shows_again(show_sold_subscription, BadRequest, SoldSubscriptionChanged, PaidElsewhere)
 async def move_subscription(call: Call, org_slug: str, subscription_id: UUID, form: MoveForm) -> PageOrRedirect:
     """Move a subscription to another plan; programs use `PATCH /api/service/subscriptions/:user_id`."""
     await call.transact(
@@ -222,7 +218,9 @@ async def move_subscription(call: Call, org_slug: str, subscription_id: UUID, fo
     return after(f"{page_of(org_slug)}/billing/sold/{subscription_id}", "subscription-moved")
 
 
-async def _cancellation(
+@routes.get(f"{SUBSCRIPTION}/cancel", refuses=(SoldSubscriptionUnknown,))
+@in_console(Operation.SUBSCRIPTIONS_CHANGE)
+async def ask_to_cancel(
     call: Call,
     org_slug: str,
     subscription_id: UUID,
@@ -230,6 +228,7 @@ async def _cancellation(
     form: CancellationForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show what happens when a subscription is cancelled."""
     standing, (found, plans) = await opened(
         call, org_slug, Operation.SUBSCRIPTIONS_CHANGE, sold_subscriptions.show, subscription_id
     )
@@ -246,16 +245,9 @@ async def _cancellation(
     )
 
 
-@routes.get(f"{SUBSCRIPTION}/cancel", refuses=(SoldSubscriptionUnknown,))
-@in_console(Operation.SUBSCRIPTIONS_CHANGE)
-async def ask_to_cancel(call: Call, org_slug: str, subscription_id: UUID) -> Page:
-    """Show what happens when a subscription is cancelled."""
-    return await _cancellation(call, org_slug, subscription_id)
-
-
 @routes.post(f"{SUBSCRIPTION}/cancel", refuses=(SoldSubscriptionUnknown, SoldSubscriptionChanged, PaidElsewhere))
 @in_console(Operation.SUBSCRIPTIONS_CHANGE)
-@shows_again(_cancellation, BadRequest, SoldSubscriptionChanged, PaidElsewhere)
+@shows_again(ask_to_cancel, BadRequest, SoldSubscriptionChanged, PaidElsewhere)
 async def cancel_subscription(
     call: Call, org_slug: str, subscription_id: UUID, form: CancellationForm
 ) -> PageOrRedirect:

@@ -272,7 +272,9 @@ async def redeliver_failed_here(call: Call, org_slug: str, webhook_id: UUID, for
     return after(page, "deliveries-again", state=DeliveryState.WAITING.value)
 
 
-async def _delivery(
+@routes.get(DELIVERY, refuses=(DeliveryUnknown,))
+@in_console(Operation.WEBHOOKS_READ)
+async def show_delivery(
     call: Call,
     org_slug: str,
     webhook_id: UUID,
@@ -281,6 +283,7 @@ async def _delivery(
     query: DoneQuery | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show a delivery: what is sent, what each attempt got, and when the next one is made."""
     standing, shown = await opened(call, org_slug, Operation.WEBHOOKS_READ, delivery_log.show, webhook_id, delivery_id)
     page = page_of_webhook(org_slug, webhook_id)
     return console_page(
@@ -303,16 +306,9 @@ async def _delivery(
     )
 
 
-@routes.get(DELIVERY, refuses=(DeliveryUnknown,))
-@in_console(Operation.WEBHOOKS_READ)
-async def show_delivery(call: Call, org_slug: str, webhook_id: UUID, delivery_id: UUID, query: DoneQuery) -> Page:
-    """Show a delivery: what is sent, what each attempt got, and when the next one is made."""
-    return await _delivery(call, org_slug, webhook_id, delivery_id, query=query)
-
-
 @routes.post(f"{DELIVERY}/redeliver", refuses=(DeliveryUnknown, DeliveryChanged))
 @in_console(Operation.WEBHOOKS_CHANGE)
-@shows_again(_delivery, Conflict)
+@shows_again(show_delivery, Conflict)
 async def redeliver_here(
     call: Call, org_slug: str, webhook_id: UUID, delivery_id: UUID, form: SeenDeliveryForm
 ) -> PageOrRedirect:

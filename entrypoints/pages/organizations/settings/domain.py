@@ -66,7 +66,9 @@ class SetupDomainDeletionForm(SetupForm, kw_only=True):
     claim_id: str = ""
 
 
-async def _page(
+@routes.get(DOMAIN)
+@in_console(Operation.DOMAIN_READ)
+async def show_domain_page(
     call: Call,
     org_slug: str,
     *,
@@ -76,6 +78,7 @@ async def _page(
     found: Sequence[str] | None = (),
     is_checked: bool = False,
 ) -> Page:
+    """Show the custom domain of an organization, its records, and the last check."""
     standing, claim = await opened(call, org_slug, Operation.DOMAIN_READ, domain.find)
     values = _values(call, claim, form.domain if isinstance(form, DomainForm) else "")
     return console_page(
@@ -97,16 +100,9 @@ async def _page(
     )
 
 
-@routes.get(DOMAIN)
-@in_console(Operation.DOMAIN_READ)
-async def show_domain_page(call: Call, org_slug: str, query: DoneQuery) -> Page:
-    """Show the custom domain of an organization, its records, and the last check."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.post(DOMAIN, refuses=(BadRequest, DomainChanged))
 @in_console(Operation.DOMAIN_CHANGE)
-@shows_again(_page, BadRequest, DomainChanged)
+@shows_again(show_domain_page, BadRequest, DomainChanged)
 async def claim_domain(call: Call, org_slug: str, form: DomainForm) -> PageOrRedirect:
     """Claim a domain; programs use `PUT /api/organizations/:slug/domain`."""
     own_names = hosts.own_names(call.installation.settings)
@@ -116,7 +112,7 @@ async def claim_domain(call: Call, org_slug: str, form: DomainForm) -> PageOrRed
 
 @routes.post(f"{DOMAIN}/verify", refuses=REFUSALS)
 @in_console(Operation.DOMAIN_CHANGE)
-@shows_again(_page, DomainUnset)
+@shows_again(show_domain_page, DomainUnset)
 async def check_domain(call: Call, org_slug: str) -> PageOrRedirect:
     """Ask for the TXT record now; programs use `POST /api/organizations/:slug/domain/verify`."""
     claim = await call.read(domain.find_to_verify, org_slug)
@@ -124,7 +120,7 @@ async def check_domain(call: Call, org_slug: str) -> PageOrRedirect:
     try:
         await call.transact(domain.verify, org_slug, claim, records)
     except (BadRequest, DomainVerifiedElsewhere) as refusal:
-        return await _page(call, org_slug, refusal=refusal, found=records, is_checked=True)
+        return await show_domain_page(call, org_slug, refusal=refusal, found=records, is_checked=True)
     return after(f"{page_of(org_slug)}/domain", "domain-verified")
 
 
@@ -145,7 +141,7 @@ async def ask_to_give_domain_up(call: Call, org_slug: str) -> Page:
 
 @routes.post(f"{DOMAIN}/delete", refuses=(DomainUnset,))
 @in_console(Operation.DOMAIN_CHANGE)
-@shows_again(_page, DomainUnset)
+@shows_again(show_domain_page, DomainUnset)
 async def give_domain_up(call: Call, org_slug: str, form: DomainDeletionForm) -> PageOrRedirect:
     """Give the domain up that the page has shown; programs use `DELETE /api/organizations/:slug/domain`."""
     await call.transact(domain.delete, org_slug, claim_id=form.claim_id)

@@ -68,7 +68,9 @@ class RulesForm(ProtectedForm, kw_only=True):
         )
 
 
-async def _page(
+@routes.get(SIGN_IN)
+@in_console(Operation.CONNECTIONS_READ)
+async def show_sign_in_rules(
     call: Call,
     org_slug: str,
     *,
@@ -76,6 +78,7 @@ async def _page(
     form: RulesForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the rules of signing in, the connections, the mail domains, and the credentials at providers."""
     standing, found = await opened(call, org_slug, Operation.CONNECTIONS_READ, configuring.overview)
     page = f"{page_of(org_slug)}/sign-in"
     organization = standing.organization
@@ -119,16 +122,9 @@ async def _page(
     )
 
 
-@routes.get(SIGN_IN)
-@in_console(Operation.CONNECTIONS_READ)
-async def show_sign_in_rules(call: Call, org_slug: str, query: SignInQuery) -> Page:
-    """Show the rules of signing in, the connections, the mail domains, and the credentials at providers."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.post(SIGN_IN, refuses=(BadRequest, RulesSeenOtherwise, SecondFactorRequired))
 @in_console(Operation.ORGANIZATION_UPDATE)
-@shows_again(_page, BadRequest, RulesSeenOtherwise)
+@shows_again(show_sign_in_rules, BadRequest, RulesSeenOtherwise)
 async def change_sign_in_rules(call: Call, org_slug: str, form: RulesForm) -> PageOrRedirect:
     """Change what the organization requires of its members; programs use `PATCH /api/organizations/:slug`."""
     await call.transact(configuring.change_rules, org_slug, form.settings, seen=form.seen)

@@ -62,7 +62,9 @@ class RoutingForm(SeenRouteForm, kw_only=True):
     enforced: str = ""
 
 
-async def _list_page(
+@routes.get(DOMAINS)
+@in_console(Operation.DOMAIN_ROUTES_READ)
+async def show_mail_domains(
     call: Call,
     org_slug: str,
     *,
@@ -70,6 +72,7 @@ async def _list_page(
     form: MailDomainClaimForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the mail domains of an organization by a part of their name, and the form that claims one."""
     standing, found = await opened(call, org_slug, Operation.DOMAIN_ROUTES_READ, configuring.overview)
     query = query or ConsoleListQuery()
     page = f"{page_of(org_slug)}/sign-in/mail-domains"
@@ -99,16 +102,9 @@ async def _list_page(
     )
 
 
-@routes.get(DOMAINS)
-@in_console(Operation.DOMAIN_ROUTES_READ)
-async def show_mail_domains(call: Call, org_slug: str, query: ConsoleListQuery) -> Page:
-    """Show the mail domains of an organization by a part of their name, and the form that claims one."""
-    return await _list_page(call, org_slug, query=query)
-
-
 @routes.post(DOMAINS, refuses=(BadRequest, Conflict))
 @in_console(Operation.DOMAIN_ROUTES_CHANGE)
-@shows_again(_list_page, BadRequest, Conflict)
+@shows_again(show_mail_domains, BadRequest, Conflict)
 async def claim_mail_domain(call: Call, org_slug: str, form: MailDomainClaimForm) -> PageOrRedirect:
     """Claim a mail domain; programs use `POST /api/organizations/:slug/domain-routes`."""
     await call.read(configuring.overview, org_slug, Operation.DOMAIN_ROUTES_CHANGE)

@@ -27,7 +27,10 @@ class EnablingForm(SeenForm, kw_only=True):
     enabled: str = ""
 
 
-async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
+@routes.get(ENABLING, refuses=(ConnectionUnknown,))
+@in_console(Operation.CONNECTION_CONFIGURE)
+async def ask_to_switch(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
+    """Show what switching a connection on or off does, in numbers."""
     standing, found = await opened(call, org_slug, Operation.CONNECTION_CONFIGURE, configuring.show, connection_id)
     ends = await call.read(deletion.show, org_slug, connection_id)
     connection = found.state.connection
@@ -49,16 +52,9 @@ async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refu
     )
 
 
-@routes.get(ENABLING, refuses=(ConnectionUnknown,))
-@in_console(Operation.CONNECTION_CONFIGURE)
-async def ask_to_switch(call: Call, org_slug: str, connection_id: UUID) -> Page:
-    """Show what switching a connection on or off does, in numbers."""
-    return await _page(call, org_slug, connection_id)
-
-
 @routes.post(ENABLING, refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
 @in_console(Operation.CONNECTION_CONFIGURE)
-@shows_again(_page, BadRequest, ConnectionSeenOtherwise)
+@shows_again(ask_to_switch, BadRequest, ConnectionSeenOtherwise)
 async def switch_connection(call: Call, org_slug: str, connection_id: UUID, form: EnablingForm) -> PageOrRedirect:
     """Switch a connection on or off; programs use `PATCH …/upstream-providers/:id`."""
     await call.read(connections.require_may_change, org_slug)

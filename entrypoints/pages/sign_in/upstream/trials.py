@@ -34,7 +34,12 @@ TRIAL: Final = f"{CONNECTION}/trial"
 LEADING: Final = marked("You are being led to your identity provider. Sign in there as your people do.")
 
 
-async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
+@routes.get(TRIAL, refuses=(ConnectionUnknown,))
+@in_console(Operation.CONNECTIONS_CHANGE)
+async def show_connection_trial(
+    call: Call, org_slug: str, connection_id: UUID, *, refusal: Refusal | None = None
+) -> Page:
+    """Show what the last trial sign-in of a connection has brought, and what would become of that person."""
     standing, found = await opened(call, org_slug, Operation.CONNECTIONS_CHANGE, configuring.show, connection_id)
     connection = found.state.connection
     return console_page(
@@ -53,16 +58,9 @@ async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refu
     )
 
 
-@routes.get(TRIAL, refuses=(ConnectionUnknown,))
-@in_console(Operation.CONNECTIONS_CHANGE)
-async def show_connection_trial(call: Call, org_slug: str, connection_id: UUID) -> Page:
-    """Show what the last trial sign-in of a connection has brought, and what would become of that person."""
-    return await _page(call, org_slug, connection_id)
-
-
 @routes.post(TRIAL, refuses=(ConnectionUnknown, NothingToTry))
 @in_console(Operation.CONNECTIONS_CHANGE)
-@shows_again(_page, NothingToTry)
+@shows_again(show_connection_trial, NothingToTry)
 async def begin_connection_trial(call: Call, org_slug: str, connection_id: UUID) -> PageOrRedirect:
     """Lead the browser to the provider of a connection, switched on or off, for a sign-in that signs nobody in."""
     target = await call.read(trials.find, org_slug, connection_id)
