@@ -101,6 +101,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_roles": None,
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL, status="pending"),
+        "is_filtered": True,
         "form": SimpleNamespace(emails=f"{EMAIL}\n{NAME}", role="member"),
         "results": [(EMAIL, ""), (NAME, PROBLEM)],
         "repeated": [EMAIL, "+ 3"],
@@ -159,6 +160,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "organizations/people.html": {
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL, role="admin"),
+        "is_filtered": True,
         "found": FoundRows(
             found=[
                 MEMBER,

@@ -105,6 +105,7 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform/organizations.html": {
         **_OWNING,
         "query": SimpleNamespace(search=EMAIL, status="pending", tier=""),
+        "is_filtered": True,
         "found": FoundRows(
             found=[
                 *(replace(_LISTED, status=status) for status in OrganizationStatus),

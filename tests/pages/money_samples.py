@@ -104,6 +104,7 @@ MONEY_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "services/sold_subscriptions.html": {
         **CONSOLE,
         "query": SoldQuery(search=EMAIL, status="live", plan=ID),
+        "is_filtered": True,
         "found": FoundRows(
             found=[_ONE, replace(_ONE, email=None, status=SubscriptionStatus.EXPIRED, current_period_end=None)],
             total=10_001,
@@ -146,6 +147,7 @@ MONEY_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "services/sales_changes.html": {
         **CONSOLE,
         "query": ChangesQuery(kind="begun", since="2026-01-01", until="2026-01-02", plan=ID),
+        "is_filtered": True,
         "found": FoundRows(
             found=[
                 _CHANGE,

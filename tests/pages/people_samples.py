@@ -73,6 +73,7 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "scim/directory.html": {
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL),
+        "is_filtered": True,
         "shown": DirectoryOverview(
             members=FoundRows(
                 found=[_PROVISIONED, replace(_PROVISIONED, name=None, external_id=None, is_active=False)],
@@ -94,6 +95,7 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "services/end_users.html": {
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL, service="a" * 50),
+        "is_filtered": True,
         "found": FoundRows(
             found=[
                 replace(END_USER, state=state, services=["a" * 50] * number, plans=[NAME] * number)

@@ -139,6 +139,7 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "services/api_keys.html": {
         **_KEYS,
         "query": SimpleNamespace(search=NAME),
+        "is_filtered": True,
         "found": FoundRows(found=[_LISTED, ListedApiKey(key=_KEY, maker_email=None)], total=99, next=None),
         "first": f"{_PAGE}/api-keys",
         "next": f"{_PAGE}/api-keys?after=b",
@@ -160,6 +161,7 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "services/plans.html": {
         **_PLANS,
         "query": SimpleNamespace(search=NAME),
+        "is_filtered": True,
         "found": FoundRows(
             found=[
                 CountedPlan(plan=_PLAN, subscription_count=10_001),
@@ -196,6 +198,7 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_giving": None,
         **SERVICE,
         "query": SimpleNamespace(search=EMAIL, find=EMAIL),
+        "is_filtered": True,
         "people": SimpleNamespace(candidates=[MEMBER, MEMBER], end_users=10_001),
         "found": FoundRows(found=[_GRANT, _GRANT], total=99, next=None),
         "relation_names": dict(RELATIONS),

@@ -65,6 +65,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "services/services.html": {
         **CONSOLE,
         "query": ServiceSearchQuery(search=NAME),
+        "is_filtered": True,
         "found": FoundRows(found=[_LISTED, _LISTED], total=10_001, next=None),
         "usage": _USAGE,
         "users_max": USERS_COUNTED_MAX,

@@ -146,6 +146,7 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform/users.html": {
         **PLATFORM,
         "query": SimpleNamespace(search="a"),
+        "is_filtered": True,
         "found": FoundUsers(
             found=[
                 _LISTED,
@@ -215,6 +216,7 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform/mails.html": {
         **PLATFORM,
         "query": SimpleNamespace(state="failed", email=EMAIL, choose="all"),
+        "is_filtered": True,
         "found": FoundMails(
             found=[
                 ListedMail(mail=_MAIL, organization=MailOrganization(id=UUID(ID), slug=LONG_SLUG, name="x" * 100)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -32,14 +32,14 @@ def csv_file(name: str, columns: Sequence[str], parts: AsyncGenerator[Iterable[S
 
 async def listed_file(
     name: str,
-    columns: Sequence[str],
+    columns: Mapping[str, Callable[[Row], Any]],
     read: Callable[[Position | None], Awaitable[Sequence[Row]]],
-    row: Callable[[Row], Sequence[Any]],
     *,
     after: Position | None,
 ) -> CsvFile:
     """Return the response that streams a list from a position on; `read` returns `ROWS_AT_ONCE` rows after another.
 
+    A column has a name, and what it takes of a row.
     Each read is authorized anew, so a file ends with the role; the first is refused as a page is.
     """
     first = await read(after)
@@ -47,12 +47,12 @@ async def listed_file(
     async def parts() -> AsyncGenerator[list[Sequence[Any]]]:
         found = first
         while found:
-            yield [row(one) for one in found]
+            yield [[value(one) for value in columns.values()] for one in found]
             if len(found) < ROWS_AT_ONCE:
                 return
             found = await read(found[-1].position)
 
-    return csv_file(name, columns, parts())
+    return csv_file(name, list(columns), parts())
 
 
 def cell(value: Any) -> str:

@@ -1,13 +1,14 @@
 """What the pages of the console share: the frame of an organization, what was just done, and the call of the interface.
 
-A list page of the console is a route like this one; `console/frame.html` and `console/components.html` have the rest:
+A page of the console is a route like this one; `console/frame.html` and `console/components.html` have the rest, and
+`lists.py` has lists:
 
-    @routes.get("/app/organizations/:org_slug/widgets")
-    @in_console(Operation.WIDGETS_LIST)
-    async def show_widgets(call: Call, org_slug: str, query: WidgetsQuery) -> Page:
-        standing, found = await opened(call, org_slug, Operation.WIDGETS_LIST, widgets.search, search=query.search)
-        return console_page(call, "console_widgets.html", standing, program=Program(f"{api(org_slug)}/widgets"),
-                            query=query, found=found)
+    @routes.get("/app/organizations/:org_slug/widgets/:widget_id")
+    @in_console(Operation.WIDGETS_READ)
+    async def show_widget(call: Call, org_slug: str, widget_id: UUID, query: DoneQuery) -> Page:
+        standing, widget = await opened(call, org_slug, Operation.WIDGETS_READ, widgets.show, widget_id)
+        return console_page(call, "widgets/widgets_one.html", standing,
+                            program=Program(f"{api(org_slug)}/widgets/{widget_id}"), done=query.done, widget=widget)
 
 `opened` authorizes and reads in one transaction, and `standing` says what the reader's role lacks. A page of the
 platform is declared by `@platform_support_in_console` or `@platform_owner_in_console`, reads with
@@ -55,12 +56,24 @@ PLATFORM: Final = "/app/platform"
 PLATFORM_ORGANIZATIONS: Final = f"{PLATFORM}/organizations"
 # How many rows a list shows at once.
 ROWS_SHOWN: Final = 25
+# The fields of the query of a list that stand in no address which leads on: `choose` ticks the boxes of one page.
+_NO_FILTERS: Final = frozenset({"done", "after", "choose"})
 
 
 class PagedQuery(DoneQuery, kw_only=True):
     """From where on a list is shown, and what was just done."""
 
     after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The filters, as the fields of an address."""
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name not in _NO_FILTERS}
+
+    @property
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name."""
+        return self.kept
 
     @property
     def position(self) -> Position | None:

@@ -5,7 +5,7 @@ The pages are those of an organization and of the platform.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -147,19 +147,19 @@ def sign_ins_values(
     }
 
 
-_COLUMNS: Final = (
-    "time",
-    "person",
-    "outcome",
-    "reason",
-    "method",
-    "organization",
-    "service",
-    "connection",
-    "network",
-    "device",
-    "request_id",
-)
+_COLUMNS: Final[Mapping[str, Callable[[LoggedSignIn], object]]] = {
+    "time": lambda one: one.created_at,
+    "person": lambda one: one.email,
+    "outcome": lambda one: one.outcome.value,
+    "reason": lambda one: one.known_reason.value if one.known_reason is not None else None,
+    "method": lambda one: one.provider,
+    "organization": lambda one: one.organization_name,
+    "service": lambda one: one.service_name,
+    "connection": lambda one: one.connection_name,
+    "network": lambda one: one.ip_address,
+    "device": lambda one: one.device if one.user_agent is not None else None,
+    "request_id": lambda one: one.request_id,
+}
 
 
 async def sign_ins_file(
@@ -178,23 +178,7 @@ async def sign_ins_file(
                 break
         return rows
 
-    return await listed_file(name, _COLUMNS, read, _row, after=query.position)
-
-
-def _row(one: LoggedSignIn) -> Sequence[object]:
-    return (
-        one.created_at,
-        one.email,
-        one.outcome.value,
-        one.known_reason.value if one.known_reason is not None else None,
-        one.provider,
-        one.organization_name,
-        one.service_name,
-        one.connection_name,
-        one.ip_address,
-        one.device if one.user_agent is not None else None,
-        one.request_id,
-    )
+    return await listed_file(name, _COLUMNS, read, after=query.position)
 
 
 def active_users_values(query: ActiveUsersQuery, found: FoundActiveUsers, *, page: str, people: str) -> dict[str, Any]:

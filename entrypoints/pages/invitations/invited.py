@@ -1,7 +1,7 @@
 """The page of the invitations of an organization: finding them, inviting many at once, sending again, withdrawing."""
 
-from collections.abc import Sequence
-from typing import Annotated, Final
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import msgspec
@@ -12,14 +12,13 @@ from core.invitations import address_lists, answers, bulk_invitations, invitatio
 from core.invitations.acceptance import CANNOT_JOIN
 from core.invitations.address_lists import TypedList
 from core.invitations.invitations import InvitationStatus
-from core.invitations.invited import InvitationNotWaiting
+from core.invitations.invited import InvitationNotWaiting, ListedInvitation
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations import bulk_jobs, roles
 from core.organizations.access import Capability, Operation
 from core.organizations.bulk_jobs import ROWS_MAX, JobKind, TooManyJobs, too_many_rows
 from core.organizations.memberships import MEMBER, OWNER
 from entrypoints.pages.console.frame import (
-    ROWS_SHOWN,
     ConsoleListQuery,
     Program,
     after,
@@ -27,8 +26,8 @@ from entrypoints.pages.console.frame import (
     console_page,
     opened,
     page_of,
-    with_query,
 )
+from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.person_records import people_tabs
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problem_of
@@ -63,6 +62,15 @@ class InvitedQuery(ConsoleListQuery, kw_only=True):
 
     status: Annotated[str, msgspec.Meta(description="Only invitations with this status.", max_length=50)] = ""
 
+    @property
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name; what is no status filters nothing."""
+        status = InvitationStatus(self.status) if self.status in set(InvitationStatus) else None
+        return {"search": self.search, "status": status}
+
+
+FOUND: Final = ConsoleList[ListedInvitation](path=INVITED, search=invited.search)
+
 
 class InvitationsForm(ProtectedForm, kw_only=True):
     """The people to invite, and their role."""
@@ -85,19 +93,7 @@ async def show_invited(
 ) -> Page:
     """Show the invitations of an organization, by a part of their address and by status."""
     query = query or InvitedQuery()
-    status = InvitationStatus(query.status) if query.status in set(InvitationStatus) else None
-    standing, found = await opened(
-        call,
-        org_slug,
-        Operation.INVITATIONS_LIST,
-        invited.search,
-        search=query.search,
-        status=status,
-        after=query.position,
-        limit=ROWS_SHOWN,
-    )
-    page = f"{page_of(org_slug)}/people/invited"
-    kept = {"search": query.search, "status": query.status}
+    standing, found = await FOUND.opened(call, Operation.INVITATIONS_LIST, org_slug, query=query)
     lacks_roles = standing.lacks_lasting(Operation.INVITATIONS_CHANGE)
     offered = [(role.slug, role.slug) for role in await call.read(roles.list_all, org_slug) if role.slug != OWNER]
     return console_page(
@@ -107,12 +103,11 @@ async def show_invited(
         program=Program(path=f"{api(org_slug)}/invitations", query={"status": query.status}),
         done=query.done,
         refusal=refusal,
-        query=query,
+        **FOUND.values(query, found, org_slug),
         form=form or InvitationsForm(),
         results=results or [],
         repeated=_shown(typed.repeated) if typed else [],
         names=_shown(typed.names) if typed else [],
-        found=found,
         statuses=STATUSES,
         choices=[("", marked("Every status")), *((status.value, text) for status, (_, text) in STATUSES.items())],
         # A role beyond that of a member takes another capability; the roles themselves decide which of them.
@@ -121,9 +116,6 @@ async def show_invited(
         else [(MEMBER, MEMBER)],
         lacks_roles=lacks_roles,
         tabs=people_tabs(standing),
-        page=page,
-        first=with_query(page, **kept) if query.after else "",
-        next=with_query(page, **kept, after=found.next) if found.next is not None else "",
     )
 
 

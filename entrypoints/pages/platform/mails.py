@@ -9,7 +9,7 @@ from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import authorize_support
 from core.platform import mails, outbox
 from core.platform.mails import ListedMailState, MailUnknown, OutboxFilter, OutboxMail
-from core.platform.outbox import NOT_SENT
+from core.platform.outbox import NOT_SENT, ListedMail
 from entrypoints.pages.console.bulk_actions import attempted, each_once
 from entrypoints.pages.console.frame import (
     PLATFORM,
@@ -21,6 +21,7 @@ from entrypoints.pages.console.frame import (
     opened_for_platform,
     with_query,
 )
+from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -48,15 +49,13 @@ class MailQuery(PagedQuery, kw_only=True):
     choose: Annotated[str, msgspec.Meta(description="`all` ticks the boxes of the page.", max_length=10)] = ""
 
     @property
-    def kept(self) -> dict[str, str]:
-        """The filters, as the fields of an address."""
-        return {"state": self.state, "email": self.email}
-
-    @property
     def wanted(self) -> OutboxFilter:
         """The filters; what is no state filters nothing."""
         state = ListedMailState(self.state) if self.state in set(ListedMailState) else None
         return OutboxFilter(state=state, email=self.email[: EMAIL_CHARACTERS_MAX + 1] or None)
+
+
+LISTED: Final = ConsoleList[ListedMail](path=MAIL)
 
 
 class MailForm(ProtectedForm, kw_only=True):
@@ -90,8 +89,7 @@ async def show_mail(
         program=Program(path=API, query=query.kept),
         done=query.done,
         refusal=refusal,
-        query=query,
-        found=found,
+        **LISTED.values(query, found),
         results=results or [],
         chosen=form.mail if form is not None else [],
         kinds=KINDS,
@@ -100,11 +98,8 @@ async def show_mail(
         not_sent=NOT_SENT,
         choices=[("", marked("Every state")), *((state.value, text) for state, (_, text) in STATES.items())],
         retried=RETRIED,
-        page=MAIL,
         action=with_query(MAIL, **query.kept, after=query.after),
         choose_all=with_query(MAIL, **query.kept, after=query.after, choose="all"),
-        first=with_query(MAIL, **query.kept) if query.after else "",
-        next=with_query(MAIL, **query.kept, after=found.next) if found.next is not None else "",
     )
 
 

@@ -4,7 +4,7 @@ Elsewhere: several at once in `approvals.py`, and what ends something, with a pa
 `deletion.py`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -20,8 +20,7 @@ from core.organizations.tiers import TierUnknown
 from core.platform import organization_records, organizations
 from core.platform.organization_records import ListedOrganization, OrganizationFilter
 from core.platform.organizations import OrganizationChanged, OrganizationUnknown, SeenLimits
-from core.positions import Position
-from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
     PLATFORM_ORGANIZATIONS,
     ROWS_SHOWN,
@@ -32,6 +31,7 @@ from entrypoints.pages.console.frame import (
     opened_for_platform,
     with_query,
 )
+from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -54,7 +54,6 @@ STATUSES: Final = {
     OrganizationStatus.SUSPENDED: ("bad", marked("Suspended")),
     OrganizationStatus.REJECTED: ("bad", marked("Rejected")),
 }
-_COLUMNS: Final = ("slug", "name", "status", "tier", "owner", "members", "created", "last_sign_in", "id")
 
 
 class FleetQuery(ConsoleListQuery, kw_only=True):
@@ -68,15 +67,33 @@ class FleetQuery(ConsoleListQuery, kw_only=True):
     choose: Annotated[str, msgspec.Meta(description="`all` ticks the boxes of the page.", max_length=10)] = ""
 
     @property
-    def kept(self) -> dict[str, str]:
-        """The filters, as the fields of an address."""
-        return {"search": self.search, "status": self.status, "tier": self.tier}
-
-    @property
     def wanted(self) -> OrganizationFilter:
         """The filters; what is no status or no id filters nothing."""
         status = OrganizationStatus(self.status) if self.status in set(OrganizationStatus) else None
         return OrganizationFilter(search=self.search, status=status, tier_id=id_or_none(self.tier))
+
+    @property
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name."""
+        return {"wanted": self.wanted}
+
+
+LISTED: Final = ConsoleList[ListedOrganization](
+    path=PLATFORM_ORGANIZATIONS,
+    listed=organization_records.listed,
+    file="organizations",
+    columns={
+        "slug": lambda one: one.slug,
+        "name": lambda one: one.name,
+        "status": lambda one: one.status.value,
+        "tier": lambda one: one.tier,
+        "owner": lambda one: one.owner.email if one.owner is not None else None,
+        "members": lambda one: one.members,
+        "created": lambda one: one.created_at,
+        "last_sign_in": lambda one: one.last_sign_in_at,
+        "id": lambda one: one.id,
+    },
+)
 
 
 class DecisionForm(ProtectedForm, kw_only=True):
@@ -126,8 +143,7 @@ async def show_all_organizations(
         program=Program(path=API, query={"status": query.status, "tier_id": query.tier}),
         done=query.done,
         refusal=refusal,
-        query=query,
-        found=found,
+        **LISTED.values(query, found),
         statuses=STATUSES,
         choices=[("", marked("Every status")), *((status.value, text) for status, (_, text) in STATUSES.items())],
         tiers=[("", marked("Every tier")), *await tier_choices(call)],
@@ -136,12 +152,8 @@ async def show_all_organizations(
         reason=reason,
         job_rows_max=ROWS_MAX,
         results=results,
-        page=PLATFORM_ORGANIZATIONS,
         action=with_query(APPROVALS, **query.kept, after=query.after),
         choose_all=with_query(PLATFORM_ORGANIZATIONS, **query.kept, after=query.after, choose="all"),
-        file=with_query(f"{PLATFORM_ORGANIZATIONS}/organizations.csv", **query.kept),
-        first=with_query(PLATFORM_ORGANIZATIONS, **query.kept) if query.after else "",
-        next=with_query(PLATFORM_ORGANIZATIONS, **query.kept, after=found.next) if found.next is not None else "",
     )
 
 
@@ -149,11 +161,7 @@ async def show_all_organizations(
 @platform_support_in_console
 async def download_organizations(call: Call, query: FleetQuery) -> CsvFile:
     """Download the organizations that a search finds, at most 100,000, for a spreadsheet."""
-
-    async def read(after: Position | None) -> Sequence[ListedOrganization]:
-        return await call.read(organization_records.listed, query.wanted, after=after, limit=ROWS_AT_ONCE)
-
-    return await listed_file("organizations", _COLUMNS, read, _row, after=query.position)
+    return await LISTED.csv(call, query=query)
 
 
 @routes.get(ORGANIZATION, refuses=(OrganizationUnknown,))
@@ -292,11 +300,3 @@ def _program(status: OrganizationStatus, organization_id: UUID) -> Program:
             return Program(path=f"{path}/activate", method="POST")
         case OrganizationStatus.REJECTED:
             return Program(path=API, query={"status": status.value})
-
-
-def _row(one: ListedOrganization) -> tuple[Any, ...]:
-    owner = one.owner.email if one.owner is not None else None
-    return (
-        *(one.slug, one.name, one.status.value, one.tier, owner, one.members),
-        *(one.created_at, one.last_sign_in_at, one.id),
-    )

@@ -12,7 +12,7 @@ import msgspec
 from core.accounts.users import UserUnknown
 from core.errors import Conflict, Refusal
 from core.platform import found_users, limits, mails, user_records
-from core.platform.found_users import position_of
+from core.platform.found_users import ListedUser, position_of
 from core.platform.mails import NothingToVerify
 from core.platform.user_records import UserRecord
 from core.sign_in.sign_ins import SignIn, SignInOutcome
@@ -23,8 +23,8 @@ from entrypoints.pages.console.frame import (
     after,
     console_page,
     opened_for_platform,
-    with_query,
 )
+from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.sign_in_lists import OUTCOMES
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -47,6 +47,14 @@ class UsersQuery(DoneQuery, kw_only=True):
 
     search: Annotated[str, msgspec.Meta(description="A part of the address, or the whole id.", max_length=254)] = ""
     after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=300)] = ""
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The filters, as the fields of an address."""
+        return {"search": self.search}
+
+
+FOUND: Final = ConsoleList[ListedUser](path=USERS)
 
 
 class VerificationHeld(Conflict):
@@ -71,11 +79,7 @@ async def show_users(call: Call, query: UsersQuery) -> Page:
         standing,
         program=Program(path=f"{API}/search", query={"email": query.search or "ann@"}),
         done=query.done,
-        query=query,
-        found=found,
-        page=USERS,
-        first=with_query(USERS, search=query.search) if query.after else "",
-        next=with_query(USERS, search=query.search, after=found.next) if found.next is not None else "",
+        **FOUND.values(query, found),
     )
 
 

@@ -1,6 +1,6 @@
 """The pages of provisioning by SCIM: tokens of the directory, the steps at its console, and the log of its calls."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -9,13 +9,12 @@ import msgspec
 
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation, authorize
-from core.positions import Position
 from core.scim import log, tokens
 from core.scim.log import AskedCalls, ProvisioningLogEntry
 from core.scim.setup import TOKEN_NAME
 from core.scim.tokens import ScimTokenUnknown, TooManyTokens
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     PagedQuery,
@@ -25,8 +24,8 @@ from entrypoints.pages.console.frame import (
     console_page,
     opened,
     page_of,
-    with_query,
 )
+from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.setup_steps import kind_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
@@ -48,7 +47,6 @@ LIFETIMES: Final = (
     ("90", marked("In 90 days")),
     ("365", marked("In one year")),
 )
-_COLUMNS: Final = ("time", "token", "method", "path", "user_name", "status", "scim_type", "detail")
 
 
 class ProvisioningQuery(DoneQuery, kw_only=True):
@@ -67,14 +65,27 @@ class CallsQuery(PagedQuery, kw_only=True):
     until: Annotated[str, msgspec.Meta(description="The time before which it ends, in UTC.", max_length=40)] = ""
 
     @property
-    def kept(self) -> dict[str, str]:
-        """The filters, as the fields of an address."""
-        return {"state": self.state, "since": self.since, "until": self.until}
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name."""
+        return {"asked": AskedCalls(only_failed=self.state == "failed", since=self.since, until=self.until)}
 
-    @property
-    def asked(self) -> AskedCalls:
-        """The filters."""
-        return AskedCalls(only_failed=self.state == "failed", since=self.since, until=self.until)
+
+CALLS: Final = ConsoleList[ProvisioningLogEntry](
+    path=f"{PROVISIONING}/calls",
+    listed=log.listed,
+    file="calls",
+    name="provisioning",
+    columns={
+        "time": lambda one: one.created_at,
+        "token": lambda one: one.token_name,
+        "method": lambda one: one.method,
+        "path": lambda one: one.path,
+        "user_name": lambda one: one.user_name,
+        "status": lambda one: one.status,
+        "scim_type": lambda one: one.scim_type,
+        "detail": lambda one: one.detail,
+    },
+)
 
 
 class ScimTokenForm(ProtectedForm, kw_only=True):
@@ -187,12 +198,11 @@ async def revoke_token_here(call: Call, org_slug: str, token_id: UUID) -> PageOr
 
 
 async def _calls(call: Call, org_slug: str, *, query: CallsQuery, refusal: Refusal | None = None) -> Page:
-    asked = query.asked if refusal is None else AskedCalls()
+    # A filter that was refused finds nothing, and stays as it was typed.
+    filters = query.filters if refusal is None else CallsQuery().filters
     standing, found = await opened(
-        call, org_slug, Operation.SCIM_LOG_READ, log.search, asked, after=query.position, limit=ROWS_SHOWN
+        call, org_slug, Operation.SCIM_LOG_READ, log.search, **filters, after=query.position, limit=ROWS_SHOWN
     )
-    page = f"{page_of(org_slug)}/provisioning/calls"
-    kept = query.kept
     return console_page(
         call,
         "scim/tokens_calls.html",
@@ -200,16 +210,9 @@ async def _calls(call: Call, org_slug: str, *, query: CallsQuery, refusal: Refus
         program=Program(path=f"{api(org_slug)}/scim-log"),
         refusal=refusal,
         problems=problems_of(refusal),
-        query=query,
-        is_filtered=any(kept.values()),
-        # A filter that was refused finds nothing, and stays as it was typed.
-        found=found if refusal is None else None,
+        **CALLS.values(query, found if refusal is None else None, org_slug),
         states=(("", marked("Every call")), ("failed", marked("Refused"))),
         retention_days=call.installation.settings.provisioning_log_retention.days,
-        page=page,
-        file=with_query(f"{page}/calls.csv", **kept),
-        first=with_query(page, **kept) if query.after else "",
-        next=with_query(page, **kept, after=found.next) if found.next is not None else "",
     )
 
 
@@ -225,15 +228,4 @@ async def show_calls(call: Call, org_slug: str, query: CallsQuery) -> Page:
 @in_console(Operation.SCIM_LOG_READ)
 async def download_calls(call: Call, org_slug: str, query: CallsQuery) -> CsvFile:
     """Download the calls that a search finds, at most 100,000, for a spreadsheet."""
-
-    async def read(position: Position | None) -> Sequence[ProvisioningLogEntry]:
-        return await call.read(log.listed, org_slug, query.asked, after=position, limit=ROWS_AT_ONCE)
-
-    return await listed_file(f"{org_slug}-provisioning", _COLUMNS, read, _row, after=query.position)
-
-
-def _row(one: ProvisioningLogEntry) -> tuple[Any, ...]:
-    return (
-        *(one.created_at, one.token_name, one.method, one.path, one.user_name, one.status, one.scim_type),
-        one.detail,
-    )
+    return await CALLS.csv(call, org_slug, query=query)

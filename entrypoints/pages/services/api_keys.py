@@ -13,7 +13,8 @@ from core.services import api_keys
 from core.services.api_keys import ApiKeyUnknown, ListedApiKey, Permission, PermissionBeyondMaker, TooManyKeys
 from core.services.services import ServiceUnknown
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after, with_query
+from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after
+from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -94,6 +95,9 @@ class ApiKeysQuery(PagedQuery, kw_only=True):
     search: Annotated[str, msgspec.Meta(description="A part of the name or of the prefix.", max_length=100)] = ""
 
 
+FOUND: Final = ConsoleList[ListedApiKey](path=KEYS, called="keys")
+
+
 class NewKeyForm(ProtectedForm, kw_only=True):
     """What a new key is for, what it allows, and when it expires."""
 
@@ -115,11 +119,10 @@ async def show_service_keys(
         service_slug,
         Operation.API_KEYS_READ,
         api_keys.search,
-        search=query.search,
+        **query.filters,
         after=query.position,
         limit=ROWS_SHOWN,
     )
-    keys = page_of_service(org_slug, service_slug) + TAB
     return service_page(
         call,
         "services/api_keys.html",
@@ -127,14 +130,10 @@ async def show_service_keys(
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys"),
         done=query.done,
         refusal=refusal,
-        query=query,
-        found=found,
+        **FOUND.values(query, found, org_slug, service_slug),
         permissions=PERMISSIONS,
         now=call.installation.clock(),
         lacks_change=at.lacks(Operation.API_KEY_CREATE),
-        keys=keys,
-        first=with_query(keys, search=query.search) if query.after else "",
-        next=with_query(keys, search=query.search, after=found.next) if found.next is not None else "",
     )
 
 

@@ -1,6 +1,6 @@
 """The tab of a service with its people: who looks after it by a grant, and the way to its end users."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
@@ -10,10 +10,11 @@ from core.organizations.access import Operation
 from core.organizations.members import MemberUnknown
 from core.organizations.relations import ServiceRelation
 from core.services import grants
-from core.services.grants import GrantChanged, GrantUnknown
+from core.services.grants import GrantChanged, GrantUnknown, ServiceGrant
 from core.services.services import ServiceUnknown
 from core.services.standing import ServiceStanding
 from entrypoints.pages.console.frame import ROWS_SHOWN, ConsoleListQuery, Program, after, opened, page_of, with_query
+from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
@@ -39,6 +40,14 @@ class GrantsQuery(ConsoleListQuery, kw_only=True):
     """Which grants to show, and whom to grant access."""
 
     find: Annotated[str, msgspec.Meta(description="A part of the address of the members to find.", max_length=254)] = ""
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The filters of the grants, as the fields of an address."""
+        return {"search": self.search}
+
+
+GIVEN: Final = ConsoleList[ServiceGrant](path=GRANTS, called="grants")
 
 
 class GrantForm(ProtectedForm, kw_only=True):
@@ -73,8 +82,6 @@ async def show_grants(
         after=query.position,
         limit=ROWS_SHOWN,
     )
-    page = page_of_service(org_slug, service_slug) + TAB
-    kept: dict[str, Any] = {"search": query.search}
     return service_page(
         call,
         "services/grants.html",
@@ -82,17 +89,13 @@ async def show_grants(
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/grants"),
         done=query.done,
         refusal=refusal,
-        query=query,
+        **GIVEN.values(query, found.grants, org_slug, service_slug),
         people=found,
-        found=found.grants,
         relation_names=dict(RELATIONS),
         lacks_giving=reader.lacks_lasting(Operation.SERVICE_GRANTS_CHANGE),
         lacks_members=reader.lacks(Operation.MEMBERS_LIST),
         lacks_end_users=reader.lacks(Operation.END_USERS_READ),
         end_users=with_query(f"{page_of(org_slug)}/people/end-users", service=service_slug),
-        grants=page,
-        first=with_query(page, **kept) if query.after else "",
-        next=with_query(page, **kept, after=found.grants.next) if found.grants.next is not None else "",
     )
 
 

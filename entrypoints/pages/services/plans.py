@@ -13,6 +13,7 @@ from core.organizations.access import Operation
 from core.services import plans
 from core.services.plans import (
     DEFAULT_CURRENCY,
+    CountedPlan,
     Plan,
     PlanChanged,
     PlanFields,
@@ -23,7 +24,8 @@ from core.services.plans import (
     TooManyPlans,
 )
 from core.services.services import ServiceUnknown
-from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after, with_query
+from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after
+from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.prices import amount_of, price, smallest_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of
@@ -75,6 +77,9 @@ class PlanForm(ProtectedForm, kw_only=True):
         )
 
 
+FOUND: Final = ConsoleList[CountedPlan](path=PLANS, called="plans")
+
+
 @routes.get(PLANS, refuses=(ServiceUnknown,))
 @on_service_in_console(Operation.PLANS_READ)
 async def show_plans(
@@ -88,11 +93,10 @@ async def show_plans(
         service_slug,
         Operation.PLANS_READ,
         plans.search,
-        search=query.search,
+        **query.filters,
         after=query.position,
         limit=ROWS_SHOWN,
     )
-    page = page_of_service(org_slug, service_slug) + TAB
     return service_page(
         call,
         "services/plans.html",
@@ -100,14 +104,10 @@ async def show_plans(
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/plans"),
         done=query.done,
         refusal=refusal,
-        query=query,
-        found=found,
+        **FOUND.values(query, found, org_slug, service_slug),
         prices={one.plan.id: _price(call, one.plan) for one in found.found},
         features_shown=FEATURES_SHOWN,
         lacks_change=at.lacks(Operation.PLANS_CHANGE),
-        plans=page,
-        first=with_query(page, search=query.search) if query.after else "",
-        next=with_query(page, search=query.search, after=found.next) if found.next is not None else "",
     )
 
 

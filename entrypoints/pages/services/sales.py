@@ -1,6 +1,6 @@
 """The pages of what is sold: the changes behind the plots of an organization, and the revenue on the platform."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -8,10 +8,9 @@ from uuid import UUID
 import msgspec
 
 from core.organizations.access import Operation
-from core.positions import Position
 from core.services import sales
 from core.services.sales import ChangeFilter, ChangeKind, SubscriptionChange
-from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
     BILLING,
     PLATFORM,
@@ -21,11 +20,11 @@ from entrypoints.pages.console.frame import (
     Program,
     api,
     console_page,
-    opened,
     opened_for_platform,
     page_of,
     with_query,
 )
+from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.prices import amount_of, price
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.rendering import Page
@@ -54,10 +53,6 @@ SERVICES_MAX: Final = 100
 # Days outside of these have no counterpart in the database.
 _FIRST_DAY: Final = date(1970, 1, 1)
 _LAST_DAY: Final = date(9998, 12, 31)
-_COLUMNS: Final = (
-    *("time", "change", "email", "user_id", "service", "plan", "subscriptions"),
-    *("monthly_revenue", "currency"),
-)
 
 
 class ChangesQuery(PagedQuery, kw_only=True):
@@ -70,38 +65,45 @@ class ChangesQuery(PagedQuery, kw_only=True):
     plan: Annotated[str, msgspec.Meta(description="Only changes of this plan, by its id.", max_length=50)] = ""
 
     @property
-    def kept(self) -> dict[str, str]:
-        """The filters, as the fields of an address."""
-        return {
-            "kind": self.kind,
-            "since": self.since,
-            "until": self.until,
-            "service": self.service,
-            "plan": self.plan,
-        }
-
-    @property
-    def wanted(self) -> ChangeFilter:
-        """The filters; what is no kind, no day or no id filters nothing."""
-        return ChangeFilter(
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name; what is no kind, no day or no id filters nothing."""
+        wanted = ChangeFilter(
             kind=ChangeKind(self.kind) if self.kind in set(ChangeKind) else None,
             since=_day_of(self.since),
             until=_day_of(self.until),
             service_id=id_or_none(self.service),
             plan_id=id_or_none(self.plan),
         )
+        return {"wanted": wanted}
+
+
+FOUND: Final = ConsoleList[SubscriptionChange](
+    path=CHANGES,
+    search=sales.changes,
+    listed=sales.listed_changes,
+    file="sold-changes",
+    name="changes",
+    columns={
+        "time": lambda one: one.at,
+        "change": lambda one: one.kind.value,
+        "email": lambda one: one.email,
+        "user_id": lambda one: one.user_id,
+        "service": lambda one: one.service_slug,
+        "plan": lambda one: one.plan_name,
+        "subscriptions": lambda one: one.live,
+        "monthly_revenue": lambda one: amount_of(one.cents, one.currency),
+        "currency": lambda one: one.currency,
+    },
+)
 
 
 @routes.get(CHANGES)
 @in_console(Operation.BILLING_READ)
 async def show_changes(call: Call, org_slug: str, query: ChangesQuery) -> Page:
     """Show the changes of what an organization sells, by kind, day, service and plan."""
-    standing, found = await opened(
-        call, org_slug, Operation.BILLING_READ, sales.changes, query.wanted, after=query.position, limit=ROWS_SHOWN
-    )
+    standing, found = await FOUND.opened(call, Operation.BILLING_READ, org_slug, query=query)
     names = await call.read(sales.names, org_slug)
     language = language_of(call)
-    page = f"{page_of(org_slug)}/billing/sold-changes"
     services = sorted((name, str(service_id)) for service_id, (name, _) in names.services.items())
     return console_page(
         call,
@@ -109,8 +111,7 @@ async def show_changes(call: Call, org_slug: str, query: ChangesQuery) -> Page:
         standing,
         # There is no call for what is sold; the feed of events has each change.
         program=Program(path=f"{api(org_slug)}/events"),
-        query=query,
-        found=found,
+        **FOUND.values(query, found, org_slug),
         prices={one.id: price(language, one.cents, one.currency) for one in found.found},
         kinds=KINDS,
         kind_choices=[("", marked("Every change")), *((kind.value, text) for kind, (_, text) in KINDS.items())],
@@ -118,11 +119,7 @@ async def show_changes(call: Call, org_slug: str, query: ChangesQuery) -> Page:
         plans=plan_choices(names, query.plan),
         lacks_end_users=standing.lacks(Operation.END_USERS_READ),
         people=f"{page_of(org_slug)}/people/end-users",
-        page=page,
         billing_page=f"{page_of(org_slug)}/billing",
-        file=with_query(f"{page}/sold-changes.csv", **query.kept),
-        first=with_query(page, **query.kept) if query.after else "",
-        next=with_query(page, **query.kept, after=found.next) if found.next is not None else "",
     )
 
 
@@ -130,11 +127,7 @@ async def show_changes(call: Call, org_slug: str, query: ChangesQuery) -> Page:
 @in_console(Operation.BILLING_READ)
 async def download_changes(call: Call, org_slug: str, query: ChangesQuery) -> CsvFile:
     """Download the changes that a search finds, at most 100,000, for a spreadsheet."""
-
-    async def read(after: Position | None) -> Sequence[SubscriptionChange]:
-        return await call.read(sales.listed_changes, org_slug, query.wanted, after=after, limit=ROWS_AT_ONCE)
-
-    return await listed_file(f"{org_slug}-changes", _COLUMNS, read, _row, after=query.position)
+    return await FOUND.csv(call, org_slug, query=query)
 
 
 def _day_of(text: str) -> date | None:
@@ -144,13 +137,6 @@ def _day_of(text: str) -> date | None:
     except ValueError:
         return None
     return day if _FIRST_DAY <= day <= _LAST_DAY else None
-
-
-def _row(one: SubscriptionChange) -> tuple[Any, ...]:
-    return (
-        *(one.at, one.kind.value, one.email, one.user_id, one.service_slug, one.plan_name, one.live),
-        *(amount_of(one.cents, one.currency), one.currency),
-    )
 
 
 platform_routes: Routes = platform_pages()

@@ -8,6 +8,7 @@ import msgspec
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
 from core.services import found_services, management
+from core.services.found_services import ListedService
 from core.services.management import AudienceTaken, ServiceLimitExceeded, ServiceSlugTaken
 from core.services.services import ServiceFields, ServiceType, ServiceUnknown
 from core.sessions.shown_secrets import ToShow
@@ -19,8 +20,8 @@ from entrypoints.pages.console.frame import (
     console_page,
     opened,
     page_of,
-    with_query,
 )
+from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -52,6 +53,9 @@ class ServiceSearchQuery(PagedQuery, kw_only=True):
     search: Annotated[str, msgspec.Meta(description="A part of the name or the slug.", max_length=100)] = ""
 
 
+FOUND: Final = ConsoleList[ListedService](path=SERVICES)
+
+
 class ServiceKindQuery(Query, kw_only=True):
     """The kind of application whose fields the page shows."""
 
@@ -77,27 +81,22 @@ async def show_services(call: Call, org_slug: str, query: ServiceSearchQuery) ->
         org_slug,
         Operation.SERVICES_LIST,
         found_services.search,
-        search=query.search,
+        **query.filters,
         after=query.position,
         limit=ROWS_SHOWN,
     )
-    page, rows = f"{page_of(org_slug)}/services", found.rows
     return console_page(
         call,
         "services/services.html",
         standing,
         program=Program(path=f"{api(org_slug)}/services"),
         done=query.done,
-        query=query,
-        found=rows,
+        **FOUND.values(query, found.rows, org_slug),
         usage=found.usage,
         users_max=found_services.USERS_COUNTED_MAX,
         kinds=KINDS,
         types=TYPES,
         lacks_creation=standing.lacks(Operation.SERVICE_CREATE),
-        page=page,
-        first=with_query(page, search=query.search) if query.after else "",
-        next=with_query(page, search=query.search, after=rows.next) if rows.next is not None else "",
     )
 
 

@@ -1,6 +1,6 @@
 """The pages of sold subscriptions: finding them, one in detail, moving it to another plan, cancelling it at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -8,7 +8,6 @@ import msgspec
 
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
-from core.positions import Position
 from core.services import sales, sold_subscriptions
 from core.services.sold_subscriptions import (
     PaidElsewhere,
@@ -18,10 +17,9 @@ from core.services.sold_subscriptions import (
     SoldSubscriptionUnknown,
 )
 from core.services.subscriptions import LIVE, SubscriptionStatus
-from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
     BILLING,
-    ROWS_SHOWN,
     ConsoleListQuery,
     Program,
     after,
@@ -31,6 +29,7 @@ from entrypoints.pages.console.frame import (
     page_of,
     with_query,
 )
+from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.person_records import SUBSCRIPTION_STATUSES
 from entrypoints.pages.console.prices import amount_of, price
 from entrypoints.pages.frame.forms import DoneQuery
@@ -52,10 +51,6 @@ SUBSCRIPTION: Final = f"{SOLD}/:subscription_id"
 IN_FORCE: Final = "live"
 # More plans are in no choice; a link of the tables leads to each.
 PLANS_MAX: Final = 100
-_COLUMNS: Final = (
-    *("email", "user_id", "service", "plan", "price", "currency", "status", "billed_by_provider"),
-    *("begun", "period_ends", "id"),
-)
 
 
 class SoldQuery(ConsoleListQuery, kw_only=True):
@@ -70,21 +65,38 @@ class SoldQuery(ConsoleListQuery, kw_only=True):
     plan: Annotated[str, msgspec.Meta(description="Only subscriptions to this plan, by its id.", max_length=50)] = ""
 
     @property
-    def kept(self) -> dict[str, str]:
-        """The filters, as the fields of an address."""
-        return {"search": self.search, "status": self.status, "service": self.service, "plan": self.plan}
-
-    @property
-    def wanted(self) -> SoldFilter:
-        """The filters; what is no status or no id filters nothing."""
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name; what is no status or no id filters nothing."""
         statuses = frozenset[SubscriptionStatus]()
         if self.status == IN_FORCE:
             statuses = LIVE
         elif self.status in set(SubscriptionStatus):
             statuses = frozenset({SubscriptionStatus(self.status)})
-        return SoldFilter(
-            part=self.search, statuses=statuses, service_slug=self.service.strip(), plan_id=id_or_none(self.plan)
-        )
+        plan_id = id_or_none(self.plan)
+        wanted = SoldFilter(part=self.search, statuses=statuses, service_slug=self.service.strip(), plan_id=plan_id)
+        return {"wanted": wanted}
+
+
+FOUND: Final = ConsoleList[SoldSubscription](
+    path=SOLD,
+    search=sold_subscriptions.search,
+    listed=sold_subscriptions.listed,
+    file="sold",
+    name="subscriptions",
+    columns={
+        "email": lambda one: one.email,
+        "user_id": lambda one: one.user_id,
+        "service": lambda one: one.service_slug,
+        "plan": lambda one: one.plan_name,
+        "price": lambda one: amount_of(one.price_cents, one.currency),
+        "currency": lambda one: one.currency,
+        "status": lambda one: one.status.value,
+        "billed_by_provider": lambda one: one.is_billed,
+        "begun": lambda one: one.created_at,
+        "period_ends": lambda one: one.current_period_end,
+        "id": lambda one: one.id,
+    },
+)
 
 
 class MoveForm(ProtectedForm, kw_only=True):
@@ -105,18 +117,9 @@ class CancellationForm(ProtectedForm, kw_only=True):
 @in_console(Operation.BILLING_READ)
 async def show_sold(call: Call, org_slug: str, query: SoldQuery) -> Page:
     """Show the subscriptions that an organization has sold, by status, service, plan and part of the address."""
-    standing, found = await opened(
-        call,
-        org_slug,
-        Operation.BILLING_READ,
-        sold_subscriptions.search,
-        query.wanted,
-        after=query.position,
-        limit=ROWS_SHOWN,
-    )
+    standing, found = await FOUND.opened(call, Operation.BILLING_READ, org_slug, query=query)
     names = await call.read(sales.names, org_slug)
     language = language_of(call)
-    page = f"{page_of(org_slug)}/billing/sold"
     return console_page(
         call,
         "services/sold_subscriptions.html",
@@ -124,8 +127,7 @@ async def show_sold(call: Call, org_slug: str, query: SoldQuery) -> Page:
         # There is no call for the subscriptions of all services.
         program=Program(path=f"{api(org_slug)}/services"),
         done=query.done,
-        query=query,
-        found=found,
+        **FOUND.values(query, found, org_slug),
         prices={one.id: price(language, one.price_cents, one.currency) for one in found.found},
         statuses=SUBSCRIPTION_STATUSES,
         choices=[
@@ -135,11 +137,7 @@ async def show_sold(call: Call, org_slug: str, query: SoldQuery) -> Page:
         ],
         plans=plan_choices(names, query.plan),
         lacks_end_users=standing.lacks(Operation.END_USERS_READ),
-        page=page,
         billing_page=f"{page_of(org_slug)}/billing",
-        file=with_query(f"{page}/sold.csv", **query.kept),
-        first=with_query(page, **query.kept) if query.after else "",
-        next=with_query(page, **query.kept, after=found.next) if found.next is not None else "",
     )
 
 
@@ -156,11 +154,7 @@ def plan_choices(names: sales.SoldNames, chosen: str) -> list[tuple[str, str]]:
 @in_console(Operation.BILLING_READ)
 async def download_sold(call: Call, org_slug: str, query: SoldQuery) -> CsvFile:
     """Download the subscriptions that a search finds, at most 100,000, for a spreadsheet."""
-
-    async def read(after: Position | None) -> Sequence[SoldSubscription]:
-        return await call.read(sold_subscriptions.listed, org_slug, query.wanted, after=after, limit=ROWS_AT_ONCE)
-
-    return await listed_file(f"{org_slug}-subscriptions", _COLUMNS, read, _row, after=query.position)
+    return await FOUND.csv(call, org_slug, query=query)
 
 
 @routes.get(SUBSCRIPTION, refuses=(SoldSubscriptionUnknown,))
@@ -260,10 +254,3 @@ async def cancel_subscription(
 
 def _program(found: SoldSubscription, body: dict[str, Any]) -> Program:
     return Program(path=f"/api/service/subscriptions/{found.user_id}", method="PATCH", body=body)
-
-
-def _row(one: SoldSubscription) -> tuple[Any, ...]:
-    return (
-        *(one.email, one.user_id, one.service_slug, one.plan_name, amount_of(one.price_cents, one.currency)),
-        *(one.currency, one.status.value, one.is_billed, one.created_at, one.current_period_end, one.id),
-    )
