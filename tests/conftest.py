@@ -81,7 +81,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Trace a test where it runs core: directly, or in greenlets. What a test does by chance is not traced at all."""
     runs_core_directly = "tests/core/" in item.nodeid or "transact" in getattr(item, "fixturenames", ())
-    if item.get_closest_marker("hypothesis") and not COUNTS_EVERYTHING:
+    by_chance = item.get_closest_marker("hypothesis") or item.get_closest_marker("matrix")
+    if by_chance and not COUNTS_EVERYTHING:
         tracing = tracing_nothing()
     elif runs_core_directly or COUNTS_EVERYTHING:
         tracing = nullcontext()
