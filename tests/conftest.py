@@ -38,6 +38,7 @@ from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
 from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
+from tests.turns import in_turn
 
 __all__ = ["chromium", "watch"]
 
@@ -75,6 +76,13 @@ def pytest_configure(config: pytest.Config) -> None:
     # Some tests copy programs into their folder and run them.
     if (folder := memory_folder()) and may_hold_programs(folder):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(folder))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the long parts whose turn it is not, in CI."""
+    items[:], left_out = in_turn(items)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.hookimpl(wrapper=True)
