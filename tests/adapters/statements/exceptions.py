@@ -177,11 +177,14 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "sign_in.upstream.flows.PostgresUpstreamSignIns.keep_answer": _unbound(1, "upstream_sign_ins"),
     },
     "The next work of all organizations, which an actor takes and does for each of them apart.": {
-        "audit.audit_log.PostgresAuditLog.count_next": _unbound(1, "audit_entries"),
+        "audit.audit_log.COUNT_NEXT": _unbound(1, "audit_entries audit_milestones audit_totals organizations"),
+        "audit.audit_log.PostgresAuditLog._until_next": _unbound(1, "audit_entries"),
         "audit.chain.BACKLOG": _unbound(1, "audit_totals"),
         "audit.chain.WAITING": _unbound(1, "audit_entries"),
         "audit.siem.LEASE": _unbound(1, "siem_streams"),
         "audit.sign_in_counts.COUNT_NEXT": _unbound(1, "login_events"),
+        "audit.sign_in_counts.FIRST_UNCOUNTED": _unbound(1, "login_events"),
+        "audit.sign_in_counts.PostgresSignInCounts._until_next": _unbound(1, "login_events"),
         "billing.customers.PostgresBillingCustomers.lease_due": _unbound(1, "billing_customers"),
         "invitations.invitations.DUE": _unbound(1, "invitations"),
         "invitations.invitations.DUE_AFTER": _unbound(1, "invitations"),
@@ -225,6 +228,13 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
             "saml_requests scim_log_entries setup_links trial_sign_ins upstream_failures "
             "upstream_sign_ins webhook_deliveries",
         ),
+        "platform.housekeeping.PostgresHousekeeping.overdue": _unbound(
+            1,
+            "address_conflicts authorization_codes authorization_requests billing_checkouts "
+            "bulk_jobs device_codes events invitations organization_keys saml_logouts "
+            "saml_requests scim_log_entries setup_links trial_sign_ins upstream_failures "
+            "upstream_sign_ins webhook_deliveries",
+        ),
         "platform.log_months.PostgresLogMonths.has_strays": _unbound(
             7, "audit_entries events login_events mails scim_log_entries webhook_attempts webhook_deliveries"
         ),
@@ -250,6 +260,8 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "audit.sign_in_counts.BY_DAY_OF_PLATFORM": _unbound(1, "login_events"),
         "audit.sign_in_counts.FIGURES_OF_PLATFORM": _unbound(1, "login_events"),
         "audit.sign_in_counts.FIRST_OF_PLATFORM": _unbound(1, "login_events"),
+        "audit.sign_in_log.LAST_OF_ADDRESS": _unbound(1, "login_events"),
+        "audit.sign_in_log.OF_ADDRESS": _unbound(1, "login_events organizations services upstream_connections"),
         "audit.sign_in_log.ACTIVE_IN_PLATFORM": _unbound(1, "login_events"),
         "audit.sign_in_log.LISTED_OF_PLATFORM": _unbound(1, "login_events upstream_connections"),
         "audit.sign_in_log.OF_PERSON": _unbound(1, "login_events upstream_connections"),
@@ -277,7 +289,8 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.search.BY_ID": _unbound(1, "services"),
         "platform.search.BY_REQUEST": _unbound(1, "login_events"),
         "platform.search._BY_DOMAIN": _unbound(1, "organizations"),
-        "platform.system.WORK": _unbound(1, "audit_chains events mails webhook_deliveries"),
+        "platform.system.RECENT_MAILS": _unbound(1, "mails"),
+        "platform.system.WORK": _unbound(1, "audit_chains bulk_jobs events mails webhook_deliveries"),
         "platform.users.WITH_BEGINNING": _unbound(1, "memberships"),
         "platform.users.WITH_ID": _unbound(1, "memberships"),
         "platform.users.WITH_PART": _unbound(1, "memberships"),

@@ -165,9 +165,10 @@ class _Reader:
         for chosen in product(*several.values()):
             scope = _Scope(function, chosen=dict(zip(several, chosen, strict=True)))
             for found in self._values(node, scope):
-                if not isinstance(found, str):
+                text = found.decode() if isinstance(found, bytes) else found
+                if not isinstance(text, str):
                     raise UnknownTextError(f"{ast.unparse(node)} is no text")
-                yield found
+                yield text
 
     def _classes_of(self, function: _Function) -> list[Any]:
         """Return what `self` can be in a function; None if it is no method."""
