@@ -151,8 +151,9 @@ class Route:
 
         The holder of a setup link has no account, and nothing to sign in with.
         """
-        takes = self.form is not None and takes_secret(self.form)
-        return self.who.kind is CredentialKind.BROWSER_SESSION and (takes or self.makes_secret or self.shows_secret)
+        if self.who.kind is not CredentialKind.BROWSER_SESSION:
+            return False
+        return self.makes_secret or self.shows_secret or (self.form is not None and takes_secret(self.form))
 
     @property
     def name(self) -> str:
