@@ -62,6 +62,13 @@ async def test_a_plan_without_a_price_cannot_be_bought(seller: Seller, buyer: Vi
     assert "billing_price_id" not in refused.text
 
 
+async def test_a_plan_of_no_service_is_not_found(seller: Seller, buyer: Visitor) -> None:
+    plan = f"{PLANS}/{seller.plans['pro']}"
+
+    assert (await buyer.open(f"{plan}/buy")).status == 200
+    assert (await buyer.open(f"{plan}/buy".replace("/plans/", "-not/plans/"))).status == 404
+
+
 async def test_the_page_of_a_plan_leads_to_its_checkout(seller: Seller, buyer: Visitor) -> None:
     plan = f"{PLANS}/{seller.plans['team']}"
 
