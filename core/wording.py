@@ -5,7 +5,7 @@ A refusal's message and the problem of a field are such texts where they name a 
     BadRequest.of_field("name", Wording("A name has at most %(maximum)s characters.", maximum=NAME_CHARACTERS_MAX))
 
 Programs read the English text. Pages translate the template and write its values as the language does
-(`entrypoints/pages/languages.py`). A text without values is an ordinary one, which is translated as it is.
+(`entrypoints/pages/frame/languages.py`). A text without values is an ordinary one, which is translated as it is.
 """
 
 from __future__ import annotations

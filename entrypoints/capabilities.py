@@ -47,117 +47,111 @@ from entrypoints.http.sign_in import identities, login, lookup_email, magic_link
 from entrypoints.http.sign_in import why as explanations
 from entrypoints.http.sign_in.upstream import domain_routes, metadata, oauth_credentials, upstream_providers
 from entrypoints.http.webhooks import deliveries, events, webhooks
-from entrypoints.pages import assets, home
-from entrypoints.pages.accounts import account as account_page
 from entrypoints.pages.accounts import closing as closing_page
 from entrypoints.pages.accounts import confirm_address as confirm_address_page
-from entrypoints.pages.accounts import email as email_page
-from entrypoints.pages.accounts import email_changes as email_change_pages
+from entrypoints.pages.accounts import email_change_undo as email_change_pages
+from entrypoints.pages.accounts import email_changes as email_page
 from entrypoints.pages.accounts import languages as language_switch
-from entrypoints.pages.accounts import name as name_page
+from entrypoints.pages.accounts import names as name_page
 from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
+from entrypoints.pages.accounts import profile as account_page
 from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
-from entrypoints.pages.audit import active_users as active_user_pages
 from entrypoints.pages.audit import analytics as analytics_pages
-from entrypoints.pages.audit import audit as audit_pages
+from entrypoints.pages.audit import audit_log as audit_pages
 from entrypoints.pages.audit import siem as siem_setup
-from entrypoints.pages.billing import billing as billing_pages
-from entrypoints.pages.billing import buy as buying_pages
+from entrypoints.pages.audit import sign_in_log as sign_in_log_pages
+from entrypoints.pages.billing import checkout as buying_pages
+from entrypoints.pages.billing import overview as billing_pages
+from entrypoints.pages.billing import own_subscriptions as own_subscription_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
-from entrypoints.pages.billing import sold as sold_pages
-from entrypoints.pages.billing import sold_changes as sold_changes_pages
-from entrypoints.pages.billing import subscriptions as own_subscription_pages
 from entrypoints.pages.credentials import devices as device_pages
 from entrypoints.pages.credentials import host_passkeys
 from entrypoints.pages.credentials import mfa as own_second_factor_pages
 from entrypoints.pages.credentials import passkeys as own_passkey_pages
+from entrypoints.pages.frame import assets, home
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.invitations import invited as invited_pages
-from entrypoints.pages.invitations import organizations as own_organization_pages
 from entrypoints.pages.mail import mailbox
-from entrypoints.pages.openid import authorize as authorize_pages
+from entrypoints.pages.openid import authorization as authorize_pages
 from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
-from entrypoints.pages.openid import sign_out as sign_out_page
-from entrypoints.pages.openid import tryouts
-from entrypoints.pages.organizations import jobs as job_pages
+from entrypoints.pages.openid import trials as service_trial_pages
+from entrypoints.pages.organizations import bulk_jobs as job_pages
 from entrypoints.pages.organizations import keys as organization_key_pages
+from entrypoints.pages.organizations import management as organization_settings_pages
+from entrypoints.pages.organizations import members as selected_members_pages
+from entrypoints.pages.organizations import organizations as own_organization_pages
 from entrypoints.pages.organizations import ownership as ownership_pages
 from entrypoints.pages.organizations import people as people_pages
 from entrypoints.pages.organizations import roles as role_pages
-from entrypoints.pages.organizations import selected as selected_members_pages
 from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations import setup_links as setup_link_pages
-from entrypoints.pages.organizations import sign_in as sign_in_rules_pages
+from entrypoints.pages.organizations import tiers as platform_tiers_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.organizations.settings import domain as domain_pages
-from entrypoints.pages.organizations.settings import mails as mail_server_pages
-from entrypoints.pages.organizations.settings import settings as organization_settings_pages
-from entrypoints.pages.platform import active_users as platform_active_user_pages
+from entrypoints.pages.organizations.settings import smtp as mail_server_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
-from entrypoints.pages.platform import audit as platform_audit_pages
-from entrypoints.pages.platform import data as platform_data_pages
+from entrypoints.pages.platform import audit_log as platform_audit_pages
 from entrypoints.pages.platform import impersonation as platform_impersonation_pages
-from entrypoints.pages.platform import jobs as platform_job_pages
 from entrypoints.pages.platform import mails as platform_mail_pages
 from entrypoints.pages.platform import mfa as platform_mfa_pages
 from entrypoints.pages.platform import organizations as platform_organization_pages
+from entrypoints.pages.platform import overview as platform_overview_pages
 from entrypoints.pages.platform import owners as platform_owners_pages
-from entrypoints.pages.platform import platform as platform_overview_pages
-from entrypoints.pages.platform import revenue as platform_revenue_page
+from entrypoints.pages.platform import personal_data as platform_data_pages
 from entrypoints.pages.platform import search as platform_search_pages
 from entrypoints.pages.platform import sessions as platform_session_pages
-from entrypoints.pages.platform import sign_ins as platform_sign_in_pages
+from entrypoints.pages.platform import sign_in_questions as why_page
 from entrypoints.pages.platform import system as platform_system_page
-from entrypoints.pages.platform import tiers as platform_tiers_pages
 from entrypoints.pages.platform import users as platform_user_pages
 from entrypoints.pages.platform import why as platform_why_page
-from entrypoints.pages.privacy import data as data_page
-from entrypoints.pages.privacy import personal_data as personal_data_pages
+from entrypoints.pages.privacy import anonymization as personal_data_pages
+from entrypoints.pages.privacy import export as data_page
 from entrypoints.pages.reference import reference
-from entrypoints.pages.saml import authenticate as saml_authenticate
-from entrypoints.pages.saml import login as saml_login
-from entrypoints.pages.saml import logout as saml_logout
+from entrypoints.pages.saml import applications as saml_pages
+from entrypoints.pages.saml import logouts as saml_logouts
+from entrypoints.pages.saml import requests as saml_authenticate
 from entrypoints.pages.saml import setup as saml_setup
-from entrypoints.pages.saml import single_sign_on as saml_pages
-from entrypoints.pages.saml import slo, sso
+from entrypoints.pages.saml import sign_in as saml_sign_in
 from entrypoints.pages.scim import directory as directory_page
-from entrypoints.pages.scim import provisioning as provisioning_pages
 from entrypoints.pages.scim import setup as scim_setup
+from entrypoints.pages.scim import tokens as provisioning_pages
 from entrypoints.pages.services import api_keys as service_key_pages
 from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.services import deletion as service_deletion_page
 from entrypoints.pages.services import end_users as end_user_pages
 from entrypoints.pages.services import grants as grant_pages
-from entrypoints.pages.services import options as service_options_page
+from entrypoints.pages.services import management as service_options_page
 from entrypoints.pages.services import plans as plan_pages
 from entrypoints.pages.services import redirect_uris as redirect_uri_pages
+from entrypoints.pages.services import sales as sales_pages
 from entrypoints.pages.services import secrets as client_secret_page
 from entrypoints.pages.services import services as service_pages
+from entrypoints.pages.services import sold_subscriptions as sold_pages
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
+from entrypoints.pages.sign_in import login as sign_in_pages
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
 from entrypoints.pages.sign_in import passkeys as passkey_pages
 from entrypoints.pages.sign_in import registration_links as registration_link_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
-from entrypoints.pages.sign_in import sign_in as sign_in_pages
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
 from entrypoints.pages.sign_in import sign_ins as own_sign_in_pages
-from entrypoints.pages.sign_in import why as why_page
-from entrypoints.pages.sign_in.upstream import acs as upstream_saml_pages
+from entrypoints.pages.sign_in.upstream import by_connection as connection_pages
+from entrypoints.pages.sign_in.upstream import configuring as sign_in_rules_pages
 from entrypoints.pages.sign_in.upstream import connections as connection_settings_pages
+from entrypoints.pages.sign_in.upstream import domain_routes as mail_domain_pages
 from entrypoints.pages.sign_in.upstream import enabling as enabling_pages
-from entrypoints.pages.sign_in.upstream import mail_domains as mail_domain_pages
 from entrypoints.pages.sign_in.upstream import oauth_credentials as credential_pages
 from entrypoints.pages.sign_in.upstream import providers as upstream_pages
+from entrypoints.pages.sign_in.upstream import saml as upstream_saml_pages
 from entrypoints.pages.sign_in.upstream import setup as upstream_setup_pages
 from entrypoints.pages.sign_in.upstream import trials as connection_trial_pages
-from entrypoints.pages.sign_in.upstream import upstream as connection_pages
 from entrypoints.pages.webhooks import deliveries as delivery_pages
 from entrypoints.pages.webhooks import secrets as webhook_secret_page
 from entrypoints.pages.webhooks import webhooks as webhook_pages
@@ -219,11 +213,10 @@ EVERYWHERE: tuple[Routes, ...] = (
     saml.routes,
     saml_certificate.routes,
     saml_metadata.routes,
-    saml_login.routes,
-    sso.routes,
+    saml_sign_in.login_routes,
+    saml_sign_in.routes,
     saml_authenticate.routes,
-    slo.routes,
-    saml_logout.routes,
+    saml_logouts.routes,
     service_users.routes,
     service_subscriptions.routes,
     service_checkout.routes,
@@ -282,7 +275,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     sign_in_again_page.routes,
     second_factor_setup.routes,
     choose_organization.routes,
-    sign_out_page.routes,
+    logout_pages.sign_out_routes,
     account_page.routes,
     name_page.routes,
     language_switch.routes,
@@ -299,13 +292,12 @@ EVERYWHERE: tuple[Routes, ...] = (
     own_organization_pages.routes,
     billing_pages.routes,
     sold_pages.routes,
-    sold_changes_pages.routes,
+    sales_pages.routes,
     people_pages.routes,
     job_pages.routes,
     platform_owners_pages.routes,
     platform_system_page.routes,
-    platform_sign_in_pages.routes,
-    platform_active_user_pages.routes,
+    sign_in_log_pages.platform_routes,
     selected_members_pages.routes,
     why_page.routes,
     sign_in_rules_pages.routes,
@@ -315,14 +307,14 @@ EVERYWHERE: tuple[Routes, ...] = (
     mail_domain_pages.routes,
     credential_pages.routes,
     platform_overview_pages.routes,
-    platform_revenue_page.routes,
+    sales_pages.platform_routes,
     platform_search_pages.routes,
     platform_organization_pages.routes,
     approvals.routes,
     suspension.routes,
     deletion.routes,
     platform_tiers_pages.routes,
-    platform_job_pages.routes,
+    job_pages.platform_routes,
     platform_why_page.routes,
     platform_user_pages.routes,
     platform_session_pages.routes,
@@ -332,14 +324,13 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_mail_pages.routes,
     audit_pages.routes,
     analytics_pages.routes,
-    active_user_pages.routes,
-    own_sign_in_pages.organization_routes,
+    sign_in_log_pages.routes,
     platform_audit_pages.routes,
     invited_pages.routes,
     service_pages.routes,
     redirect_uri_pages.routes,
     client_secret_page.routes,
-    tryouts.routes,
+    service_trial_pages.routes,
     service_options_page.routes,
     service_deletion_page.routes,
     end_user_pages.routes,

@@ -47,8 +47,8 @@ from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailDeferred, MailRefused
 from core.platform_brand import PlatformBrand
-from entrypoints.pages.languages import LANGUAGES
-from entrypoints.pages.platform_look import look_of
+from entrypoints.pages.frame.languages import LANGUAGES
+from entrypoints.pages.frame.platform_look import look_of
 from entrypoints.platform_brand import platform_brand
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings

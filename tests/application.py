@@ -43,7 +43,7 @@ from core.sessions.signing_keys import KeyPair, SignatureAlgorithm
 from entrypoints import capabilities
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
-from entrypoints.pages.languages import LANGUAGES
+from entrypoints.pages.frame.languages import LANGUAGES
 from entrypoints.settings import LOOPBACK, Settings
 from entrypoints.upstream_settings import external_providers
 from entrypoints.web.serving.application import Application

@@ -38,6 +38,7 @@ from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
 from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
+from tests.turns import in_turn
 
 __all__ = ["chromium", "watch"]
 
@@ -77,11 +78,19 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(folder))
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the long parts whose turn it is not, in CI."""
+    items[:], left_out = in_turn(items)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Trace a test where it runs core: directly, or in greenlets. What a test does by chance is not traced at all."""
     runs_core_directly = "tests/core/" in item.nodeid or "transact" in getattr(item, "fixturenames", ())
-    if item.get_closest_marker("hypothesis") and not COUNTS_EVERYTHING:
+    by_chance = item.get_closest_marker("hypothesis") or item.get_closest_marker("matrix")
+    if by_chance and not COUNTS_EVERYTHING:
         tracing = tracing_nothing()
     elif runs_core_directly or COUNTS_EVERYTHING:
         tracing = nullcontext()

@@ -25,7 +25,7 @@ FOLDERS: Final = (
 # What is left out, with the reason for which no page shows it.
 FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "adapters/gateways/mail_renderer.py": "the log names it",
-    "adapters/gateways/smtp.py": "pages recognize it by the sentences of `entrypoints/pages/platform/mail_words.py`",
+    "adapters/gateways/smtp.py": "pages recognize it by the sentences of `entrypoints/pages/mail/mail.py`",
     "adapters/gateways/smtp_server.py": "members read it as JSON, and operators at the start",
     "adapters/gateways/stripe.py": "the log names it",
     "core/audit/analytics.py": "members read it as JSON",
@@ -55,7 +55,8 @@ _SENTENCE: Final = re.compile(r"(?:[a-z]\w*: )?(?:[A-Z]|%\()[^\n]* [^\n]*[.?!]",
 # What describes the interface to developers, and errors of the program itself.
 _DESCRIBING: Final = frozenset({"Routes", "Meta", "partial", "_field", "TypeError"})
 _WORDING: Final = "Wording"
-# What tells a program to send a request: pages have another sentence in its place (`entrypoints/pages/refusals.py`).
+# What tells a program to send a request: pages have another sentence in its place
+# (`entrypoints/pages/frame/refusals.py`).
 _FOR_REQUESTS: Final = re.compile(r"(?:GET|POST|PATCH|PUT|DELETE) /")
 
 

@@ -33,7 +33,7 @@ class KeyCertificates(Aggregate):
             f"""
             SELECT {columns(SamlCertificate)} FROM {self.table}
             WHERE  organization_id = %s AND {self.owner} = %s AND is_active
-            """,  # noqa: S608 - made of the names of fields and of a table
+            """,
             (organization_id, owner_id),
         )
 
@@ -44,7 +44,7 @@ class KeyCertificates(Aggregate):
             SELECT   {columns(SamlCertificate)} FROM {self.table}
             WHERE    organization_id = %s AND {self.owner} = %s AND (is_active OR published_until > %s)
             ORDER BY is_active DESC, created_at DESC, id DESC
-            """,  # noqa: S608 - likewise
+            """,
             (organization_id, owner_id, at),
         )
 
@@ -55,7 +55,7 @@ class KeyCertificates(Aggregate):
             SELECT id AS certificate_id, public_key, private_key_sealed
             FROM   {self.table}
             WHERE  organization_id = %s AND {self.owner} = %s AND is_active
-            """,  # noqa: S608 - likewise
+            """,
             (organization_id, owner_id),
         )
 
@@ -67,7 +67,7 @@ class KeyCertificates(Aggregate):
             FROM     {self.table}
             WHERE    organization_id = %s AND {self.owner} = %s AND (is_active OR published_until > %s)
             ORDER BY is_active DESC, created_at DESC, id DESC
-            """,  # noqa: S608 - likewise
+            """,
             (organization_id, owner_id, at),
         )
 
@@ -85,7 +85,7 @@ class KeyCertificates(Aggregate):
             DELETE FROM {self.table}
             WHERE  organization_id = %s AND {self.owner} = %s AND NOT is_active
               AND  (published_until IS NULL OR published_until <= %s)
-            """,  # noqa: S608 - likewise
+            """,
             (*place, self._transaction.now),
         )
         self._connection.execute_later(
@@ -93,14 +93,14 @@ class KeyCertificates(Aggregate):
             UPDATE {self.table}
             SET    is_active = false, published_until = %s
             WHERE  organization_id = %s AND {self.owner} = %s AND is_active
-            """,  # noqa: S608 - likewise
+            """,
             (previous_published_until, *place),
         )
         self._connection.execute_later(
             f"""
             INSERT INTO {self.table} ({columns(SamlCertificate)}, organization_id, {self.owner}, private_key_sealed)
             VALUES ({placeholders(SamlCertificate)}, %(organization_id)s, %(owner_id)s, %(private_key_sealed)s)
-            """,  # noqa: S608 - likewise
+            """,
             {
                 **values(certificate),
                 "organization_id": organization_id,

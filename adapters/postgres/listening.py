@@ -49,7 +49,7 @@ POLL: Final = f"""
                                                               FILTER (WHERE due_at <= %(now)s)))
         FROM   next)
     SELECT next.bell, next.due_at FROM announced LEFT JOIN next ON true
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresListening:

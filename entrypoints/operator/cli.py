@@ -109,7 +109,8 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--folder", default=".gatehouse-demo", help="where its data is (default: .gatehouse-demo)")
     demo.add_argument("--port", type=_positive, default=8000, help="the port of Gatehouse (default: 8000)")
     demo.add_argument("--shop-port", type=_positive, default=8001, help="that of the application (default: 8001)")
-    command("routes", _routes, "List every route and who may call it.")
+    routes = command("routes", _routes, "List every route and who may call it.")
+    routes.add_argument("--files", action="store_true", help="show where the handler of each is in the source instead")
     command("config", _config, "Show the effective settings, secrets masked.")
     login = command("login", _login, "Sign in to a running Gatehouse, in the browser.")
     login.add_argument("address", nargs="?", help="its address (default: GATEHOUSE_BASE_URL)")
@@ -294,12 +295,13 @@ def _demo(settings: Settings, options: argparse.Namespace) -> int:
     )
 
 
-def _routes(settings: Settings, _options: argparse.Namespace) -> None:
+def _routes(settings: Settings, options: argparse.Namespace) -> None:
     from entrypoints import capabilities
-    from entrypoints.web.describing.surface import surface
+    from entrypoints.web.describing.surface import files, surface
 
+    describe = files if options.files else surface
     _print_line(
-        surface(capabilities.routes(is_development=settings.dev, has_billing_provider=settings.has_billing_provider))
+        describe(capabilities.routes(is_development=settings.dev, has_billing_provider=settings.has_billing_provider))
     )
 
 

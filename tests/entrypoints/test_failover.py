@@ -24,7 +24,7 @@ from tests.processes import Service, Services, given_database
 from tests.waiting import wait_until
 
 # Each starts processes, which takes seconds; CI runs them.
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="failover")]
 
 READINESS = "/health/ready"
 # After the promotion; a connection is tried ten times a second, and readiness is asked more often.

@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import re
 import tomllib
+from typing import Final
 
 from tests.documents import CHANGELOG, ROOT
+
+AREAS: Final = {
+    *(
+        "To do with the upgrade",
+        "Operating",
+        "Developing",
+        "Signing in",
+        "Accounts",
+        "Organizations",
+        "Services",
+        "Billing",
+    ),
+    *("SAML", "OpenID Connect", "Provisioning", "Webhooks", "Audit", "Privacy", "Pages", "Platform"),
+}
 
 
 def test_the_changelog_has_the_versions_and_dates_of_the_releases_the_newest_first() -> None:
@@ -15,3 +30,13 @@ def test_the_changelog_has_the_versions_and_dates_of_the_releases_the_newest_fir
     assert sections == ["Unreleased", *(f"{version} ({date})" for version, date, _ in reversed(releases))]
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == releases[-1][0]
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", date) for _, date, _ in releases)
+
+
+def test_what_is_not_released_stands_by_area_in_two_lines_each() -> None:
+    unreleased = CHANGELOG.read_text().partition("## Unreleased\n")[2].partition("\n## ")[0]
+    sections = re.split(r"^### ", unreleased, flags=re.MULTILINE)[1:]
+    entries = [entry for section in sections for entry in section.rstrip().split("\n- ")[1:]]
+
+    assert {section.partition("\n")[0] for section in sections} <= AREAS
+    assert entries
+    assert [entry for entry in entries if entry.count("\n") > 1] == []

@@ -47,8 +47,8 @@ def is_file(name: str) -> bool:
 def is_name(name: str) -> bool:
     """Return whether the code has a name, such as `accept`, `invitations.accept` or `memberships.confirmed_at`."""
     owner, _, member = name.rpartition(".")
-    if name in source():
-        return not owner or re.search(rf"\b{re.escape(name)}\b", source()) is not None
+    if name in source() and (not owner or re.search(rf"\b{re.escape(name)}\b", source()) is not None):
+        return True
     is_owner = owner and re.search(rf"(?:class|CREATE TABLE) {re.escape(owner)}\b", source()) is not None
     return bool(is_owner) and member in words() if owner else name in words()
 

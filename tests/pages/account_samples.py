@@ -121,7 +121,7 @@ def _personal_subscription(status: SubscriptionStatus, *, is_own_customer: bool 
 
 
 ACTIVITY: Final[dict[str, dict[str, Any]]] = {
-    "account_sessions.html": {
+    "sessions/sessions.html": {
         "sessions": OwnSessions(
             current=[_shown(_session(), _shown(_session(service=_SIGN_IN_SERVICE)), is_current=True)],
             browsers=[_shown(_session(device=None, user_agent=None, ip_address=None))],
@@ -139,7 +139,7 @@ ACTIVITY: Final[dict[str, dict[str, Any]]] = {
             total=900,
         ),
     },
-    "account_sign_in.html": {
+    "sign_in/sign_ins_one.html": {
         "one": sign_in_of(None),
         "state": ("good", "Signed in"),
         "reason": "",
@@ -147,7 +147,7 @@ ACTIVITY: Final[dict[str, dict[str, Any]]] = {
         "is_success": True,
         "ways": WAYS,
     },
-    "account_sign_ins.html": {
+    "sign_in/sign_ins.html": {
         "sign_ins": [
             (sign_in_of(None, provider="password", connection=None), ("good", "Signed in"), "", ["New device"]),
             (sign_in_of(SignInReason.WRONG_CODE), ("bad", "Refused"), "The code of the second factor was wrong.", []),
@@ -158,13 +158,13 @@ ACTIVITY: Final[dict[str, dict[str, Any]]] = {
         "limit": 50,
         "usual_limit": 25,
     },
-    "account_applications.html": {
+    "services/applications.html": {
         "outcome": SHORT,
         "applications": [_application(), _application(sessions=0, is_subscribed=True)],
         "total": 120,
     },
-    "account_application.html": {"application": _application(is_subscribed=True)},
-    "account_subscriptions.html": {
+    "services/applications_one.html": {"application": _application(is_subscribed=True)},
+    "billing/own_subscriptions.html": {
         "subscriptions": [
             _personal_subscription(SubscriptionStatus.PAST_DUE, is_own_customer=True),
             _personal_subscription(SubscriptionStatus.ACTIVE),
@@ -172,5 +172,5 @@ ACTIVITY: Final[dict[str, dict[str, Any]]] = {
         ],
         "total": 120,
     },
-    "account_portal.html": {"address": "/portal"},
+    "billing/own_subscriptions_portal.html": {"address": "/portal"},
 }

@@ -6,9 +6,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.audit.chain import ChainEnd, ChainState
-from entrypoints.pages.audit.audit import ACTION_CHOICES
-from entrypoints.pages.audit.browsing import AuditQuery
-from entrypoints.pages.platform.audit import ACTION_CHOICES as PLATFORM_CHOICES
+from entrypoints.pages.audit.audit_log import ACTION_CHOICES
+from entrypoints.pages.audit.browser import AuditQuery
+from entrypoints.pages.platform.audit_log import ACTION_CHOICES as PLATFORM_CHOICES
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.log_row_samples import LOG_ROW, LOG_ROWS
 from tests.pages.platform_samples import PLATFORM
@@ -50,7 +50,7 @@ def _log(page: str, **values: Any) -> dict[str, Any]:
 _ENTRY: Final = {"row": LOG_ROW, "fits_seal": False, "source": f'{{"details": "{NAME}"}}'}
 
 AUDITLOG_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "console_audit.html": {
+    "audit/audit_log.html": {
         **CONSOLE,
         "log": _log(
             _PAGE,
@@ -59,8 +59,8 @@ AUDITLOG_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             ),
         ),
     },
-    "console_audit_entry.html": {**CONSOLE, **_ENTRY, "browser_page": _PAGE, "is_platform": False},
-    "platform_audit.html": {
+    "audit/audit_log_entry.html": {**CONSOLE, **_ENTRY, "browser_page": _PAGE, "is_platform": False},
+    "platform/audit_log.html": {
         **PLATFORM,
         "problem": "",
         "standing": SimpleNamespace(user_id=ID, is_owner=True),
@@ -77,7 +77,7 @@ AUDITLOG_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             times={"since": "", "until": ""},
         ),
     },
-    "platform_audit_entry.html": {
+    "platform/audit_log_entry.html": {
         **PLATFORM,
         **_ENTRY,
         "row": replace(LOG_ROW, position=None, comparisons=[], request_id=None, ip_address=None, user_agent=None),

@@ -37,8 +37,12 @@ _HISTORY: Final = BrandingHistory(
 )
 
 BRANDING_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "branding_refused.html": {"text": PROBLEM, "page": "/app/organizations/harbour/branding", "request_id": "a" * 64},
-    "console_branding.html": {
+    "organizations/settings/branding_preview_refused.html": {
+        "text": PROBLEM,
+        "page": "/app/organizations/harbour/branding",
+        "request_id": "a" * 64,
+    },
+    "organizations/settings/branding.html": {
         **CONSOLE,
         "history": _HISTORY,
         "saved": _SAVED,

@@ -16,7 +16,7 @@ from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.trial_judgements import TrialJudgement, TrialVerdict
 from core.sign_in.upstream.trials import TrialAnswer, TrialResult, fingerprint
 from entrypoints.pages.sign_in.upstream import provider_kinds
-from entrypoints.pages.sign_in.upstream.problems import TO_MEMBERS
+from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 from tests.pages.setup_samples import COPIES
@@ -140,7 +140,7 @@ _ENDS: Final = SimpleNamespace(
     domains=[one.domain for one in _DOMAINS],
 )
 CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "console_sign_in.html": {
+    "sign_in/upstream/configuring.html": {
         **CONSOLE,
         **_LISTED,
         "found": _SETUP,
@@ -167,7 +167,7 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": _OVERVIEW,
         "setup_links": f"/app/organizations/{LONG_SLUG}/setup-links",
     },
-    "console_connection_new.html": {
+    "sign_in/upstream/connections_new.html": {
         **CONSOLE,
         "kinds": provider_kinds.KINDS,
         "kind": provider_kinds.KINDS[1],
@@ -178,7 +178,7 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "copies": COPIES,
         "page": _OVERVIEW,
     },
-    "console_connection.html": {
+    "sign_in/upstream/connections_one.html": {
         **_OF_CONNECTION,
         "found": _found(_FAILED, None),
         "kind": provider_kinds.SAML,
@@ -191,10 +191,10 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "roles": [("", "Nobody"), ("member", "member"), ("a" * 50, "a" * 50)],
         "copies": COPIES,
     },
-    "console_trial.html": {**_OF_CONNECTION, "found": _found(_SUCCEEDED, TrialVerdict.FOREIGN_DOMAIN)},
-    "console_connection_enabling.html": {**_OF_CONNECTION, "found": _found(_FAILED, None), "ends": _ENDS},
-    "console_connection_deletion.html": {**_OF_CONNECTION, "ends": _ENDS, "note": NAME},
-    "console_mail_domains.html": {
+    "sign_in/upstream/trials.html": {**_OF_CONNECTION, "found": _found(_SUCCEEDED, TrialVerdict.FOREIGN_DOMAIN)},
+    "sign_in/upstream/enabling.html": {**_OF_CONNECTION, "found": _found(_FAILED, None), "ends": _ENDS},
+    "sign_in/upstream/connections_deletion.html": {**_OF_CONNECTION, "ends": _ENDS, "note": NAME},
+    "sign_in/upstream/domain_routes.html": {
         "lacks_change": None,
         **CONSOLE,
         **_LISTED,
@@ -206,7 +206,7 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": f"{_OVERVIEW}/mail-domains",
         "overview": _OVERVIEW,
     },
-    "console_mail_domain.html": {
+    "sign_in/upstream/domain_routes_one.html": {
         "lacks_change": None,
         **CONSOLE,
         "route": _DOMAINS[0],
@@ -217,13 +217,13 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": f"{_OVERVIEW}/mail-domains/{ID}",
         "list_page": f"{_OVERVIEW}/mail-domains",
     },
-    "console_mail_domain_removal.html": {
+    "sign_in/upstream/domain_routes_removal.html": {
         **CONSOLE,
         "route": _DOMAINS[0],
         "name": NAME,
         "page": f"{_OVERVIEW}/mail-domains/{ID}",
     },
-    "console_oauth_credentials.html": {
+    "sign_in/upstream/oauth_credentials.html": {
         **CONSOLE,
         "provider": "codehost",
         "client_id": "c" * 200,

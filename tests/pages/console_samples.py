@@ -12,7 +12,7 @@ from core.organizations.organizations import OrganizationStatus
 from core.organizations.overview import Attention, Overview, SetupSteps
 from core.organizations.people import ListedMember, MemberDeparture, MemberSource
 from core.positions import FoundRows
-from entrypoints.pages.console_sections import sections_of
+from entrypoints.pages.console.sections import sections_of
 from entrypoints.pages.invitations.invited import STATUSES
 from entrypoints.pages.organizations.people import SOURCES
 from tests.pages.plot_values import SHOWN
@@ -97,10 +97,11 @@ def _invitation(status: InvitationStatus) -> ListedInvitation:
 
 
 CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "console_invited.html": {
+    "invitations/invited.html": {
         "lacks_roles": None,
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL, status="pending"),
+        "is_filtered": True,
         "form": SimpleNamespace(emails=f"{EMAIL}\n{NAME}", role="member"),
         "results": [(EMAIL, ""), (NAME, PROBLEM)],
         "repeated": [EMAIL, "+ 3"],
@@ -114,14 +115,14 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"/app/organizations/{LONG_SLUG}/people/invited",
         "next": f"/app/organizations/{LONG_SLUG}/people/invited?after=b",
     },
-    "console_invitation_acceptance.html": {
+    "invitations/invited_acceptance.html": {
         **CONSOLE,
         "email": EMAIL,
         "role": LONG_SLUG,
         "page": f"/app/organizations/{LONG_SLUG}/people/invited",
         "form_page": f"/app/organizations/{LONG_SLUG}/people/invited/{ID}/accept",
     },
-    "console_member.html": {
+    "organizations/people_one.html": {
         **_MEMBER_PAGE,
         "chosen": "admin",
         "roles": [("admin", "admin"), ("a" * 50, "a" * 50)],
@@ -131,13 +132,13 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "is_self": False,
         **RECORD,
     },
-    "console_member_removal.html": {
+    "organizations/people_removal.html": {
         **_MEMBER_PAGE,
         "departure": MemberDeparture(sessions=214, services=3, subscriptions=1, grants=2, invitations=7, keys=1),
         "seen_role": "admin",
         "note": NAME,
     },
-    "console_organizations.html": {
+    "organizations/organizations.html": {
         **CONSOLE,
         "standing": None,
         "mine": SimpleNamespace(
@@ -156,9 +157,10 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "form": SimpleNamespace(name=NAME, slug=LONG_SLUG),
         "problems": {"name": "", "slug": PROBLEM},
     },
-    "console_people.html": {
+    "organizations/people.html": {
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL, role="admin"),
+        "is_filtered": True,
         "found": FoundRows(
             found=[
                 MEMBER,
@@ -181,7 +183,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"/app/organizations/{LONG_SLUG}/people",
         "next": f"/app/organizations/{LONG_SLUG}/people?after=b",
     },
-    "console_overview.html": {
+    "organizations/organizations_overview.html": {
         "lacks_provider": None,
         "lacks_service": None,
         **CONSOLE,

@@ -17,12 +17,12 @@ from core.webhooks.health import HourOfDeliveries, ListedWebhook, WebhookHealth
 from core.webhooks.webhooks import Webhook
 from entrypoints.pages.audit import receiver_kinds
 from entrypoints.pages.audit.siem import SiemForm
-from entrypoints.pages.languages import ENGLISH
-from entrypoints.pages.plots import Point, bars
+from entrypoints.pages.console.plots import Point, bars
+from entrypoints.pages.events.events import CHOICES, EVENTS, GROUPS
+from entrypoints.pages.frame.languages import ENGLISH
 from entrypoints.pages.scim import directory_kinds
-from entrypoints.pages.scim.provisioning import LIFETIMES, CallsQuery, ScimTokenForm, copies_of
+from entrypoints.pages.scim.tokens import LIFETIMES, CallsQuery, ScimTokenForm, copies_of
 from entrypoints.pages.webhooks.deliveries import STATES, DeliveriesPageQuery
-from entrypoints.pages.webhooks.event_words import CHOICES, EVENTS, GROUPS
 from entrypoints.pages.webhooks.receiver_code import RECEIVER
 from entrypoints.pages.webhooks.webhooks import SERIES, WebhookForm
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
@@ -109,7 +109,7 @@ _SIEM: Final = f"{_ORGANIZATION}/siem"
 _PROVISIONING: Final = f"{_ORGANIZATION}/provisioning"
 
 DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "console_webhooks.html": {
+    "webhooks/webhooks.html": {
         **CONSOLE,
         "found": [
             ListedWebhook(
@@ -126,8 +126,8 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "receiver": RECEIVER,
         "page": _HOOKS,
     },
-    "console_webhook_new.html": {**CONSOLE, **_FIELDS, "page": _HOOKS},
-    "console_webhook_secret.html": {
+    "webhooks/webhooks_new.html": {**CONSOLE, **_FIELDS, "page": _HOOKS},
+    "webhooks/webhooks_secret.html": {
         **CONSOLE,
         "webhook": _WEBHOOK,
         "secret": _SECRET,
@@ -135,7 +135,7 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "receiver": RECEIVER,
         "page": _HOOK,
     },
-    "console_webhook.html": {
+    "webhooks/webhooks_one.html": {
         **CONSOLE,
         "webhook": _WEBHOOK,
         "shown": WebhookHealth(
@@ -165,7 +165,7 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "tabs": _TABS,
         "page": _HOOK,
     },
-    "console_webhook_settings.html": {
+    "webhooks/webhooks_settings.html": {
         **CONSOLE,
         **_FIELDS,
         "webhook": _WEBHOOK,
@@ -173,21 +173,21 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "tabs": _TABS,
         "page": _HOOK,
     },
-    "console_webhook_rotation.html": {
+    "webhooks/secrets.html": {
         **CONSOLE,
         "webhook": _WEBHOOK,
         "previous_until": NOW,
         "overlap_hours": 24,
         "page": _HOOK,
     },
-    "console_webhook_deletion.html": {
+    "webhooks/webhooks_deletion.html": {
         **CONSOLE,
         "webhook": _WEBHOOK,
         "kept": 10_001,
         "waiting": 3,
         "page": _HOOK,
     },
-    "console_deliveries.html": {
+    "webhooks/deliveries.html": {
         **CONSOLE,
         "webhook": _WEBHOOK,
         "problems": {"since": PROBLEM, "until": ""},
@@ -216,7 +216,7 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"{_HOOK}/deliveries",
         "next": f"{_HOOK}/deliveries?after=b",
     },
-    "console_deliveries_failed.html": {
+    "webhooks/deliveries_failed.html": {
         **CONSOLE,
         "problems": {"since": PROBLEM},
         "webhook": replace(_WEBHOOK, is_active=False),
@@ -225,7 +225,7 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "redelivered_max": 10_000,
         "page": _HOOK,
     },
-    "console_delivery.html": {
+    "webhooks/deliveries_one.html": {
         **CONSOLE,
         "webhook": _WEBHOOK,
         "delivery": Delivery(
@@ -255,7 +255,7 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "body": f'{{\n  "{NAME}": "{"x" * 400}"\n}}',
         "page": _HOOK,
     },
-    "console_provisioning.html": {
+    "scim/tokens.html": {
         **CONSOLE,
         "problems": {"name": PROBLEM, "days": PROBLEM},
         "tokens": [_TOKEN, replace(_TOKEN, last_used_at=None, expires_at=NOW)],
@@ -273,13 +273,13 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": _PROVISIONING,
         "directory": f"{_ORGANIZATION}/people/directory",
     },
-    "console_provisioning_revocation.html": {
+    "scim/tokens_revocation.html": {
         **CONSOLE,
         "ends": TokenEnds(token=_TOKEN, is_valid=True, others=0),
         "own_name": "Setup link",
         "page": _PROVISIONING,
     },
-    "console_provisioning_calls.html": {
+    "scim/tokens_calls.html": {
         **CONSOLE,
         "problems": {"since": PROBLEM, "until": ""},
         "query": CallsQuery(state="failed", since=NAME),
@@ -294,7 +294,7 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"{_PROVISIONING}/calls",
         "next": f"{_PROVISIONING}/calls?after=b",
     },
-    "console_siem.html": {
+    "audit/siem.html": {
         **CONSOLE,
         "problems": {"provider": "", "endpoint": PROBLEM, "token": PROBLEM, "options": PROBLEM},
         "stream": _STREAM,
@@ -307,7 +307,7 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_configuring": Capability.AUDIT_LOGS_VIEW,
         "page": _SIEM,
     },
-    "console_siem_restart.html": {
+    "audit/siem_restart.html": {
         **CONSOLE,
         "problems": {"since": PROBLEM},
         "stream": _STREAM,
@@ -315,5 +315,5 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "entries": 12,
         "page": _SIEM,
     },
-    "console_siem_deletion.html": {**CONSOLE, "stream": _STREAM, "page": _SIEM},
+    "audit/siem_deletion.html": {**CONSOLE, "stream": _STREAM, "page": _SIEM},
 }

@@ -22,7 +22,7 @@ from core.platform.overview import FailingStream, FailingWebhook, PlatformNumber
 from core.platform.search import HitKind, SearchHit
 from core.positions import FoundRows
 from entrypoints.pages.platform.organizations import STATUSES
-from entrypoints.pages.platform.platform import ALERTS, numbers_of
+from entrypoints.pages.platform.overview import ALERTS, numbers_of
 from tests.pages.console_samples import LONG_SLUG
 from tests.pages.platform_samples import PLATFORM
 from tests.pages.plot_values import SHOWN, analytics
@@ -102,9 +102,10 @@ _NUMBERS: Final = PlatformNumbers(
 _HIT: Final = SearchHit(kind=HitKind.USER, id=_ID, title=EMAIL, about=NAME)
 
 FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "platform_organizations.html": {
+    "platform/organizations.html": {
         **_OWNING,
         "query": SimpleNamespace(search=EMAIL, status="pending", tier=""),
+        "is_filtered": True,
         "found": FoundRows(
             found=[
                 *(replace(_LISTED, status=status) for status in OrganizationStatus),
@@ -128,7 +129,7 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": _PAGE,
         "next": f"{_PAGE}?after=b",
     },
-    "platform_organization.html": {
+    "platform/organizations_one.html": {
         **_OWNING,
         "found": _RECORD,
         "statuses": STATUSES,
@@ -140,7 +141,7 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": f"{_PAGE}/{ID}",
         "page_of_all": _PAGE,
     },
-    "platform_overview.html": {
+    "platform/overview.html": {
         "shown": SHOWN,
         **_OWNING,
         "found": PlatformOverview(
@@ -182,20 +183,20 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "pending": f"{_PAGE}?status=pending",
         "organizations": _PAGE,
     },
-    "platform_search.html": {
+    "platform/search.html": {
         **_OWNING,
         "searched": NAME,
         "is_request": False,
         "groups": [("Users", [(_HIT, _PAGE), (replace(_HIT, about=""), _PAGE)]), ("Organizations", [(_HIT, _PAGE)])],
         "why": "",
     },
-    "platform_organization_suspension.html": {
+    "platform/suspension.html": {
         **_OWNING,
         "found": _ACTIVE,
         "form": SimpleNamespace(reason=NAME),
         "page": f"{_PAGE}/{ID}",
     },
-    "platform_organization_deletion.html": {
+    "platform/deletion.html": {
         **_OWNING,
         "found": _ACTIVE,
         "form": SimpleNamespace(slug=LONG_SLUG, reason=NAME),

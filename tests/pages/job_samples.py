@@ -7,8 +7,8 @@ from uuid import UUID
 
 from core.organizations.bulk_jobs import Job, JobKind, JobRow, JobState, RowState, ShownJob
 from core.positions import FoundRows
-from entrypoints.pages.console_pages import PagedQuery
-from entrypoints.pages.job_pages import JobQuery, job_values, list_values
+from entrypoints.pages.console.frame import PagedQuery
+from entrypoints.pages.organizations.bulk_jobs import JobQuery, job_values, list_values
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.platform_samples import PLATFORM
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
@@ -54,8 +54,11 @@ def _list(page: str) -> dict[str, Any]:
 _OF_ORGANIZATION: Final = f"/app/organizations/{LONG_SLUG}/jobs"
 _OF_PLATFORM: Final = "/app/platform/jobs"
 JOB_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "console_jobs.html": {**CONSOLE, **_list(_OF_ORGANIZATION)},
-    "console_job.html": {**CONSOLE, **_one(f"{_OF_ORGANIZATION}/{ID}", JobState.RUNNING)},
-    "platform_jobs.html": {**_OWNING, **_list(_OF_PLATFORM)},
-    "platform_job.html": {**_OWNING, **_one(f"{_OF_PLATFORM}/{ID}", JobState.ENDED, JobKind.ORGANIZATIONS_APPROVE)},
+    "organizations/bulk_jobs.html": {**CONSOLE, **_list(_OF_ORGANIZATION)},
+    "organizations/bulk_jobs_one.html": {**CONSOLE, **_one(f"{_OF_ORGANIZATION}/{ID}", JobState.RUNNING)},
+    "organizations/bulk_jobs_platform.html": {**_OWNING, **_list(_OF_PLATFORM)},
+    "organizations/bulk_jobs_platform_one.html": {
+        **_OWNING,
+        **_one(f"{_OF_PLATFORM}/{ID}", JobState.ENDED, JobKind.ORGANIZATIONS_APPROVE),
+    },
 }

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
-from entrypoints.pages.log_rows import Comparison, ShownActor, ShownRow, ShownValue
+from entrypoints.pages.console.audit_entries import Comparison, ShownActor, ShownRow, ShownValue
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW
 
 LOG_ROW: Final = ShownRow(

@@ -12,11 +12,11 @@ from core.services.management import Usage
 from core.services.sales import ChangeKind, Revenue, Sales, Seller, Sold, SoldPlan, SubscriptionChange
 from core.services.sold_subscriptions import SoldSubscription
 from core.services.subscriptions import SubscriptionStatus
-from entrypoints.pages.billing.billing import PERIODS, sales_values
-from entrypoints.pages.billing.sold import SoldQuery
-from entrypoints.pages.billing.sold_changes import KINDS, ChangesQuery
-from entrypoints.pages.languages import ENGLISH
-from entrypoints.pages.person_records import SUBSCRIPTION_STATUSES
+from entrypoints.pages.billing.overview import PERIODS, sales_values
+from entrypoints.pages.console.person_records import SUBSCRIPTION_STATUSES
+from entrypoints.pages.frame.languages import ENGLISH
+from entrypoints.pages.services.sales import KINDS, ChangesQuery
+from entrypoints.pages.services.sold_subscriptions import SoldQuery
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.platform_samples import PLATFORM
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW
@@ -79,7 +79,7 @@ _PRICE: Final = "1,234,567,890,123.45 USD"
 _CHOICES: Final = [("", "Every plan"), (ID, NAME)]
 
 MONEY_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "console_billing.html": {
+    "billing/overview.html": {
         **CONSOLE,
         "shown": BillingOverview(
             tier=NAME,
@@ -100,10 +100,11 @@ MONEY_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "files": {name: f"{_PAGE}/numbers.csv?of={name}" for name in ("days", "changes", "plans")},
         **sales_values(ENGLISH, _SALES, _ORGANIZATION, bar_days=1),
     },
-    "console_billing_portal.html": {**CONSOLE, "address": "https://pay.example.com/session", "page": _PAGE},
-    "console_sold.html": {
+    "billing/overview_portal.html": {**CONSOLE, "address": "https://pay.example.com/session", "page": _PAGE},
+    "services/sold_subscriptions.html": {
         **CONSOLE,
         "query": SoldQuery(search=EMAIL, status="live", plan=ID),
+        "is_filtered": True,
         "found": FoundRows(
             found=[_ONE, replace(_ONE, email=None, status=SubscriptionStatus.EXPIRED, current_period_end=None)],
             total=10_001,
@@ -120,7 +121,7 @@ MONEY_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"{_PAGE}/sold",
         "next": f"{_PAGE}/sold?after=x",
     },
-    "console_sold_subscription.html": {
+    "services/sold_subscriptions_one.html": {
         **CONSOLE,
         "problems": {"plan_id": "Choose one of the plans of this service."},
         "one": _ONE,
@@ -136,16 +137,17 @@ MONEY_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": f"{_PAGE}/sold/{ID}",
         "list_page": f"{_PAGE}/sold",
     },
-    "console_sold_cancellation.html": {
+    "services/sold_subscriptions_cancellation.html": {
         **CONSOLE,
         "one": _ONE,
         "default_plan": NAME,
         "note": NAME,
         "page": f"{_PAGE}/sold/{ID}",
     },
-    "console_billing_changes.html": {
+    "services/sales_changes.html": {
         **CONSOLE,
         "query": ChangesQuery(kind="begun", since="2026-01-01", until="2026-01-02", plan=ID),
+        "is_filtered": True,
         "found": FoundRows(
             found=[
                 _CHANGE,
@@ -168,7 +170,7 @@ MONEY_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"{_PAGE}/sold-changes",
         "next": f"{_PAGE}/sold-changes?after=x",
     },
-    "platform_revenue.html": {
+    "services/sales_revenue.html": {
         **PLATFORM,
         "found": Revenue(currency="usd", currencies=["usd", "jpy"], sold=_SOLD),
         "total": _PRICE,

@@ -61,7 +61,7 @@ _FAILURE: Final = ProvisioningLogEntry(
 )
 
 PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "console_data_removal.html": {
+    "privacy/anonymization_removal.html": {
         **CONSOLE,
         "removal": DataRemoval(
             email=EMAIL, sessions=214, services=3, subscriptions=1, invitations=7, keys=1, organizations=2
@@ -70,9 +70,10 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": f"{_PAGE}/personal-data/{ID}/remove",
         "back": f"{_PAGE}/personal-data/{ID}",
     },
-    "console_directory.html": {
+    "scim/directory.html": {
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL),
+        "is_filtered": True,
         "shown": DirectoryOverview(
             members=FoundRows(
                 found=[_PROVISIONED, replace(_PROVISIONED, name=None, external_id=None, is_active=False)],
@@ -90,10 +91,11 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"{_PAGE}/directory",
         "next": f"{_PAGE}/directory?after=b",
     },
-    "console_end_user.html": {**CONSOLE, **RECORD, "end_user": END_USER, "states": STATES, "is_self": False},
-    "console_end_users.html": {
+    "services/end_users_one.html": {**CONSOLE, **RECORD, "end_user": END_USER, "states": STATES, "is_self": False},
+    "services/end_users.html": {
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL, service="a" * 50),
+        "is_filtered": True,
         "found": FoundRows(
             found=[
                 replace(END_USER, state=state, services=["a" * 50] * number, plans=[NAME] * number)
@@ -110,7 +112,7 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"{_PAGE}/end-users",
         "next": f"{_PAGE}/end-users?after=b",
     },
-    "console_selected.html": {
+    "organizations/members.html": {
         **CONSOLE,
         "is_removal": True,
         "selection": SelectedMembers(
@@ -128,12 +130,12 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "action": f"{_PAGE}/selected/remove",
         "found": f"{_PAGE}?search=b",
     },
-    "console_sessions_ending.html": {
+    "services/end_users_sessions.html": {
         **CONSOLE,
         "ending": SessionsEnding(email=EMAIL, sessions=214, is_everywhere=True),
         "page": f"{_PAGE}/end-users/{ID}",
     },
-    "console_personal_data.html": {
+    "privacy/anonymization.html": {
         **CONSOLE,
         "person": ExportedPerson(id=UUID(ID), email=EMAIL, is_member=True),
         "page": f"{_PAGE}/personal-data/{ID}",

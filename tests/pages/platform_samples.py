@@ -12,7 +12,7 @@ from tests.pages.sample_values import ID, NAME
 PLATFORM: Final[dict[str, Any]] = {**CONSOLE, "standing": SimpleNamespace(user_id=ID, is_owner=False)}
 
 PLATFORM_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "platform_tiers.html": {
+    "organizations/tiers.html": {
         **PLATFORM,
         "tiers": [
             (

@@ -18,8 +18,8 @@ from core.audit.sign_in_counts import (
     days_of,
 )
 from core.audit.sign_in_log import NO_SERVICE
-from entrypoints.pages.languages import ENGLISH
-from entrypoints.pages.sign_in_plots import SignInLists, plot_values
+from entrypoints.pages.console.sign_in_plots import SignInLists, plot_values
+from entrypoints.pages.frame.languages import ENGLISH
 from tests.pages.sample_values import ID, NAME, NOW
 
 ANALYTICS_PAGE: Final = f"/app/organizations/{'a' * 50}/analytics"

@@ -11,9 +11,14 @@ from core.audit.sign_in_counts import Counting
 from core.audit.sign_in_log import ActiveUser, FoundActiveUsers, FoundSignIns, LoggedSignIn
 from core.organizations.access import Capability
 from core.positions import Position
-from entrypoints.pages.languages import ENGLISH
-from entrypoints.pages.sign_in_lists import ActiveUsersQuery, FoundSignInsQuery, active_users_values, sign_ins_values
-from entrypoints.pages.sign_in_plots import plot_values
+from entrypoints.pages.console.sign_in_lists import (
+    ActiveUsersQuery,
+    FoundSignInsQuery,
+    active_users_values,
+    sign_ins_values,
+)
+from entrypoints.pages.console.sign_in_plots import plot_values
+from entrypoints.pages.frame.languages import ENGLISH
 from tests.pages.console_samples import CONSOLE
 from tests.pages.platform_samples import PLATFORM
 from tests.pages.plot_values import ANALYTICS_PAGE, LISTS, analytics
@@ -68,7 +73,7 @@ _ACTIVE: Final = FoundActiveUsers(
 )
 
 PLOTS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "console_analytics.html": {
+    "audit/analytics.html": {
         **CONSOLE,
         "page": ANALYTICS_PAGE,
         "days": 90,
@@ -80,23 +85,23 @@ PLOTS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_lists": Capability.END_USERS_VIEW,
         "shown": plot_values(ENGLISH, analytics(90, is_complete=False), LISTS),
     },
-    "console_sign_ins.html": {
+    "audit/sign_in_log.html": {
         **CONSOLE,
         "v": sign_ins_values(
             ENGLISH, _QUERY, _FOUND, page=LISTS.sign_ins, people="/people", services=[(ID, NAME), ("1", "x" * 100)]
         ),
     },
-    "console_active_users.html": {
+    "audit/sign_in_log_active_users.html": {
         **CONSOLE,
         "v": active_users_values(ActiveUsersQuery(after="x"), _ACTIVE, page=LISTS.users, people="/people"),
     },
-    "platform_sign_ins.html": {
+    "audit/sign_in_log_platform.html": {
         **_OWNING,
         "v": sign_ins_values(
             ENGLISH, FoundSignInsQuery(), _OF_PLATFORM, page="/app/platform/sign-ins", people="/users"
         ),
     },
-    "platform_active_users.html": {
+    "audit/sign_in_log_platform_active_users.html": {
         **_OWNING,
         "v": active_users_values(ActiveUsersQuery(), _ACTIVE, page="/app/platform/active-users", people="/users"),
     },

@@ -9,8 +9,8 @@ from core.organizations.access import Capability, RequiredStanding
 from core.services.subscriptions import SubscriptionStatus
 from core.sign_in.reasons import SignInReason
 from core.sign_in.sign_ins import SignIn, SignInConnection, SignInOrganization, SignInService, outcome_of
-from entrypoints.pages.person_records import SUBSCRIPTION_STATUSES
-from entrypoints.pages.sign_in_words import OUTCOMES
+from entrypoints.pages.console.person_records import SUBSCRIPTION_STATUSES
+from entrypoints.pages.console.sign_in_lists import OUTCOMES
 from tests.pages.log_row_samples import LOG_ROWS
 from tests.pages.sample_values import ID, NAME, NOW
 

@@ -12,10 +12,11 @@ from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
 from core.sign_in.account_figures import AccountFigures
 from core.sign_in.own_ways import AccountLimit
-from entrypoints.pages.next_steps import NextStep
-from entrypoints.pages.rendering import Page, page
-from entrypoints.pages.returns import ReturnQuery
-from entrypoints.pages.typed_again import TypedField, TypedForm
+from entrypoints.pages.frame.form_state import TypedField, TypedForm
+from entrypoints.pages.frame.next_steps import NextStep
+from entrypoints.pages.frame.rendering import Page, page
+from entrypoints.pages.frame.returns import ReturnQuery
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
@@ -86,17 +87,17 @@ _SUBSCRIPTION: Final = SimpleNamespace(
 )
 
 SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "account_backup_codes.html": {**_ACCOUNT, "outcome": SHORT, "codes": CODES},
-    "account_closing.html": _ACCOUNT,
-    "account_data.html": _ACCOUNT,
-    "account_devices.html": {
+    "credentials/mfa_backup_codes.html": {**_ACCOUNT, "outcome": SHORT, "codes": CODES},
+    "accounts/closing.html": _ACCOUNT,
+    "privacy/export.html": _ACCOUNT,
+    "credentials/devices.html": {
         **_ACCOUNT,
         "devices": [_device(is_current=True), _device(is_current=False)],
         "total": 120,
     },
-    "account_name.html": {**_ACCOUNT, "name": "Ada", "problem": PROBLEM},
-    "account_email.html": {**_ACCOUNT, "ways": WAYS, "requested": EMAIL, "typed": "ada", "problem": PROBLEM},
-    "account_identities.html": {
+    "accounts/names.html": {**_ACCOUNT, "name": "Ada", "problem": PROBLEM},
+    "accounts/email_changes.html": {**_ACCOUNT, "ways": WAYS, "requested": EMAIL, "typed": "ada", "problem": PROBLEM},
+    "sign_in/identities.html": {
         **_ACCOUNT,
         "outcome": SHORT,
         "identities": [
@@ -105,41 +106,41 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ],
         "others": ["officesuite"],
     },
-    "account_link.html": {**_ACCOUNT, "provider": "codehost", "address": "/auth/codehost?link=id"},
-    "account_new_passkey.html": {**_ACCOUNT, "challenge_id": "id", "options": "{}", "problem": PROBLEM},
-    "account_organizations.html": {
+    "sign_in/identities_link.html": {**_ACCOUNT, "provider": "codehost", "address": "/auth/codehost?link=id"},
+    "credentials/passkeys_new.html": {**_ACCOUNT, "challenge_id": "id", "options": "{}", "problem": PROBLEM},
+    "organizations/organizations_own.html": {
         **_ACCOUNT,
         "outcome": SHORT,
         "organizations": [_membership("owner"), _membership("intern")],
         "invitations": [SimpleNamespace(organization_name=NAME, role="admin", expires_at=NOW, token=Secret("token"))],
     },
-    "account_overview.html": {
+    "accounts/profile.html": {
         **_ACCOUNT,
         "acting": ACTING,
         "name": "Ada",
         "ways": BOUND,
         "figures": AccountFigures(sessions=1, applications=2, subscriptions=0, organizations=1),
     },
-    "account_passkeys.html": {
+    "credentials/passkeys.html": {
         **_ACCOUNT,
         "outcome": SHORT,
         "passkeys": [SimpleNamespace(**_ROW, backup_eligible=True)],
         "ways": replace(BOUND, limit=AccountLimit.NOT_CONFIRMED),
     },
-    "account_password.html": {
+    "accounts/passwords.html": {
         **_ACCOUNT,
         "problem": PROBLEM,
         "ways": WAYS,
         "is_current_wrong": False,
         "repeated_problem": PROBLEM,
     },
-    "account_second_factor.html": {
+    "credentials/mfa.html": {
         **_ACCOUNT,
         "problem": PROBLEM,
         "status_of_factor": MfaStatus(enabled=True, has_backup_codes=False),
         "ways": WAYS,
     },
-    "account_second_factor_setup.html": {
+    "credentials/mfa_setup.html": {
         **_ACCOUNT,
         "problem": PROBLEM,
         "picture": QR_CODE,
@@ -148,15 +149,15 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "uri": "otpauth://totp/Example",
     },
     **{name: {**_ACCOUNT, **values} for name, values in ACTIVITY.items()},
-    "authorize.html": {
+    "openid/authorization.html": {
         **_FORM,
         "question": SimpleNamespace(
             request_id=Secret("request"), organization_name=NAME, service_name=NAME, email=EMAIL
         ),
     },
-    "backup_codes.html": {**_WAY, "codes": CODES},
-    "choose_organization.html": {**_WAY, "organizations": [_ORGANIZATION, _ORGANIZATION], "present": 1},
-    "confirm_registration.html": {
+    "sign_in/second_factor_setup_backup_codes.html": {**_WAY, "codes": CODES},
+    "sign_in/choose_organization.html": {**_WAY, "organizations": [_ORGANIZATION, _ORGANIZATION], "present": 1},
+    "accounts/verification.html": {
         **_FORM,
         "token": "token",
         "email": EMAIL,
@@ -165,15 +166,15 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "is_same_browser": False,
         "problem": SHORT,
     },
-    "confirm_email_change.html": {"token": "token", "old_email": EMAIL, "new_email": EMAIL},
-    "confirmation.html": {
+    "accounts/verification_of_change.html": {"token": "token", "old_email": EMAIL, "new_email": EMAIL},
+    "invitations/confirmation.html": {
         "token": "token",
         "found": SimpleNamespace(
             organization=_ORGANIZATION, user=SimpleNamespace(email=EMAIL), membership=SimpleNamespace(role="admin")
         ),
     },
-    "device.html": {**_FORM, "problem": PROBLEM, "user_code": "WDJB-MJHT"},
-    "device_answer.html": {
+    "openid/device.html": {**_FORM, "problem": PROBLEM, "user_code": "WDJB-MJHT"},
+    "openid/device_answer.html": {
         **_FORM,
         "user_code": "WDJB-MJHT",
         "waiting": SimpleNamespace(
@@ -185,25 +186,25 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ),
         "qr_code": "PHN2Zy8+",
     },
-    "device_answered.html": {"is_approved": False},
-    "drop_email_change.html": {"token": "token"},
-    "email_change_dropped.html": {},
-    "email_change_undone.html": {"token": "token"},
-    "form_post.html": {
+    "openid/device_answered.html": {"is_approved": False},
+    "accounts/email_change_undo_drop.html": {"token": "token"},
+    "accounts/email_change_undo_dropped.html": {},
+    "accounts/email_change_undo_done.html": {"token": "token"},
+    "openid/authorization_form_post.html": {
         "address": "https://harbour.example/callback",
         "fields": {"code": "c", "state": NAME},
         "submits_itself": False,
     },
-    "forgot_password.html": {**_WAY, "problem": PROBLEM},
-    "home.html": {**_FORM, "is_custom_host": False, "opens_platform": True},
-    "joined.html": {
+    "accounts/password_reset_request.html": {**_WAY, "problem": PROBLEM},
+    "frame/home.html": {**_FORM, "is_custom_host": False, "opens_platform": True},
+    "invitations/invitations_joined.html": {
         **_FORM,
         "joined": SimpleNamespace(
             organization=_ORGANIZATION, role="member", is_confirmed=False, needs_second_factor=False
         ),
         "organizations": "/app/account/organizations",
     },
-    "invitation.html": {
+    "invitations/invitations.html": {
         **_FORM,
         "token": "token",
         "proof": "proof",
@@ -219,8 +220,8 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
             invitation=SimpleNamespace(role="member", email=EMAIL, expires_at=NOW),
         ),
     },
-    "leading_on.html": {"address": "https://harbour.example/callback?state=x", "frames": (), "text": ""},
-    "logout.html": {
+    "frame/redirects.html": {"address": "https://harbour.example/callback?state=x", "frames": (), "text": ""},
+    "openid/logout.html": {
         **_FORM,
         "service_name": NAME,
         "address": "https://harbour.example/?state=x",
@@ -229,10 +230,10 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "state": "x",
         "ui_locales": "de",
     },
-    "magic_link.html": {"token": "token", "email": EMAIL, "place": NAME, "signs_in": False},
-    "magic_link_code.html": {"code": "67CA25LAB3WNJ52MIT6VHE4I6P427TIV", "back": _BACK},
-    "mailed_link.html": {**_WAY, "problem": PROBLEM},
-    "message.html": {
+    "sign_in/magic_links.html": {"token": "token", "email": EMAIL, "place": NAME, "signs_in": False},
+    "sign_in/magic_links_code.html": {"code": "67CA25LAB3WNJ52MIT6VHE4I6P427TIV", "back": _BACK},
+    "sign_in/mailed_links.html": {**_WAY, "problem": PROBLEM},
+    "frame/message.html": {
         "acted": ACTED,
         "heading": NAME,
         "text": EMAIL,
@@ -255,31 +256,35 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "details": NAME,
         "request_id": "a" * 64,
     },
-    "new_passkey.html": {
+    "credentials/host_passkeys.html": {
         **_FORM,
         "host": EMAIL.partition("@")[2],
         "challenge_id": "id",
         "options": "{}",
         "problem": PROBLEM,
     },
-    "password_link_sent.html": _WAY,
-    "register.html": {**_WAY, "name": "Ada", "problems": {"email": PROBLEM, "password": PROBLEM, "name": PROBLEM}},
-    "registered.html": _WAY,
-    "reset_password.html": {
+    "accounts/password_reset_sent.html": _WAY,
+    "accounts/registration.html": {
+        **_WAY,
+        "name": "Ada",
+        "problems": {"email": PROBLEM, "password": PROBLEM, "name": PROBLEM},
+    },
+    "accounts/registration_done.html": _WAY,
+    "accounts/password_reset.html": {
         "token": "token",
         "email": EMAIL,
         "place": NAME,
         "password_problem": PROBLEM,
         "repeated_problem": PROBLEM,
     },
-    "sandbox_checkout.html": {"session": _SANDBOX, "price": "19.00 EUR"},
-    "sandbox_portal.html": {
+    "billing/sandbox_checkout.html": {"session": _SANDBOX, "price": "19.00 EUR"},
+    "billing/sandbox_portal.html": {
         "session": _SANDBOX,
         "subscriptions": [(_SUBSCRIPTION, "19.00 EUR"), (_SUBSCRIPTION, "9.00 EUR")],
         "actions": [(SimpleNamespace(value="renew"), "Renew"), (SimpleNamespace(value="cancel"), "Cancel")],
         "states": {"active": "active"},
     },
-    "saml_agreement.html": {
+    "saml/sign_in_agreement.html": {
         **_FORM,
         "wanted": SimpleNamespace(
             service_name=NAME, organization_name=NAME, email=EMAIL, attributes=("email", "id", "name", "role", "groups")
@@ -288,7 +293,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "saml_state": "state",
         "relay_state": NAME,
     },
-    "saml_denied.html": {
+    "saml/messages_denied.html": {
         "message": _SAML_MESSAGE,
         "place": NAME,
         "heading": NAME,
@@ -296,11 +301,16 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "steps": (NextStep(text="Set up a second factor", href="/app/account/second-factor"),),
         "request_id": "a" * 64,
     },
-    "saml_post.html": {"message": _SAML_MESSAGE, "place": NAME, "submits_itself": False},
-    "saml_redirect.html": {"url": "https://harbour.example/slo?SAMLRequest=fZA"},
-    "second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
-    "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
-    "second_factor_setup.html": {**_WAY, "confirmed_at": ""},
+    "frame/redirects_post.html": {"message": _SAML_MESSAGE, "place": NAME, "submits_itself": False},
+    "saml/messages_redirect.html": {"url": "https://harbour.example/slo?SAMLRequest=fZA"},
+    "sign_in/second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
+    "sign_in/second_factor_setup_code.html": {
+        **_WAY,
+        "problem": PROBLEM,
+        "secret": SECRET.replace(" ", ""),
+        "picture": QR_CODE,
+    },
+    "sign_in/second_factor_setup.html": {**_WAY, "confirmed_at": ""},
     **BRANDING_SAMPLES,
     **CONSOLE_SAMPLES,
     **CONNECTION_SAMPLES,
@@ -319,27 +329,33 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **SETUP_SAMPLES,
     **DELIVERIES_SAMPLES,
     **USERS_SAMPLES,
-    "send_again.html": {**_WAY, "problem": PROBLEM},
-    "sign_in.html": {**_WAY, "proposed_email": EMAIL, "providers": ["codehost"], "is_invalid": True},
-    "sign_in_again.html": {**_WAY, "problem": PROBLEM, "has_code": True},
-    "sign_in_methods.html": {
+    "accounts/registration_send_again.html": {**_WAY, "problem": PROBLEM},
+    "sign_in/login.html": {**_WAY, "proposed_email": EMAIL, "providers": ["codehost"], "is_invalid": True},
+    "sign_in/sign_in_again.html": {**_WAY, "problem": PROBLEM, "has_code": True},
+    "sign_in/login_methods.html": {
         **_WAY,
         "problem": PROBLEM,
         "stay": "on",
         "connection": SimpleNamespace(provider_name=NAME, connection_id="0191d3c1-0000-7000-8000-00000000000f"),
     },
-    "sign_in_over.html": {**_WAY, "request_id": "a" * 64},
-    "sign_out.html": {**_WAY, "sign_in": "/app/sign-in"},
-    "undo_email_change.html": {"token": "token", "changed_at": NOW},
+    "sign_in/second_factor_over.html": {**_WAY, "request_id": "a" * 64},
+    "openid/logout_here.html": {**_WAY, "sign_in": "/app/sign-in"},
+    "accounts/email_change_undo.html": {"token": "token", "changed_at": NOW},
 }
 
 samples = Routes("samples", "Every page with sample values.")
 
 
-@samples.get("/samples/:name")
+class SampleQuery(Query, kw_only=True):
+    """Which page to show."""
+
+    template: str
+
+
+@samples.get("/samples")
 @public
-async def sample(call: Call, name: str) -> Page:
+async def sample(call: Call, query: SampleQuery) -> Page:
     """Show a page with sample values."""
-    response = page(call, name, **SAMPLES[name])
+    response = page(call, query.template, **SAMPLES[query.template])
     response.headers["Content-Security-Policy"] += "; connect-src 'self'"
     return response

@@ -12,9 +12,9 @@ from core.positions import FoundRows
 from core.services.api_keys import ApiKey, ListedApiKey, Permission
 from core.services.grants import Grantee, ServiceGrant
 from core.services.plans import CountedPlan, Plan, PlanEnd
-from entrypoints.pages.saml.application_fields import NAMES, copies_of
 from entrypoints.pages.saml.application_kinds import KINDS, OTHER
-from entrypoints.pages.saml.single_sign_on import ATTRIBUTES, BINDINGS
+from entrypoints.pages.saml.applications import ATTRIBUTES, BINDINGS
+from entrypoints.pages.saml.configuration import NAMES, copies_of
 from entrypoints.pages.services.api_keys import EXPIRIES, PERMISSIONS
 from entrypoints.pages.services.grants import RELATIONS
 from entrypoints.pages.services.plans import FEATURES_SHOWN
@@ -136,30 +136,32 @@ _GRANT: Final = ServiceGrant(
 )
 
 SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "service_keys.html": {
+    "services/api_keys.html": {
         **_KEYS,
         "query": SimpleNamespace(search=NAME),
+        "is_filtered": True,
         "found": FoundRows(found=[_LISTED, ListedApiKey(key=_KEY, maker_email=None)], total=99, next=None),
         "first": f"{_PAGE}/api-keys",
         "next": f"{_PAGE}/api-keys?after=b",
     },
-    "service_key_new.html": {
+    "services/api_keys_new.html": {
         **_KEYS,
         "form": SimpleNamespace(name=NAME, permissions=["read:users"], expires="30"),
         "problems": {"name": PROBLEM, "permissions": PROBLEM, "expires": PROBLEM},
         "lacking": {Permission.WRITE_USERS: Capability.END_USERS_MANAGE},
         "expiries": EXPIRIES,
     },
-    "service_key.html": {
+    "services/api_keys_one.html": {
         **_KEYS,
         "secret": f"sk_abc123_{'k' * 43}",
         "example": f"curl https://id.example.com/api/service/users/$USER_ID \\\n  -H 'X-Api-Key: sk_abc123_{'k' * 43}'",
         "lacks_change": RequiredStanding.OWNER,
     },
-    "service_key_revocation.html": _KEYS,
-    "service_plans.html": {
+    "services/api_keys_revocation.html": _KEYS,
+    "services/plans.html": {
         **_PLANS,
         "query": SimpleNamespace(search=NAME),
+        "is_filtered": True,
         "found": FoundRows(
             found=[
                 CountedPlan(plan=_PLAN, subscription_count=10_001),
@@ -174,28 +176,29 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"{_PAGE}/plans",
         "next": f"{_PAGE}/plans?after=b",
     },
-    "service_plan_new.html": _PLANS,
-    "service_plan.html": {
+    "services/plans_new.html": _PLANS,
+    "services/plans_one.html": {
         **_PLANS,
         "checkout": f"https://id.example.com{_PAGE}/plans/{ID}/buy",
         "checkout_call": 'curl -X POST "https://id.example.com/api/service/users/$USER_ID/checkout"',
         "keys": f"{_PAGE}/api-keys/new",
     },
-    "service_plan_deletion.html": {**_PLANS, "shown": PlanEnd(plan=_PLAN, live=0, ended=214)},
-    "service_checkout.html": {
+    "services/plans_deletion.html": {**_PLANS, "shown": PlanEnd(plan=_PLAN, live=0, ended=214)},
+    "billing/checkout.html": {
         **_PLANS,
         "page": f"{_PAGE}/plans/{ID}/buy",
         "is_bought": False,
         "offer": Offer(service=SERVICE["service"], plan=_PLAN, is_subscribed=False),
         "address": "",
     },
-    "service_saml.html": _SAML,
-    "service_saml_certificate.html": _SAML,
-    "service_saml_deletion.html": {**_SAML, "sessions": 10_001},
-    "service_grants.html": {
+    "saml/applications.html": _SAML,
+    "saml/applications_certificate.html": _SAML,
+    "saml/applications_deletion.html": {**_SAML, "sessions": 10_001},
+    "services/grants.html": {
         "lacks_giving": None,
         **SERVICE,
         "query": SimpleNamespace(search=EMAIL, find=EMAIL),
+        "is_filtered": True,
         "people": SimpleNamespace(candidates=[MEMBER, MEMBER], end_users=10_001),
         "found": FoundRows(found=[_GRANT, _GRANT], total=99, next=None),
         "relation_names": dict(RELATIONS),
@@ -206,7 +209,7 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"{_PAGE}/grants",
         "next": f"{_PAGE}/grants?after=b",
     },
-    "service_grant.html": {
+    "services/grants_one.html": {
         "lacks_giving": None,
         **SERVICE,
         "access": SimpleNamespace(user_id=ID, email=EMAIL, role="a" * 50),

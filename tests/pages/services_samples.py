@@ -11,11 +11,11 @@ from core.services.found_services import USERS_COUNTED_MAX, ListedService, Servi
 from core.services.management import Usage
 from core.services.redirect_changes import RefusedRedirect
 from core.services.services import Service, ServiceType
-from entrypoints.pages.openid.claim_words import shown
+from entrypoints.pages.openid.id_tokens import shown
 from entrypoints.pages.services import snippets
 from entrypoints.pages.services.deletion import ServiceDeletionForm
 from entrypoints.pages.services.kinds import KINDS, TYPES
-from entrypoints.pages.services.options import FIELDS, PROFILES, texts_of
+from entrypoints.pages.services.management import FIELDS, PROFILES, texts_of
 from entrypoints.pages.services.services import NewServiceForm, ServiceSearchQuery
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.sample_values import ID, NAME, NOW, PROBLEM
@@ -62,9 +62,10 @@ _LISTED: Final = ListedService(
 _CLAIMS: Final = shown({"sub": ID, "email": "x" * 100 + "@example.com", "amr": ["pwd", "mfa"], "other": NAME, "exp": 1})
 
 SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "console_services.html": {
+    "services/services.html": {
         **CONSOLE,
         "query": ServiceSearchQuery(search=NAME),
+        "is_filtered": True,
         "found": FoundRows(found=[_LISTED, _LISTED], total=10_001, next=None),
         "usage": _USAGE,
         "users_max": USERS_COUNTED_MAX,
@@ -75,7 +76,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": "/first",
         "next": "/next",
     },
-    "console_service_new.html": {
+    "services/services_new.html": {
         **CONSOLE,
         "problems": defaultdict(str, {"slug": PROBLEM}),
         "usage": _USAGE,
@@ -87,7 +88,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "form": NewServiceForm(name=NAME, slug=LONG_SLUG, redirect_uri=_REDIRECT_URI),
         "page": f"/app/organizations/{LONG_SLUG}/services",
     },
-    "console_service_connect.html": {
+    "services/connecting.html": {
         "lacks_leading": None,
         **SERVICE,
         "secret": "s" * 43,
@@ -105,9 +106,9 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_rotation": Capability.SERVICES_MANAGE,
         "lacks_list": Capability.SERVICES_VIEW,
     },
-    "console_service_refused_redirect.html": {**SERVICE, "refused": _REFUSED},
-    "console_service_secret.html": SERVICE,
-    "console_service_options.html": {
+    "services/redirect_uris.html": {**SERVICE, "refused": _REFUSED},
+    "services/secrets.html": SERVICE,
+    "services/management.html": {
         "lacks_leading": None,
         **SERVICE,
         "problems": defaultdict(str, {"jwks": PROBLEM, "audiences": PROBLEM}),
@@ -119,14 +120,14 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_keys": None,
         "lacks_removal": Capability.SERVICES_MANAGE,
     },
-    "console_service_deletion.html": {
+    "services/deletion.html": {
         **SERVICE,
         "problems": defaultdict(str, {"slug": PROBLEM}),
         "figures": ServiceEnding(end_users=10_001, sessions=7, api_keys=1, plans=2, subscriptions=3, grants=0),
         "form": ServiceDeletionForm(slug=NAME, note=NAME),
     },
-    "console_service_tryout.html": {**SERVICE, "why_not": "", "lacks_trial": None},
-    "console_service_tried.html": {
+    "openid/trials.html": {**SERVICE, "why_not": "", "lacks_trial": None},
+    "openid/trials_result.html": {
         **SERVICE,
         "parts": {"id-token": _CLAIMS, "access-token": _CLAIMS, "userinfo": _CLAIMS},
         "error": "",

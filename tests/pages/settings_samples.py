@@ -19,11 +19,11 @@ from core.organizations.settings.smtp import MailServerSettings, MailServerStatu
 from core.organizations.setup_links import ListedSetupLink, Part, SetupLink
 from core.organizations.tiers import Tier
 from core.positions import FoundRows
-from entrypoints.pages.console_sections import sections_of
-from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes
+from entrypoints.pages.console.sections import sections_of
+from entrypoints.pages.organizations.access import CAPABILITIES, capability_boxes
 from entrypoints.pages.organizations.keys import KeyForm
 from entrypoints.pages.organizations.roles import ChangedRoleForm, NewRoleForm
-from entrypoints.pages.organizations.settings.mails import ENCRYPTIONS, MailServerForm
+from entrypoints.pages.organizations.settings.smtp import ENCRYPTIONS, MailServerForm
 from entrypoints.pages.organizations.setup import PARTS
 from entrypoints.pages.organizations.setup_links import ABOUT, DAYS
 from tests.pages.console_samples import CONSOLE, LONG_SLUG, MEMBER, standing
@@ -115,7 +115,7 @@ _USE: Final = OrganizationUse(
 )
 _ORGANIZATION: Final = SimpleNamespace(id=ID, name="x" * 100, slug=LONG_SLUG, is_active=True, created_at=NOW)
 SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "console_domain.html": {
+    "organizations/settings/domain.html": {
         "lacks_change": None,
         **CONSOLE,
         "page": f"{_PAGE}/domain",
@@ -127,15 +127,15 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "found": ["v=spf1 -all", NAME],
         "problems": _problems("domain"),
     },
-    "console_domain_deletion.html": {
+    "organizations/settings/domain_deletion.html": {
         **CONSOLE,
         "page": f"{_PAGE}/domain",
         "ends": SimpleNamespace(
             claim=SimpleNamespace(id=ID, proof=SimpleNamespace(domain=_DOMAIN.domain)), sessions=214, passkeys=1
         ),
     },
-    "console_key_deletion.html": {**CONSOLE, "page": f"{_PAGE}/keys", "one": _KEY, "words": CAPABILITIES},
-    "console_keys.html": {
+    "organizations/keys_deletion.html": {**CONSOLE, "page": f"{_PAGE}/keys", "one": _KEY, "words": CAPABILITIES},
+    "organizations/keys.html": {
         **CONSOLE,
         "page": f"{_PAGE}/keys",
         "at": NOW,
@@ -148,13 +148,13 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "secret": f"ok_{'k' * 43}",
         "address": "https://id.example.com/api/organizations/harbour",
     },
-    "console_leaving.html": {
+    "organizations/management_leaving.html": {
         **CONSOLE,
         "page": f"{_PAGE}/settings",
         "departure": MemberDeparture(sessions=214, services=1, subscriptions=1, grants=3, invitations=3, keys=1),
         "is_owner": False,
     },
-    "console_mail.html": {
+    "organizations/settings/smtp.html": {
         **CONSOLE,
         "page": f"{_PAGE}/mail",
         "server": _MAIL_SERVER,
@@ -165,20 +165,20 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "problems": _problems("host", "password", "tls"),
         "encryptions": ENCRYPTIONS,
     },
-    "console_mail_removal.html": {
+    "organizations/settings/smtp_removal.html": {
         **CONSOLE,
         "page": f"{_PAGE}/mail",
         "server": _MAIL_SERVER,
         "seen_state": "none",
     },
-    "console_organization_deletion.html": {
+    "organizations/management_deletion.html": {
         **CONSOLE,
         "page": f"{_PAGE}/settings",
         "use": _USE,
         "slug": NAME,
         "problems": _problems("slug"),
     },
-    "console_ownership.html": {
+    "organizations/ownership.html": {
         **CONSOLE,
         "page": f"{_PAGE}/settings/ownership",
         "back": f"{_PAGE}/settings",
@@ -191,7 +191,7 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ),
         "chosen": None,
     },
-    "console_role.html": {
+    "organizations/roles_one.html": {
         "lacks_creation": None,
         **CONSOLE,
         "held": _HELD,
@@ -209,7 +209,7 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "copy": f"{_PAGE}/roles?copy={LONG_SLUG}#new",
         "people": f"{_PAGE}/people?role={LONG_SLUG}",
     },
-    "console_role_deletion.html": {
+    "organizations/roles_deletion.html": {
         **CONSOLE,
         "role": _ROLE,
         "holders": RoleHolders(members=12_000, invitations=3),
@@ -218,7 +218,7 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "people": f"{_PAGE}/people?role={LONG_SLUG}",
         "invited": f"{_PAGE}/people/invited?status=pending",
     },
-    "console_roles.html": {
+    "organizations/roles.html": {
         "lacks_creation": None,
         **CONSOLE,
         "found": FoundRoles(
@@ -238,7 +238,7 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": f"{_PAGE}/roles",
         "next": f"{_PAGE}/roles?after=b",
     },
-    "console_setup_links.html": {
+    "organizations/setup_links.html": {
         **CONSOLE,
         "page": f"{_PAGE}/setup-links",
         "found": [
@@ -258,7 +258,7 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "services": ["shop", LONG_SLUG],
         "days": DAYS,
     },
-    "console_settings.html": {
+    "organizations/management.html": {
         **CONSOLE,
         "standing": standing(_ORGANIZATION),
         "page": f"{_PAGE}/settings",
@@ -271,7 +271,7 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_transfer": RequiredStanding.OWNER,
         "lacks_deletion": RequiredStanding.OWNER,
     },
-    "console_setup_link_revocation.html": {
+    "organizations/setup_links_revocation.html": {
         **CONSOLE,
         "page": f"{_PAGE}/setup-links",
         "one": _LISTED,

@@ -11,7 +11,7 @@ from core.sign_in.upstream.provider_problems import ProviderProblem
 from entrypoints.pages.audit import receiver_kinds
 from entrypoints.pages.saml import application_kinds
 from entrypoints.pages.scim import directory_kinds
-from entrypoints.pages.sign_in.upstream import problems, provider_kinds
+from entrypoints.pages.sign_in.upstream import provider_kinds, provider_problems
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 _SETUP: Final[dict[str, Any]] = {
@@ -57,18 +57,18 @@ _TOKEN: Final = ScimToken(
     id=UUID(ID), name=NAME, prefix="scim_live_67CA25", created_at=NOW, expires_at=None, last_used_at=NOW
 )
 SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "setup.html": {
+    "organizations/setup.html": {
         **_SETUP,
         "parts": [(NAME, f"/app/setup/parts/{state}", SimpleNamespace(state=state, at=NOW)) for state in SetupState],
     },
-    "setup_connection.html": {
+    "sign_in/upstream/setup_connection.html": {
         **_SETUP,
         "connection": SimpleNamespace(id=ID, name=NAME, is_saml=True, enabled=True, issuer="https://idp.example"),
         "kind": provider_kinds.SAML,
         "typed": _CONNECTION_FORM,
         "copies": COPIES,
         "progress": _PROGRESS,
-        "sentences": problems.SENTENCES,
+        "sentences": provider_problems.SENTENCES,
         "failures": [
             SimpleNamespace(
                 problem=ProviderProblem.NO_ADDRESS,
@@ -92,7 +92,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "typed_domain": NAME,
         "right_issuer": None,
     },
-    "setup_connection_deletion.html": {
+    "sign_in/upstream/setup_deletion.html": {
         **_SETUP,
         "ends": SimpleNamespace(
             connection=SimpleNamespace(id=ID, name=NAME),
@@ -103,7 +103,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ),
         "problem": PROBLEM,
     },
-    "setup_domain.html": {
+    "organizations/settings/domain_setup.html": {
         **_SETUP,
         "claimed": SimpleNamespace(
             domain="id." + EMAIL.partition("@")[2],
@@ -119,7 +119,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "failure": PROBLEM,
         "found": ["v=spf1 -all", NAME],
     },
-    "setup_domain_deletion.html": {
+    "organizations/settings/domain_setup_deletion.html": {
         **_SETUP,
         "ends": SimpleNamespace(
             claim=SimpleNamespace(id=ID, proof=SimpleNamespace(domain="id." + EMAIL.partition("@")[2])),
@@ -127,8 +127,8 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             passkeys=2,
         ),
     },
-    "setup_link.html": {**_SETUP, "secret": "secret", "titles": ["Your own domain", NAME]},
-    "setup_saml.html": {
+    "organizations/setup_link.html": {**_SETUP, "secret": "secret", "titles": ["Your own domain", NAME]},
+    "saml/setup.html": {
         **_SETUP,
         "shown": _SAML,
         "typed": SimpleNamespace(
@@ -152,8 +152,8 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             )
         },
     },
-    "setup_saml_deletion.html": {**_SETUP, "shown": _SAML},
-    "setup_scim.html": {
+    "saml/setup_deletion.html": {**_SETUP, "shown": _SAML},
+    "scim/setup.html": {
         **_SETUP,
         "shown": SimpleNamespace(
             tokens=[_TOKEN, replace(_TOKEN, last_used_at=None, expires_at=NOW)],
@@ -183,12 +183,12 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             )
         },
     },
-    "setup_scim_revocation.html": {
+    "scim/setup_revocation.html": {
         **_SETUP,
         "ends": TokenEnds(token=_TOKEN, is_valid=True, others=1),
         "own_name": "Setup link",
     },
-    "setup_siem.html": {
+    "audit/siem_setup.html": {
         **_SETUP,
         "stream": SimpleNamespace(last_error=NAME, last_success_at=NOW, lag=12, has_token=True),
         "typed": SimpleNamespace(siem_provider="splunk", endpoint="https://splunk.example", index="main"),
@@ -198,17 +198,17 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "was_tested": True,
         "tested": NAME,
     },
-    "setup_siem_deletion.html": {
+    "audit/siem_setup_deletion.html": {
         **_SETUP,
         "stream": SimpleNamespace(endpoint="https://splunk.example?key=secret", lag=12, pending=1, has_token=True),
     },
-    "setup_upstream.html": {
+    "sign_in/upstream/setup.html": {
         **_SETUP,
         "connections": [SimpleNamespace(id=ID, name=NAME, type="saml", issuer=None)],
         "progress": {ID: _PROGRESS},
         "kinds": provider_kinds.KINDS,
     },
-    "setup_upstream_new.html": {
+    "sign_in/upstream/setup_new.html": {
         **_SETUP,
         "kind": provider_kinds.KINDS[1],
         "is_saml": False,

@@ -94,7 +94,7 @@ _FINDINGS: Final = [
 ]
 
 SYSTEM_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "platform_owners.html": {
+    "platform/owners.html": {
         **_OWNER,
         "owners": [_LISTED, _UNPROTECTED],
         "support": [_UNPROTECTED],
@@ -104,7 +104,7 @@ SYSTEM_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "owner_problem": PROBLEM,
         "support_problem": "",
     },
-    "platform_system.html": {
+    "platform/system.html": {
         **_OWNER,
         "python": "3.11.2",
         "worker": 2,
@@ -119,7 +119,7 @@ SYSTEM_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "keys": [(key, KEY_STATES[key.state.value], 1) for key in _KEYS],
         "settings": settings.rows(Settings(name="x" * 40, frontend_url=f"https://{'x' * 60}.example.com")),
     },
-    "platform_demotion.html": {
+    "platform/owners_demotion.html": {
         **_OWNER,
         "person": _UNPROTECTED,
         "remaining": 2,

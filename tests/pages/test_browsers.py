@@ -12,8 +12,8 @@ from core.organizations.access import Operation
 from core.sessions import callers
 from entrypoints import capabilities
 from entrypoints.installation import Installation
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.sign_in.ways import send_to_sign_in
+from entrypoints.pages.frame.refusals import refusal_page
+from entrypoints.pages.sign_in.conclusion import send_to_sign_in
 from entrypoints.settings import Settings
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import AnswerStatus

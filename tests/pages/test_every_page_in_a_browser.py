@@ -12,8 +12,8 @@ from playwright.sync_api import Page
 from adapters.postgres.database import PostgresDatabase
 from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
-from entrypoints.pages.languages import LANGUAGES
-from entrypoints.pages.rendering import TEMPLATES, render
+from entrypoints.pages.frame.languages import LANGUAGES
+from entrypoints.pages.frame.rendering import TEMPLATES, render
 from tests import axe
 from tests.browser import Site, Watched
 from tests.pages.samples import NAME, SAMPLES, samples
@@ -21,40 +21,40 @@ from tests.postgres import Databases
 
 # Frames and parts of other pages, and pages that `test_in_a_browser.py` opens.
 OTHERS = {
-    "acting.html",
-    "account.html",
-    "account_words.html",
-    "audit_components.html",
-    "audit_feed.html",
-    "billing_components.html",
-    "base.html",
-    "branding_notes.html",
-    "card.html",
-    "components.html",
-    "console.html",
-    "connection_components.html",
-    "console_components.html",
-    "console_person.html",
-    "console_service.html",
-    "domain_components.html",
-    "console_service_kinds.html",
-    "mailbox.html",
-    "job_components.html",
-    "platform_components.html",
-    "saml_components.html",
-    "service_plan_components.html",
-    "trial_components.html",
-    "platform_console.html",
-    "platform_words.html",
-    "plot_components.html",
-    "sign_in_components.html",
-    "scim_components.html",
-    "siem_components.html",
-    "webhook_components.html",
-    "platform.html",
-    "reference.html",
-    "role_components.html",
-    "sign_in_walks.html",
+    "audit/browser_feed.html",
+    "audit/siem_components.html",
+    "console/account.html",
+    "console/account_components.html",
+    "console/audit_entries.html",
+    "console/components.html",
+    "console/frame.html",
+    "console/mail_components.html",
+    "console/person_records.html",
+    "console/platform_components.html",
+    "console/platform_frame.html",
+    "console/plots.html",
+    "console/sign_in_plots.html",
+    "frame/base.html",
+    "frame/card.html",
+    "frame/components.html",
+    "frame/impersonation_banner.html",
+    "frame/platform_look.html",
+    "mail/mailbox.html",
+    "organizations/bulk_jobs_components.html",
+    "organizations/roles_components.html",
+    "organizations/settings/branding_preview_notes.html",
+    "organizations/settings/domain_components.html",
+    "platform/sign_in_walks.html",
+    "reference/reference.html",
+    "saml/configuration_components.html",
+    "scim/tokens_components.html",
+    "services/kinds.html",
+    "services/plans_components.html",
+    "services/sales_components.html",
+    "services/standing.html",
+    "sign_in/upstream/connections_components.html",
+    "sign_in/upstream/trials_components.html",
+    "webhooks/webhooks_components.html",
 }
 PHONE: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "color_scheme": "light"}
 WIDE: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"}
@@ -94,7 +94,7 @@ def test_every_page_of_the_console_loads_its_keys() -> None:
     pages = {name: render(name, LANGUAGES["en"], version="1.2.3", **values) for name, values in SAMPLES.items()}
     of_console = {name: html for name, html in pages.items() if '<dialog class="keys"' in html}
 
-    assert {"console_audit.html", "platform_audit.html"} <= of_console.keys()
+    assert {"audit/audit_log.html", "platform/audit_log.html"} <= of_console.keys()
     assert [name for name, html in of_console.items() if not re.search(r'<script src="[^"]*keys[^"/]*"', html)] == []
 
 
@@ -106,7 +106,7 @@ def test_axe_finds_no_violation_on_any_page(site: Site, watch: Callable[..., Wat
 
     found: dict[str, list[str]] = {}
     for name in SAMPLES:
-        watched.page.goto(f"{site.url}/samples/{name}")
+        watched.page.goto(f"{site.url}/samples?template={name}")
         found[name] = axe.violations(watched.page)
 
     assert {name: violations for name, violations in found.items() if violations} == {}
@@ -124,7 +124,7 @@ def test_no_page_is_wider_than_a_phone_and_every_control_can_be_hit(
     wide: list[str] = []
     small: list[str] = []
     for name in SAMPLES:
-        opened.goto(f"{site.url}/samples/{name}")
+        opened.goto(f"{site.url}/samples?template={name}")
         opened.evaluate("direction => { document.documentElement.dir = direction }", direction)
         opened.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         if opened.evaluate("document.documentElement.scrollWidth") > PHONE["viewport"]["width"]:
@@ -143,7 +143,7 @@ def test_every_control_of_every_page_is_reached_with_the_keyboard_in_its_order(
     opened = watch(**PHONE).page
 
     for name in SAMPLES:
-        opened.goto(f"{site.url}/samples/{name}")
+        opened.goto(f"{site.url}/samples?template={name}")
         controls = opened.evaluate(CONTROLS)
         reached: list[str] = opened.evaluate(FROM_THE_FIRST)
         reached += [next_control(opened) for _ in controls[len(reached) :]]

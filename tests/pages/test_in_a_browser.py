@@ -13,8 +13,8 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
-from entrypoints.pages.platform_look import look_of
-from entrypoints.pages.rendering import HTML, TEMPLATES, Page, protected
+from entrypoints.pages.frame.platform_look import look_of
+from entrypoints.pages.frame.rendering import HTML, TEMPLATES, Page, protected
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
@@ -31,7 +31,7 @@ CONTRAST_OF_LARGE_TEXT_MIN = 3.0
 TAB_STOPS_CHECKED = 25
 
 ONE_COLUMN = """
-{% extends "base.html" %}{% import "components.html" as ui %}
+{% extends "frame/base.html" %}{% import "frame/components.html" as ui %}
 {% block title %}Pieces{% endblock %}{% block body_class %}middle{% endblock %}
 {% block main %}<h1>Pieces</h1><p class="lead">All components of pages.</p>
 {% for kind in ["info", "good", "warning", "bad"] %}
@@ -53,7 +53,7 @@ ONE_COLUMN = """
 {% endblock %}
 """
 ONE_CARD = """
-{% extends "card.html" %}{% import "components.html" as ui %}
+{% extends "frame/card.html" %}{% import "frame/components.html" as ui %}
 {% block title %}Sign in{% endblock %}{% block heading %}Sign in{% endblock %}
 {% block content %}<p>With your account <strong>{{ "an.address.without.a.blank" * 8 }}@example.com</strong>.</p>
 <form>{{ ui.field("email", "Address", type="email") }}{{ ui.button("Sign in") }}</form>{% endblock %}

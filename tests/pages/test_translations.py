@@ -23,10 +23,10 @@ from core.organizations.organizations import OrganizationStatus
 from core.sign_in.reasons import SignInReason
 from core.wording import Wording
 from entrypoints import billing_settings, capabilities, pages, settings
-from entrypoints.pages.languages import LANGUAGES
-from entrypoints.pages.po_files import entries
-from entrypoints.pages.refusals import ON_PAGES
-from entrypoints.pages.rendering import TEMPLATES
+from entrypoints.pages.frame.languages import LANGUAGES
+from entrypoints.pages.frame.po_files import entries
+from entrypoints.pages.frame.refusals import ON_PAGES
+from entrypoints.pages.frame.rendering import TEMPLATES
 from entrypoints.settings import Settings
 from entrypoints.web.serving.answers import InternalFailure
 from entrypoints.web.serving.languages import TRANSLATIONS
@@ -35,7 +35,7 @@ from tests.adapters.mail.texts import texts_of_mails
 
 PAGES = Path(pages.__file__).parent
 # Documentation of the interface for developers, generated from English docstrings.
-IN_ENGLISH = {"reference.html"}
+IN_ENGLISH = {"reference/reference.html"}
 NAMES = {"Gatehouse", "UTC"}
 # The functions of templates and of handlers that take an English text.
 IN_TEMPLATES = {"_", "gettext", "ngettext"}

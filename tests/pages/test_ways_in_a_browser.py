@@ -20,7 +20,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
-from entrypoints.pages.languages import LANGUAGES
+from entrypoints.pages.frame.languages import LANGUAGES
 from tests.browser import Site, Watched
 from tests.clock import SettableClock
 from tests.postgres import Databases

@@ -26,8 +26,8 @@ from core.platform.users import PlatformUserOrganization
 from core.sign_in.identities import IdentityItem
 from core.sign_in.reasons import SignInReason
 from core.sign_in.sign_ins import SignIn, SignInOrganization, SignInOutcome, SignInService
+from entrypoints.pages.mail.mail import KINDS, MEANINGS, STATES
 from entrypoints.pages.platform.impersonation import ImpersonationForm
-from entrypoints.pages.platform.mail_words import KINDS, MEANINGS, STATES
 from entrypoints.pages.platform.mails import RETRIED
 from tests.pages.console_samples import LONG_SLUG
 from tests.pages.platform_samples import PLATFORM
@@ -143,9 +143,10 @@ _RECORD: Final = UserRecord(
 )
 
 USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "platform_users.html": {
+    "platform/users.html": {
         **PLATFORM,
         "query": SimpleNamespace(search="a"),
+        "is_filtered": True,
         "found": FoundUsers(
             found=[
                 _LISTED,
@@ -161,7 +162,7 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "first": "/app/platform/users",
         "next": "/app/platform/users?after=id_b",
     },
-    "platform_user.html": {
+    "platform/users_one.html": {
         **PLATFORM,
         "record": _RECORD,
         "sign_ins": [(_SIGN_IN, ("bad", "Refused"), ["New device"])],
@@ -170,7 +171,7 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "page": _PAGE,
         "can_be_impersonated": True,
     },
-    "platform_user_impersonation.html": {
+    "platform/impersonation.html": {
         **PLATFORM,
         "record": _RECORD,
         "is_possible": True,
@@ -180,13 +181,13 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "problems": {"reason": PROBLEM, "org_slug": PROBLEM},
         "page": _PAGE,
     },
-    "platform_user_sessions.html": {
+    "platform/sessions.html": {
         **PLATFORM,
         "ending": SessionsToEnd(user_id=UUID(ID), email=EMAIL, total=10_001, services=3, impersonations=1),
         "reason": NAME,
         "page": _PAGE,
     },
-    "platform_user_mfa.html": {
+    "platform/mfa.html": {
         **PLATFORM,
         "factor": UserMfaStatus(
             user_id=UUID(ID),
@@ -199,7 +200,7 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "reason": NAME,
         "page": _PAGE,
     },
-    "platform_user_data.html": {
+    "platform/personal_data.html": {
         **PLATFORM,
         "person": PersonalDataOfUser(
             user_id=UUID(ID),
@@ -212,9 +213,10 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "email": NAME,
         "page": _PAGE,
     },
-    "platform_mail.html": {
+    "platform/mails.html": {
         **PLATFORM,
         "query": SimpleNamespace(state="failed", email=EMAIL, choose="all"),
+        "is_filtered": True,
         "found": FoundMails(
             found=[
                 ListedMail(mail=_MAIL, organization=MailOrganization(id=UUID(ID), slug=LONG_SLUG, name="x" * 100)),

@@ -11,9 +11,9 @@ from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.upstream.failures import UpstreamFailure
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from entrypoints.pages.platform.sign_in_questions import WAYS, WhyQuery
+from entrypoints.pages.platform.sign_in_walks import SettingPlace, shown
 from entrypoints.pages.platform.why import PlatformWhyQuery
-from entrypoints.pages.sign_in.walks import SettingPlace, shown
-from entrypoints.pages.sign_in.why import WAYS, WhyQuery
 from tests.pages.account_samples import sign_in_of
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.platform_samples import PLATFORM
@@ -91,7 +91,7 @@ _PLACES: Final = {
 }
 
 WHY_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "console_why.html": {
+    "platform/sign_in_questions.html": {
         **CONSOLE,
         **shown(_EXPLANATION, _PLACES),
         "query": WhyQuery(email=EMAIL, service="shop", way="link"),
@@ -104,7 +104,7 @@ WHY_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_invitations": Capability.ORG_MEMBERS_MANAGE,
         "sign_in_page": "https://id.example.com/app/sign-in",
     },
-    "platform_why.html": {
+    "platform/why.html": {
         **PLATFORM,
         **shown(_EXPLANATION, _PLACES, is_platform=True),
         "query": PlatformWhyQuery(email=EMAIL, organization=LONG_SLUG, network="192.0.2.7"),

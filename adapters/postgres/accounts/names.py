@@ -29,7 +29,7 @@ OF_SESSION_WITH_NAMES: Final = f"""
     {LIVE}
     LEFT JOIN scim_profiles p ON p.organization_id = s.organization_id AND p.user_id = s.user_id
     {LIVE_SESSION}
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresPersonNames(Aggregate):

@@ -22,7 +22,7 @@ class PostgresOneTimeTokens(Aggregate):
             f"""
             INSERT INTO one_time_tokens ({columns(OneTimeToken)}, token_hash)
             VALUES ({placeholders(OneTimeToken)}, %(token_hash)s)
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(token) | {"token_hash": token_hash},
         )
 
@@ -48,7 +48,7 @@ class PostgresOneTimeTokens(Aggregate):
     def find(self, token_hash: bytes, purpose: TokenPurpose) -> OneTimeToken | None:
         return self._one(
             _one_time_token,
-            f"SELECT {columns(OneTimeToken)} FROM one_time_tokens WHERE token_hash = %s AND purpose = %s",  # noqa: S608 - made of the names of fields
+            f"SELECT {columns(OneTimeToken)} FROM one_time_tokens WHERE token_hash = %s AND purpose = %s",
             (token_hash, purpose),
         )
 
@@ -60,7 +60,7 @@ class PostgresOneTimeTokens(Aggregate):
             SET    used_at = %s
             WHERE  token_hash = %s AND purpose = %s AND used_at IS NULL AND expires_at > %s
             RETURNING {columns(OneTimeToken)}
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (at, token_hash, purpose, at),
         )
 

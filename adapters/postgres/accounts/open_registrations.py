@@ -14,7 +14,7 @@ _OPEN: Final = f"""
     SELECT {columns(OpenRegistration)}
     FROM   open_registrations
     WHERE  user_id = %s AND (expires_at IS NULL OR expires_at > %s)
-"""  # noqa: S608 - made of the names of fields
+"""
 
 
 class PostgresOpenRegistrations(Aggregate):
@@ -27,7 +27,7 @@ class PostgresOpenRegistrations(Aggregate):
             SELECT {placeholders(OpenRegistration)}
             FROM   users
             WHERE  id = %(user_id)s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(registration),
         )
 

@@ -68,7 +68,7 @@ BELONGING: Final = f"""
                AS is_in_own_domain
     FROM   users u
     WHERE  u.id = %(user_id)s
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresOwnAccounts(Aggregate):

@@ -62,7 +62,7 @@ BY_DAY: Final = f"""
              ) AS counted
     WHERE    counted.count > 0 AND days.day >= earliest.day - 1 AND days.day <= latest.day + 1
     ORDER BY date
-"""  # noqa: S608 - made of constants alone
+"""
 BY_SERVICE: Final = f"""
     SELECT   s.id AS service_id, s.name AS service_name, counted.count
     FROM     (SELECT   service_id, sum(count)::bigint AS count
@@ -72,7 +72,7 @@ BY_SERVICE: Final = f"""
               GROUP BY service_id) AS counted
     JOIN     services s ON s.id = counted.service_id AND s.organization_id = %(organization_id)s
     ORDER BY counted.count DESC, s.name, s.id
-"""  # noqa: S608 - likewise
+"""
 BY_PROVIDER: Final = f"""
     SELECT   provider, sum(count)::bigint AS count
     FROM     (SELECT provider, sign_ins AS count {_COUNTED}
@@ -80,7 +80,7 @@ BY_PROVIDER: Final = f"""
               (SELECT provider, count(*) {_LOGGED} GROUP BY provider)) AS parts
     GROUP BY provider
     ORDER BY sum(count) DESC, provider
-"""  # noqa: S608 - likewise
+"""
 RECENT: Final = """
     SELECT   id, user_id, service_id, provider, created_at
     FROM     login_events

@@ -39,7 +39,7 @@ def _counted(wanted: LiteralString) -> LiteralString:
                   FROM   audit_entries
                   WHERE  {wanted} AND id > coalesce((SELECT counted_through FROM audit_counting), '{_FIRST}')
                     AND  id <= '{_LAST}')
-    """  # noqa: S608 - made of constants of this module alone
+    """
 
 
 # The last milestone before the whole page, or the beginning of the log; no row when the newest entry is nearer to the
@@ -59,7 +59,7 @@ _MILESTONE: Final = f"""
                WHERE    older.entries - passed.entries < %(offset)s
                ORDER BY passed.entries DESC
                LIMIT    1
-"""  # noqa: S608 - likewise
+"""
 _NO_MILESTONE: Final = f"SELECT '{_FIRST}'::uuid AS entry_id, 0 AS skipped WHERE false"
 
 
@@ -95,7 +95,7 @@ def _page(wanted: LiteralString, total: LiteralString, milestone: LiteralString)
                                        AND e.id <= (SELECT id FROM page ORDER BY id DESC LIMIT 1)
         LEFT   JOIN users u ON u.id = e.actor_user_id
         ORDER  BY e.id DESC
-    """  # noqa: S608 - likewise
+    """
 
 
 PAGE: Final = _page(_ALL, _counted(_ALL), _MILESTONE)
@@ -104,7 +104,7 @@ PAGE_OF_TARGET_TYPE: Final = _page(_OF_TARGET_TYPE, _counted(_OF_TARGET_TYPE), _
 # The entries of one target are few enough to be counted each time.
 PAGE_OF_TARGET: Final = _page(
     _OF_TARGET,
-    f"SELECT count(*) FROM audit_entries WHERE {_OF_TARGET}",  # noqa: S608 - likewise
+    f"SELECT count(*) FROM audit_entries WHERE {_OF_TARGET}",
     _NO_MILESTONE,
 )
 # Waits for an organization that is being deleted, and then leaves it out.

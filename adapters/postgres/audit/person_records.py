@@ -45,7 +45,7 @@ SESSIONS: Final = f"""
     LEFT     JOIN services v ON v.id = p.service_id AND v.organization_id = o.id
     LEFT     JOIN upstream_connections c ON c.id = p.connection_id AND c.organization_id = o.id
     ORDER BY p.refreshed_at DESC, p.id DESC
-"""  # noqa: S608 - made of constants alone
+"""
 # Each of the two is a range of an index, and read no further than the page.
 ENTRIES: Final = shown_of(
     OF_ORGANIZATION,

@@ -71,18 +71,18 @@ def _actor_of(search: EntrySearch) -> LiteralString | None:
 
 
 def _led(log: StoredLog, leading: LiteralString, columns: LiteralString, limit: LiteralString) -> LiteralString:
-    return f"SELECT {columns} FROM {log.table} WHERE {log.rows} AND {leading} AND {_IDS} ORDER BY id DESC {limit}"  # noqa: S608 - made of constants of this module alone
+    return f"SELECT {columns} FROM {log.table} WHERE {log.rows} AND {leading} AND {_IDS} ORDER BY id DESC {limit}"
 
 
 def count_of(log: StoredLog, leading: LiteralString) -> LiteralString:
     """Return the statement that counts a range, up to one more than a search looks at."""
-    return f"SELECT count(*) FROM ({_led(log, leading, '', 'LIMIT %(counted)s')}) AS led"  # noqa: S608 - likewise
+    return f"SELECT count(*) FROM ({_led(log, leading, '', 'LIMIT %(counted)s')}) AS led"
 
 
 def matches_of(log: StoredLog, leading: LiteralString, others: LiteralString) -> LiteralString:
     """Return the statement that counts the matches among the newest entries of a range."""
     led = _led(log, leading, "*", "LIMIT %(looked_at)s")
-    return f"SELECT count(*) FROM ({led}) AS led WHERE {others}"  # noqa: S608 - likewise
+    return f"SELECT count(*) FROM ({led}) AS led WHERE {others}"
 
 
 def bound_of(log: StoredLog, leading: LiteralString) -> LiteralString:
@@ -93,7 +93,7 @@ def bound_of(log: StoredLog, leading: LiteralString) -> LiteralString:
 def page_of(log: StoredLog, leading: LiteralString, others: LiteralString) -> LiteralString:
     """Return the statement of a page."""
     led = _led(log, leading, "*", "LIMIT %(looked_at)s")
-    page = f"SELECT * FROM ({led}) AS led WHERE {others} ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s"  # noqa: S608 - likewise
+    page = f"SELECT * FROM ({led}) AS led WHERE {others} ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s"
     return shown_of(log, page, "DESC")
 
 
@@ -106,7 +106,7 @@ def shown_of(log: StoredLog, entries: LiteralString, direction: LiteralString) -
         FROM   ({entries}) AS e
         LEFT   JOIN users u ON u.id = e.actor_user_id
         ORDER  BY e.id {direction}
-    """  # noqa: S608 - likewise
+    """
 
 
 # The chain gives positions to committed entries alone, so nothing comes before a position later.
@@ -117,7 +117,7 @@ def sealed_of(others: LiteralString) -> LiteralString:
         f"""SELECT * FROM audit_entries
             WHERE  organization_id = %(organization_id)s AND position > %(after)s AND position <= %(through)s
               AND  id >= %(first_sealed_id)s AND id <= %(last_sealed_id)s AND {others}
-            ORDER  BY position LIMIT %(limit)s""",  # noqa: S608 - likewise
+            ORDER  BY position LIMIT %(limit)s""",
         "ASC",
     )
 
@@ -200,7 +200,7 @@ class PostgresAuditSearches(Aggregate):
             WHERE  EXISTS (SELECT FROM {log.table} e
                            WHERE  {log.rows} AND e.target_type = one.target_type AND e.target_id = %(target_id)s)
             LIMIT  1
-            """,  # noqa: S608 - made of constants of this module alone
+            """,
             {"organization_id": organization_id, "target_id": target_id, "target_types": list(target_types)},
         )
 
@@ -241,7 +241,7 @@ class PostgresAuditSearches(Aggregate):
 
     def entry(self, organization_id: UUID | None, entry_id: UUID) -> FoundEntry | None:
         log = _log_of(organization_id)
-        entries: LiteralString = f"SELECT * FROM {log.table} WHERE {log.rows} AND id = %(entry_id)s"  # noqa: S608 - likewise
+        entries: LiteralString = f"SELECT * FROM {log.table} WHERE {log.rows} AND id = %(entry_id)s"
         return self._one(
             found_entry, shown_of(log, entries, "DESC"), {"organization_id": organization_id, "entry_id": entry_id}
         )
@@ -268,7 +268,7 @@ class PostgresAuditSearches(Aggregate):
         others = " AND ".join([*ranges_of(search), _IDS])
         entries: LiteralString = f"""SELECT * FROM platform_audit_entries
             WHERE  id > %(after_id)s AND {others}
-            ORDER  BY id DESC LIMIT %(limit)s"""  # noqa: S608 - likewise
+            ORDER  BY id DESC LIMIT %(limit)s"""
         return self._all(found_entry, shown_of(OF_PLATFORM, entries, "DESC"), values, prepare=False)
 
     def names(self, organization_id: UUID | None, ids: Collection[UUID]) -> Mapping[UUID, str]:

@@ -32,7 +32,7 @@ Row = TypeVar("Row")
 ZERO: Final = "'00000000-0000-0000-0000-000000000000'::uuid"
 DAY: Final = "(created_at AT TIME ZONE 'UTC')::date"
 REASON: Final = "CASE WHEN success THEN '' ELSE coalesce(nullif(reason, ''), 'not_recorded') END"
-_COUNTED: Final = f"coalesce((SELECT counted_through FROM sign_in_counting), {ZERO})"  # noqa: S608 - made of constants alone
+_COUNTED: Final = f"coalesce((SELECT counted_through FROM sign_in_counting), {ZERO})"
 # From `source`, the days on which users were active, to `placed`, those that are not marked yet, with the user's days
 # before and after them.
 _PLACED: Final = """
@@ -96,7 +96,7 @@ _PLACED_OF_SCOPE: Final = f"""
                                   SELECT user_id, day, true FROM known_days) AS either
                         GROUP BY user_id, day) AS merged) AS ordered
         WHERE  NOT is_known)
-"""  # noqa: S608 - made of constants alone
+"""
 # From there to `grown`, what the changes of each day grow by.
 _GROWN: Final = """
     joined AS (
@@ -188,14 +188,14 @@ COUNT_NEXT: Final = f"""
     ON CONFLICT (is_the_only_row)
     DO UPDATE SET counted_through = greatest(s.counted_through, excluded.counted_through)
     RETURNING (SELECT count(*) FROM batch)
-"""  # noqa: S608 - made of constants alone
+"""
 FIRST_UNCOUNTED: Final = f"""
     SELECT   id
     FROM     login_events
     WHERE    id > {_COUNTED} AND id < %s
     ORDER BY id
     LIMIT    1
-"""  # noqa: S608 - made of constants alone
+"""
 FORGET_DAYS: Final = """
     WITH forgotten AS (
         DELETE FROM active_days
@@ -225,7 +225,7 @@ _OF_ORGANIZATION: Final = f"""
         FROM   (SELECT {DAY} AS day, {REASON} AS reason, provider, coalesce(service_id, {ZERO}) AS service_id
                 {_NEWER_OF_ORGANIZATION}) AS newer
         WHERE  {_DAYS})
-"""  # noqa: S608 - made of constants alone
+"""
 _OF_PLATFORM: Final = f"""
     counted AS (
         SELECT day, reason, provider, {ZERO} AS service_id, sign_ins
@@ -235,7 +235,7 @@ _OF_PLATFORM: Final = f"""
         SELECT day, reason, provider, {ZERO}, 1
         FROM   (SELECT {DAY} AS day, {REASON} AS reason, provider {NEWER_OF_PLATFORM}) AS newer
         WHERE  {_DAYS})
-"""  # noqa: S608 - made of constants alone
+"""
 _OUTCOMES: Final = """
     coalesce(sum(sign_ins) FILTER (WHERE reason = ''), 0)::bigint AS succeeded,
     coalesce(sum(sign_ins) FILTER (WHERE reason <> ''), 0)::bigint AS refused
@@ -249,7 +249,7 @@ _FIGURES: Final = f"""
     FROM     grouped g
     LEFT     JOIN services s ON s.id = g.service_id AND s.organization_id = %(organization_id)s
     ORDER BY g.day, g.succeeded + g.refused DESC, g.reason, g.provider, g.service_id
-"""  # noqa: S608 - made of constants alone
+"""
 FIGURES_OF_ORGANIZATION: Final = f"WITH {_OF_ORGANIZATION} {_FIGURES}"
 FIGURES_OF_PLATFORM: Final = f"WITH {_OF_PLATFORM} {_FIGURES}"
 _BY_DAY: Final = f"""
@@ -261,7 +261,7 @@ _BY_DAY: Final = f"""
     AND      (%(service_id)s::uuid IS NULL OR service_id = %(service_id)s)
     GROUP BY day
     ORDER BY day DESC
-"""  # noqa: S608 - made of constants alone
+"""
 BY_DAY_OF_ORGANIZATION: Final = f"WITH {_OF_ORGANIZATION} {_BY_DAY}"
 BY_DAY_OF_PLATFORM: Final = f"WITH {_OF_PLATFORM} {_BY_DAY}"
 _WINDOWS: Final = """
@@ -295,7 +295,7 @@ ACTIVE_OF_ORGANIZATION: Final = f"""
         SELECT day, users, week_change, month_change FROM grown
         UNION ALL {_EVERY_DAY}),
     {_WINDOWS}
-"""  # noqa: S608 - made of constants alone
+"""
 ACTIVE_OF_PLATFORM: Final = f"""
     WITH scoped AS (SELECT {ZERO} AS scope),
     marked_days AS (
@@ -310,7 +310,7 @@ ACTIVE_OF_PLATFORM: Final = f"""
         SELECT day, users, week_change, month_change FROM grown
         UNION ALL {_EVERY_DAY}),
     {_WINDOWS}
-"""  # noqa: S608 - made of constants alone
+"""
 FIRST_OF_ORGANIZATION: Final = """
     SELECT   created_at
     FROM     login_events

@@ -73,7 +73,7 @@ _TO_ORGANIZATION: Final = f"""
     LEFT     JOIN upstream_connections c ON c.id = e.connection_id AND c.organization_id = %(organization_id)s
     LEFT     JOIN LATERAL ({_AFFILIATION}) AS affiliated ON true
     LEFT     JOIN users u ON u.id = e.user_id AND affiliated.since <= e.created_at
-"""  # noqa: S608 - made of constants alone
+"""
 _TO_PLATFORM: Final = """
     SELECT   e.id, e.created_at, e.provider, e.success, e.reason, o.id AS organization_id, o.name AS organization_name,
              e.service_id, s.name AS service_name, c.name AS connection_name, e.user_id, u.email,
@@ -97,7 +97,7 @@ LISTED_OF_ORGANIZATION: Final = f"""
         {_NEWEST})
     {_TO_ORGANIZATION}
     {_IN_ORDER}
-"""  # noqa: S608 - made of constants alone
+"""
 # The ids are ordered by the time of their making, which is before that of the sign-in by an hour at most.
 LISTED_OF_PLATFORM: Final = f"""
     WITH page AS MATERIALIZED (
@@ -111,7 +111,7 @@ LISTED_OF_PLATFORM: Final = f"""
         {_NEWEST})
     {_TO_PLATFORM}
     {_IN_ORDER}
-"""  # noqa: S608 - made of constants alone
+"""
 OF_PERSON_IN_ORGANIZATION: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT {_COLUMNS}
@@ -121,7 +121,7 @@ OF_PERSON_IN_ORGANIZATION: Final = f"""
         {_NEWEST})
     {_TO_ORGANIZATION}
     {_IN_ORDER}
-"""  # noqa: S608 - made of constants alone
+"""
 OF_PERSON: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT e.*
@@ -134,13 +134,13 @@ OF_PERSON: Final = f"""
         {_NEWEST})
     {_TO_PLATFORM}
     {_IN_ORDER}
-"""  # noqa: S608 - made of constants alone
+"""
 # The newest sign-ins from an address, and those of them that fit.
 _LOOKED_AT: Final = f"""
     SELECT   {_COLUMNS}
     FROM     login_events e
     WHERE    e.ip_address = %(address)s AND e.id >= %(from_id)s AND e.id < %(end_id)s {_PERIOD}
-"""  # noqa: S608 - made of constants alone
+"""
 _OF_ORGANIZATION: Final = "AND e.organization_id = %(organization_id)s"
 _LOOKED_AT_MAX: Final = "ORDER BY e.id DESC LIMIT %(looked_at_max)s"
 _FITTING_OF_ADDRESS: Final = f"WHERE e.success = ANY (%(outcomes)s) {_FILTERS} {_NEWEST}"
@@ -149,18 +149,18 @@ OF_ADDRESS_IN_ORGANIZATION: Final = f"""
     page AS MATERIALIZED (SELECT * FROM looked_at e {_FITTING_OF_ADDRESS})
     {_TO_ORGANIZATION}
     {_IN_ORDER}
-"""  # noqa: S608 - made of constants alone
+"""
 OF_ADDRESS: Final = f"""
     WITH looked_at AS MATERIALIZED ({_LOOKED_AT} {_LOOKED_AT_MAX}),
     page AS MATERIALIZED (SELECT * FROM looked_at e {_FITTING_OF_ADDRESS})
     {_TO_PLATFORM}
     {_IN_ORDER}
-"""  # noqa: S608 - made of constants alone
+"""
 _LAST: Final = "ORDER BY id DESC OFFSET %(looked_at_max)s - 1 LIMIT 1"
 LAST_OF_ADDRESS_IN_ORGANIZATION: Final = f"""
     SELECT id FROM ({_LOOKED_AT} {_OF_ORGANIZATION} {_LOOKED_AT_MAX}) AS looked_at {_LAST}
-"""  # noqa: S608 - made of constants alone
-LAST_OF_ADDRESS: Final = f"SELECT id FROM ({_LOOKED_AT} {_LOOKED_AT_MAX}) AS looked_at {_LAST}"  # noqa: S608 - likewise
+"""
+LAST_OF_ADDRESS: Final = f"SELECT id FROM ({_LOOKED_AT} {_LOOKED_AT_MAX}) AS looked_at {_LAST}"
 ACTIVE_IN_ORGANIZATION: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT   DISTINCT e.user_id
@@ -176,7 +176,7 @@ ACTIVE_IN_ORGANIZATION: Final = f"""
     LEFT     JOIN LATERAL ({_AFFILIATION}) AS affiliated ON true
     LEFT     JOIN users u ON u.id = e.user_id AND affiliated.since IS NOT NULL
     ORDER BY e.user_id
-"""  # noqa: S608 - made of constants alone
+"""
 ACTIVE_IN_PLATFORM: Final = f"""
     WITH newer AS MATERIALIZED (
         SELECT DISTINCT e.user_id, {DAY} AS day {NEWER_OF_PLATFORM} AND e.success),
@@ -197,7 +197,7 @@ ACTIVE_IN_PLATFORM: Final = f"""
     JOIN     users u ON u.id = e.user_id
     ORDER BY u.id
     LIMIT    %(limit)s
-"""  # noqa: S608 - made of constants alone
+"""
 SERVICE_NAMES: Final = "SELECT id, name FROM services WHERE organization_id = %s ORDER BY name, id LIMIT %s"
 
 

@@ -25,7 +25,7 @@ class PostgresBillingCheckouts(Aggregate):
               AND    price_id = %s AND success_url = %s AND cancel_url = %s AND created_at >= %s
             ORDER BY created_at DESC
             LIMIT    1
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (
                 checkout.user_id,
                 checkout.plan_id,
@@ -43,7 +43,7 @@ class PostgresBillingCheckouts(Aggregate):
             f"""
             INSERT INTO billing_checkouts ({columns(Checkout)}, mode)
             VALUES ({placeholders(Checkout)}, %(mode)s)
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(checkout) | {"mode": mode.value},
         )
         return checkout

@@ -21,7 +21,7 @@ _COLUMNS: Final = """
     default_payment_method, deleted_at, service_id, user_id
 """
 _OF_USER: Final = "seller_organization_id = %s AND service_id = %s AND user_id = %s AND mode = %s"
-_CUSTOMER: Final = f"SELECT {_COLUMNS} FROM billing_customers"  # noqa: S608 - made of constants alone
+_CUSTOMER: Final = f"SELECT {_COLUMNS} FROM billing_customers"
 # A share lock: the events of a customer's subscriptions do not wait for each other, only for a change of the customer.
 _HOLD: Final = f"{_CUSTOMER} WHERE id = %s FOR SHARE"
 
@@ -85,7 +85,7 @@ class PostgresBillingCustomers(Aggregate):
 
     def count_deleted_of_user(self, organization_id: UUID, service_id: UUID, user_id: UUID, mode: BillingMode) -> int:
         return self._value(
-            f"SELECT count(*) FROM billing_customers WHERE {_OF_USER} AND deleted_at IS NOT NULL",  # noqa: S608 - made of constants alone
+            f"SELECT count(*) FROM billing_customers WHERE {_OF_USER} AND deleted_at IS NOT NULL",
             (organization_id, service_id, user_id, mode.value),
         )
 
@@ -185,7 +185,7 @@ class PostgresBillingCustomers(Aggregate):
                          LIMIT    1
                          FOR      NO KEY UPDATE OF c SKIP LOCKED)
             RETURNING {_COLUMNS}
-            """,  # noqa: S608 - made of constants alone
+            """,
             {"mode": mode.value, "now": now, "leased_until": leased_until},
         )
 

@@ -39,13 +39,13 @@ PAGE: Final = f"""
     JOIN     organizations o ON o.id = b.organization_id
     JOIN     plans p ON p.id = b.plan_id AND p.service_id = b.service_id
     ORDER BY b.is_live DESC, b.created_at DESC, b.id DESC
-"""  # noqa: S608 - made of constants alone
+"""
 _CUSTOMER: Final = f"""
     SELECT seller_organization_id, id
     FROM   billing_customers
     WHERE  user_id = %(user_id)s AND service_id = %(service_id)s AND mode = %(mode)s AND deleted_at IS NULL
       AND  {_WITHIN.format(organization="seller_organization_id")}
-"""  # noqa: S608 - likewise
+"""
 
 
 class PostgresSubscriptionsOfUser(Aggregate):

@@ -14,8 +14,8 @@ from core.billing.sandbox_records import SandboxCustomer, SandboxSession, Sandbo
 from ports.doorbells import Bell
 
 SUBSCRIPTIONS_OF_CUSTOMER_MAX: Final = 50
-_SESSION: Final = f"SELECT {columns(SandboxSession)} FROM sandbox_sessions"  # noqa: S608 - made of the names of fields
-_SUBSCRIPTION: Final = f"SELECT {columns(SandboxSubscription)} FROM sandbox_subscriptions"  # noqa: S608 - made of the names of fields
+_SESSION: Final = f"SELECT {columns(SandboxSession)} FROM sandbox_sessions"
+_SUBSCRIPTION: Final = f"SELECT {columns(SandboxSubscription)} FROM sandbox_subscriptions"
 
 
 class PostgresSandbox(Aggregate):
@@ -27,7 +27,7 @@ class PostgresSandbox(Aggregate):
             INSERT INTO sandbox_customers ({columns(SandboxCustomer)}, idempotency_key)
             VALUES ({placeholders(SandboxCustomer)}, %(key)s)
             ON CONFLICT (idempotency_key) DO NOTHING
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(customer) | {"key": key},
         )
         return self._only(
@@ -36,7 +36,7 @@ class PostgresSandbox(Aggregate):
             SELECT {columns(SandboxCustomer)}
             FROM   sandbox_customers
             WHERE  organization_id = %s AND idempotency_key = %s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (customer.organization_id, key),
         )
 
@@ -46,7 +46,7 @@ class PostgresSandbox(Aggregate):
             INSERT INTO sandbox_sessions ({columns(SandboxSession)}, idempotency_key)
             VALUES ({placeholders(SandboxSession)}, %(key)s)
             ON CONFLICT (idempotency_key) DO NOTHING
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(session) | {"key": key},
         )
         return self._only(
@@ -71,7 +71,7 @@ class PostgresSandbox(Aggregate):
             f"""
             INSERT INTO sandbox_subscriptions ({columns(SandboxSubscription)})
             VALUES ({placeholders(SandboxSubscription)})
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(subscription),
         )
         self._connection.execute_later(

@@ -56,7 +56,7 @@ PLANS: Final = f"""
                                 WHERE  billing_subscription_id = %(id)s
                                 UNION
                                 SELECT read_facts ->> 'price_id' FROM billing_subscriptions WHERE id = %(id)s)
-"""  # noqa: S608 - made of constants alone
+"""
 CURRENT: Final = f"{SUBSCRIPTION} WHERE b.billing_subscription_id = %s FOR NO KEY UPDATE OF b"
 UNDELIVERABLE: Final = """
     SELECT

@@ -25,7 +25,7 @@ _STATE: Final = f"""
      WHERE  t.device_id = d.id AND t.expires_at > %(at)s) AS mfa_trusted_at,
     greatest(d.last_used_at,
              (SELECT max(s.refreshed_at) FROM sessions s WHERE s.device_id = d.id)) AS seen_at
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresDevices(Aggregate):
@@ -55,7 +55,7 @@ class PostgresDevices(Aggregate):
              LIMIT    1)
             ORDER BY token_hash NULLS LAST
             LIMIT    1
-            """,  # noqa: S608 - made of constants alone
+            """,
             {"user_id": user_id, "token_hash": token_hash, "user_agent": user_agent, "at": at},
         )
         return lambda: found() or (None, None)
@@ -73,7 +73,7 @@ class PostgresDevices(Aggregate):
 
     def add(self, device: Device) -> None:
         self._connection.execute_later(
-            f"INSERT INTO devices ({columns(Device)}) VALUES ({placeholders(Device)})",  # noqa: S608 - made of the names of fields
+            f"INSERT INTO devices ({columns(Device)}) VALUES ({placeholders(Device)})",
             values(device),
         )
 
@@ -83,14 +83,14 @@ class PostgresDevices(Aggregate):
             UPDATE devices
             SET    {assignments(Device, without=("id", "user_id", "name", "created_at", "updated_at", "revoked_at"))}
             WHERE  id = %(id)s AND user_id = %(user_id)s AND revoked_at IS NULL
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(device),
         )
 
     def by_id(self, device_id: UUID, *, at: datetime) -> DeviceState | None:
         return self._one(
             _state,
-            f"SELECT {_STATE} FROM devices d WHERE d.id = %(id)s",  # noqa: S608 - made of constants alone
+            f"SELECT {_STATE} FROM devices d WHERE d.id = %(id)s",
             {"id": device_id, "at": at},
         )
 
@@ -106,7 +106,7 @@ class PostgresDevices(Aggregate):
                       ORDER BY last_used_at DESC
                       LIMIT    %(limit)s) AS d
             ORDER BY seen_at DESC, d.id DESC
-            """,  # noqa: S608 - made of constants alone
+            """,
             {"user_id": user_id, "at": at, "limit": limit},
         )
 

@@ -26,14 +26,14 @@ class PostgresPasskeys(Aggregate):
             INSERT INTO passkeys ({columns(Passkey)})
             VALUES ({placeholders(Passkey)})
             ON CONFLICT (credential_id) DO NOTHING
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(passkey),
         )
 
     def of_user(self, user_id: UUID) -> Sequence[Passkey]:
         return self._all(
             _passkey,
-            f"SELECT {_COLUMNS} FROM passkeys p WHERE p.user_id = %s ORDER BY p.created_at, p.id",  # noqa: S608 - made of constants alone
+            f"SELECT {_COLUMNS} FROM passkeys p WHERE p.user_id = %s ORDER BY p.created_at, p.id",
             (user_id,),
         )
 
@@ -46,21 +46,21 @@ class PostgresPasskeys(Aggregate):
             JOIN     passkeys p ON p.user_id = u.id
             WHERE    u.email = %s AND p.domain_id IS NOT DISTINCT FROM %s
             ORDER BY p.created_at, p.id
-            """,  # noqa: S608 - made of constants alone
+            """,
             (email, self._transaction.origin.domain_id),
         )
 
     def by_credential_id(self, credential_id: bytes) -> Passkey | None:
         return self._one(
             _passkey,
-            f"SELECT {_COLUMNS} FROM passkeys p WHERE p.credential_id = %s AND p.domain_id IS NOT DISTINCT FROM %s",  # noqa: S608 - made of constants alone
+            f"SELECT {_COLUMNS} FROM passkeys p WHERE p.credential_id = %s AND p.domain_id IS NOT DISTINCT FROM %s",
             (credential_id, self._transaction.origin.domain_id),
         )
 
     def rename(self, passkey_id: UUID, name: str, *, user_id: UUID) -> Passkey | None:
         return self._one(
             _passkey,
-            f"UPDATE passkeys p SET name = %s WHERE p.id = %s AND p.user_id = %s RETURNING {_COLUMNS}",  # noqa: S608 - made of constants alone
+            f"UPDATE passkeys p SET name = %s WHERE p.id = %s AND p.user_id = %s RETURNING {_COLUMNS}",
             (name, passkey_id, user_id),
         )
 
@@ -79,7 +79,7 @@ class PostgresPasskeys(Aggregate):
     def remove(self, passkey_id: UUID, *, user_id: UUID) -> Passkey | None:
         return self._one(
             _passkey,
-            f"DELETE FROM passkeys p WHERE p.id = %s AND p.user_id = %s RETURNING {_COLUMNS}",  # noqa: S608 - made of constants alone
+            f"DELETE FROM passkeys p WHERE p.id = %s AND p.user_id = %s RETURNING {_COLUMNS}",
             (passkey_id, user_id),
         )
 

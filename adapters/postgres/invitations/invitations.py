@@ -46,7 +46,7 @@ PAGE_OF_ALL: Final = f"""
         ORDER BY created_at DESC, id DESC
         LIMIT    %(limit)s OFFSET %(offset)s)
     {_OF_PAGE}
-"""  # noqa: S608 - made of constants alone
+"""
 PAGE_OF_STATUS: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT   id
@@ -55,7 +55,7 @@ PAGE_OF_STATUS: Final = f"""
         ORDER BY created_at DESC, id DESC
         LIMIT    %(limit)s OFFSET %(offset)s)
     {_OF_PAGE}
-"""  # noqa: S608 - made of constants alone
+"""
 # The next pending invitations of all organizations that are past their expiry.
 DUE: Final = """
     SELECT   id, expires_at

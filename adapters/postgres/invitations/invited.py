@@ -54,7 +54,7 @@ class PostgresInvited(Aggregate):
     def count(self, organization_id: UUID, *, part: str, status: InvitationStatus | None, counted_max: int) -> int:
         of_status = _OF_STATUS if status is not None else ""
         return self._value(
-            f"SELECT count(*) FROM (SELECT {_FILTERED} {of_status} LIMIT %(counted_max)s) AS counted",  # noqa: S608 - constants
+            f"SELECT count(*) FROM (SELECT {_FILTERED} {of_status} LIMIT %(counted_max)s) AS counted",
             {"organization_id": organization_id, "part": part, "status": status, "counted_max": counted_max},
         )
 

@@ -57,7 +57,7 @@ class PostgresAuthorizationCodes(Aggregate):
               AND  c.service_id = %(service_id)s AND c.used_at IS NULL AND c.expires_at > %(now)s
               AND  s.id = c.session_id
             RETURNING {_COLUMNS}
-            """,  # noqa: S608 - made of constants alone
+            """,
             {
                 "code_hash": code_hash,
                 "organization_id": organization_id,
@@ -75,6 +75,6 @@ class PostgresAuthorizationCodes(Aggregate):
             JOIN   sessions s ON s.id = c.session_id
             JOIN   users u ON u.id = s.user_id
             WHERE  c.code_hash = %s AND c.organization_id = %s AND c.service_id = %s AND c.used_at IS NOT NULL
-            """,  # noqa: S608 - made of constants alone
+            """,
             (code_hash, organization_id, service_id),
         )

@@ -36,7 +36,7 @@ CONTEXT: Final = f"""
     LEFT   JOIN memberships pm        ON pm.organization_id = p.id AND pm.user_id = u.id
     LEFT   JOIN organization_roles pr ON pr.organization_id = p.id AND pr.slug = pm.role
     {LIVE_SESSION}
-"""  # noqa: S608 - made of constants alone
+"""
 # The fields by column, computed once, because finding them in every row takes as long as reading it.
 _ORGANIZATION: Final = {f"path_organization_{name}": name for name in Organization.__dataclass_fields__}
 _MEMBERSHIP: Final = {f"path_membership_{name}": name for name in Membership.__dataclass_fields__}

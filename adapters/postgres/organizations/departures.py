@@ -36,7 +36,7 @@ _SESSIONS: Final = f"""
     JOIN     users u ON u.id = ended.user_id
     GROUP BY u.id, u.email
     ORDER BY u.id
-"""  # noqa: S608 - made of constants of this module alone
+"""
 # The trigger on the table of billing queues what the provider has to end.
 _END: Final = """
     , billed AS (
@@ -141,7 +141,7 @@ class PostgresDepartures(Aggregate):
 
     def organization_of_mail_domain(self, domain: str) -> UUID | None:
         return self._value_or_none(
-            f"SELECT organization_id FROM domain_routes WHERE domain = %(domain)s AND {IN_FORCE}",  # noqa: S608 - made of constants alone
+            f"SELECT organization_id FROM domain_routes WHERE domain = %(domain)s AND {IN_FORCE}",
             {"domain": domain, **in_force_at(self._transaction.now)},
         )
 

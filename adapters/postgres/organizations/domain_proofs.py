@@ -38,7 +38,7 @@ class DomainClaims(Aggregate):
             UPDATE {self._table}
             SET    status = 'pending', verified_at = NULL, proved_at = NULL, failing_since = NULL, next_check_at = NULL
             WHERE  domain = %s AND failing_since <= %s AND id <> %s
-            """,  # noqa: S608 - made of constants alone
+            """,
             (proof.domain, self._transaction.now - FAILING_MAX, claim_id),
         )
         return self._changes_one(
@@ -53,7 +53,7 @@ class DomainClaims(Aggregate):
                                    FROM   {self._table} other
                                    WHERE  other.domain = %(domain)s AND other.verified_at IS NOT NULL
                                    AND    other.id <> %(id)s))
-            """,  # noqa: S608 - made of constants alone
+            """,
             {
                 "organization_id": organization_id,
                 "id": claim_id,
@@ -84,6 +84,6 @@ class DomainClaims(Aggregate):
             FROM      due
             WHERE     id = due_id
             RETURNING {self._columns}
-            """,  # noqa: S608 - made of constants alone
+            """,
             {"now": self._transaction.now, "limit": limit, "until": until},
         )

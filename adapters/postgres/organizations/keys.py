@@ -33,7 +33,7 @@ CALLERS: Final = f"""
     JOIN   users u         ON u.id = k.created_by AND u.deactivated_at IS NULL
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
     WHERE  k.prefix = %s
-"""  # noqa: S608 - made of the names of fields
+"""
 
 
 class PostgresOrganizationKeys(Aggregate):
@@ -70,7 +70,7 @@ class PostgresOrganizationKeys(Aggregate):
                                            has_second_factor)
             VALUES ({placeholders(OrganizationKey)}, %(organization_id)s, %(key_hash)s, %(created_by)s,
                     %(has_second_factor)s)
-            """,  # noqa: S608 - made of the names of fields
+            """,
             {
                 **values(key),
                 "organization_id": organization_id,
@@ -88,7 +88,7 @@ class PostgresOrganizationKeys(Aggregate):
             FROM     organization_keys
             WHERE    organization_id = %s
             ORDER BY created_at DESC, id DESC
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (organization_id,),
         )
 
@@ -101,7 +101,7 @@ class PostgresOrganizationKeys(Aggregate):
             JOIN     users u ON u.id = k.created_by
             WHERE    k.organization_id = %s
             ORDER BY k.created_at DESC, k.id DESC
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (organization_id,),
         )
 
@@ -112,7 +112,7 @@ class PostgresOrganizationKeys(Aggregate):
             DELETE FROM organization_keys
             WHERE     organization_id = %s AND id = %s
             RETURNING {columns(OrganizationKey)}
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (organization_id, key_id),
         )
 
@@ -126,7 +126,7 @@ class PostgresOrganizationKeys(Aggregate):
             WHERE     created_by = ANY (%(user_ids)s)
               AND     (%(organization_id)s::uuid IS NULL OR organization_id = %(organization_id)s)
             RETURNING organization_id, {columns(OrganizationKey)}
-            """,  # noqa: S608 - made of the names of fields
+            """,
             {"user_ids": list(user_ids), "organization_id": organization_id},
         )
 

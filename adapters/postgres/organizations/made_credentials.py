@@ -58,7 +58,7 @@ OF_MAKERS: Final = f"""
     JOIN     users u ON u.id = c.made_by
     WHERE    c.organization_id = %(organization_id)s AND c.made_by = ANY (%(user_ids)s)
     ORDER BY u.email, c.kind, c.label, c.url
-"""  # noqa: S608 - made of constants of this module alone
+"""
 
 
 class PostgresMadeCredentials(Aggregate):

@@ -44,7 +44,7 @@ PAGE_OF_ALL: Final = f"""
                LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
     LEFT JOIN users u ON u.id = m.user_id
     ORDER BY  m.created_at, m.id
-"""  # noqa: S608 - composed only of constants
+"""
 PAGE_OF_ROLE: Final = f"""
     SELECT    (SELECT count(*)
                FROM   memberships
@@ -58,7 +58,7 @@ PAGE_OF_ROLE: Final = f"""
                LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
     LEFT JOIN users u ON u.id = m.user_id
     ORDER BY  m.created_at, m.id
-"""  # noqa: S608 - likewise
+"""
 
 
 class PostgresMembers(Aggregate):
@@ -67,7 +67,7 @@ class PostgresMembers(Aggregate):
     def of_user(self, organization_id: UUID, user_id: UUID) -> Membership | None:
         return self._one(
             Membership,
-            f"SELECT {columns(Membership)} FROM memberships WHERE organization_id = %s AND user_id = %s",  # noqa: S608 - made of the names of fields
+            f"SELECT {columns(Membership)} FROM memberships WHERE organization_id = %s AND user_id = %s",
             (organization_id, user_id),
         )
 
@@ -88,7 +88,7 @@ class PostgresMembers(Aggregate):
     def of_account(self, user_id: UUID) -> Sequence[Membership]:
         return self._all(
             Membership,
-            f"SELECT {columns(Membership)} FROM memberships WHERE user_id = %s ORDER BY organization_id",  # noqa: S608 - made of the names of fields
+            f"SELECT {columns(Membership)} FROM memberships WHERE user_id = %s ORDER BY organization_id",
             (user_id,),
         )
 
@@ -126,7 +126,7 @@ class PostgresMembers(Aggregate):
             FROM   memberships m
             JOIN   users u ON u.id = m.user_id
             WHERE  m.organization_id = %s AND m.user_id = %s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (organization_id, user_id),
         )
 
@@ -174,7 +174,7 @@ class PostgresMembers(Aggregate):
             INSERT INTO memberships ({columns(Membership)}, confirmed_at)
             VALUES ({placeholders(Membership)}, %(confirmed_at)s)
             ON CONFLICT (organization_id, user_id) DO NOTHING
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(membership) | {"confirmed_at": membership.created_at if is_confirmed else None},
         )
 
@@ -186,7 +186,7 @@ class PostgresMembers(Aggregate):
             FROM   memberships
             WHERE  organization_id = %s AND user_id = %s AND confirmed_at IS NULL
               AND  role <> 'owner'
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (organization_id, user_id),
         )
 

@@ -39,7 +39,7 @@ _SEARCHED: Final = """
       AND    (strpos(o.slug, %(part)s) > 0 OR strpos(lower(o.name), %(part)s) > 0)
 """
 OF_MEMBER: Final = f"SELECT {ORGANIZATION}, {_TIER_AND_MEMBERSHIP} {_OF_MEMBER}"
-_ORGANIZATION: Final = f"SELECT {columns(Organization)} FROM organizations"  # noqa: S608 - made of the names of fields
+_ORGANIZATION: Final = f"SELECT {columns(Organization)} FROM organizations"
 # Tables with very many rows of one organization, in the order of deletion. A statement must not take too long, so these
 # are deleted in batches; the other rows are deleted with the row of the organization.
 _PLENTIFUL: Final[tuple[LiteralString, ...]] = (
@@ -123,7 +123,7 @@ class PostgresOrganizations(Aggregate):
             INSERT INTO organizations ({columns(Organization)})
             VALUES ({placeholders(Organization)})
             ON CONFLICT (slug) DO NOTHING
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(organization),
         )
 
@@ -133,7 +133,7 @@ class PostgresOrganizations(Aggregate):
             UPDATE organizations
             SET    {assignments(Organization, without=("id", "slug", "created_at"))}
             WHERE  id = %(id)s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(organization),
         )
 
@@ -179,7 +179,7 @@ class PostgresOrganizations(Aggregate):
             parameters,
         )
         total = self._value(
-            f"SELECT count(*) FROM (SELECT {_SEARCHED} LIMIT %(counted_max)s) AS counted",  # noqa: S608 - constants
+            f"SELECT count(*) FROM (SELECT {_SEARCHED} LIMIT %(counted_max)s) AS counted",
             parameters,
         )
         return found, total
@@ -192,7 +192,7 @@ class PostgresOrganizations(Aggregate):
                    {columns(Tier)}
             FROM   tiers
             WHERE  id = %(tier_id)s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             {"id": organization.id, "tier_id": organization.tier_id},
         )
         return OrganizationDetails(

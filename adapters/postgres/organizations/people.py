@@ -64,7 +64,7 @@ class _Probed:
 
 
 def _statements(listed: LiteralString) -> Statements:
-    page = f"SELECT m.id FROM memberships m WHERE {listed} {_FROM_THERE} LIMIT %(limit)s"  # noqa: S608 - of constants
+    page = f"SELECT m.id FROM memberships m WHERE {listed} {_FROM_THERE} LIMIT %(limit)s"
     near = f"""
         SELECT   m.id
         FROM     (SELECT m.id, m.created_at, m.member_email
@@ -74,8 +74,8 @@ def _statements(listed: LiteralString) -> Statements:
         WHERE    {_WITH_PART}
         ORDER BY m.created_at, m.id
         LIMIT    %(limit)s
-    """  # noqa: S608 - likewise
-    far = f"SELECT m.id FROM matching m WHERE {listed} AND {_WITH_PART} {_FROM_THERE} LIMIT %(limit)s"  # noqa: S608 - likewise
+    """
+    far = f"SELECT m.id FROM matching m WHERE {listed} AND {_WITH_PART} {_FROM_THERE} LIMIT %(limit)s"
     return Statements(
         page_of_all=f"WITH page AS MATERIALIZED ({page}) {_SHOWN} {_OF_PAGE}",
         near_page=f"WITH page AS MATERIALIZED ({near}) {_SHOWN} {_OF_PAGE}",
@@ -84,10 +84,10 @@ def _statements(listed: LiteralString) -> Statements:
         probe=f"""
             SELECT count(*) AS looked_at, count(*) FILTER (WHERE {_WITH_PART}) AS found
             FROM   (SELECT m.member_email FROM memberships m WHERE {listed} {_FROM_THERE} LIMIT %(looked_at)s) AS m
-        """,  # noqa: S608 - likewise
+        """,
         count_of_all=f"""
             SELECT count(*) FROM (SELECT FROM memberships m WHERE {listed} LIMIT %(counted_max)s) AS counted
-        """,  # noqa: S608 - likewise
+        """,
         count_near=f"""
             SELECT count(*)
             FROM   (SELECT
@@ -98,12 +98,12 @@ def _statements(listed: LiteralString) -> Statements:
                             LIMIT    %(looked_at)s) AS m
                     WHERE  {_WITH_PART}
                     LIMIT  %(counted_max)s) AS counted
-        """,  # noqa: S608 - likewise
+        """,
         count_far=f"""
             WITH {_MATCHING}
             SELECT count(*)
             FROM   (SELECT FROM matching m WHERE {listed} AND {_WITH_PART} LIMIT %(counted_max)s) AS counted
-        """,  # noqa: S608 - likewise
+        """,
     )
 
 
@@ -125,7 +125,7 @@ _SHOWN: Final = f"""
                              WHERE  organization_id = m.organization_id AND user_id = m.user_id
                                AND  connection_id IS NOT NULL) THEN 'connection'
                 ELSE 'invitation' END AS source
-"""  # noqa: S608 - composed only of constants
+"""
 # The page is found in the index of the memberships and in the addresses alone; the rest is read for its rows.
 _OF_PAGE: Final = """
     FROM     page
@@ -158,7 +158,7 @@ _DEPARTURE: Final = f"""
            (SELECT count(*)
             FROM   organization_keys
             WHERE  organization_id = %(organization_id)s AND created_by = ANY (%(user_ids)s)) AS keys
-"""  # noqa: S608 - composed only of constants
+"""
 
 
 class PostgresPeople(Aggregate):

@@ -14,7 +14,7 @@ from core.organizations.roles import Role
 
 # A role that is stored is none of those that are built in.
 _COMPUTED: Final = ("is_built_in",)
-_ROLE: Final = f"SELECT {columns(Role, without=_COMPUTED)} FROM organization_roles"  # noqa: S608 - made of the names of fields
+_ROLE: Final = f"SELECT {columns(Role, without=_COMPUTED)} FROM organization_roles"
 
 
 class PostgresRoles(Aggregate):
@@ -39,7 +39,7 @@ class PostgresRoles(Aggregate):
             f"""
             INSERT INTO organization_roles ({columns(Role, without=_COMPUTED)}, organization_id)
             VALUES ({placeholders(Role, without=_COMPUTED)}, %(organization_id)s)
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(role) | {"organization_id": organization_id},
         )
 
@@ -49,7 +49,7 @@ class PostgresRoles(Aggregate):
             UPDATE organization_roles
             SET    {assignments(Role, without=(*_COMPUTED, "slug", "created_at"))}
             WHERE  organization_id = %(organization_id)s AND slug = %(slug)s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(role) | {"organization_id": organization_id},
         )
 

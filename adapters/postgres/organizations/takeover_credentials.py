@@ -34,7 +34,7 @@ class PostgresTakeoverCredentials(Aggregate):
             WHERE     t.organization_id = a.organization_id AND t.invited_by = a.user_id AND t.created_at >= a.since
               AND     t.status = 'pending'
             RETURNING t.organization_id, t.id, t.email AS label
-            """,  # noqa: S608 - made of constants alone
+            """,
             acting,
         )
 
@@ -46,7 +46,7 @@ class PostgresTakeoverCredentials(Aggregate):
             USING     {ACTING}
             WHERE     {_MADE_SINCE}
             RETURNING t.organization_id, t.id, array_to_string(t.parts, ', ') AS label
-            """,  # noqa: S608 - likewise
+            """,
             acting,
         )
         return [
@@ -62,7 +62,7 @@ class PostgresTakeoverCredentials(Aggregate):
             USING     {ACTING}
             WHERE     {_MADE_SINCE}
             RETURNING t.organization_id, t.id, t.prefix AS label, t.name AS key_name, t.prefix AS key_prefix
-            """,  # noqa: S608 - likewise
+            """,
             acting,
         )
 
@@ -76,7 +76,7 @@ class PostgresTakeoverCredentials(Aggregate):
             RETURNING t.organization_id, t.id, t.prefix || ' of the service ' || s.slug AS label,
                       t.id::text AS api_key_id, s.id::text AS service_id, s.slug AS service_slug, t.name,
                       t.permissions
-            """,  # noqa: S608 - likewise
+            """,
             acting,
         )
 
@@ -89,7 +89,7 @@ class PostgresTakeoverCredentials(Aggregate):
             WHERE     {_MADE_SINCE}
             RETURNING t.organization_id, t.id, t.prefix AS label, t.id::text AS scim_token_id,
                       t.name AS scim_token_name, t.prefix AS scim_token_prefix
-            """,  # noqa: S608 - likewise
+            """,
             acting,
         )
 
@@ -103,7 +103,7 @@ class PostgresTakeoverCredentials(Aggregate):
             WHERE     t.organization_id = a.organization_id AND t.client_secret_made_by = a.user_id
               AND     coalesce(t.client_secret_made_at, t.updated_at) >= a.since AND t.client_secret_hash IS NOT NULL
             RETURNING t.organization_id, t.id, 'of the service ' || t.slug AS label, t.slug AS service_slug
-            """,  # noqa: S608 - likewise
+            """,
             acting,
             secret_hash=secret_hash,
         )
@@ -118,7 +118,7 @@ class PostgresTakeoverCredentials(Aggregate):
             WHERE     {_SET_SINCE} AND t.is_active
             RETURNING t.organization_id, t.id, 'to ' AS label, t.url, t.id::text AS webhook_id,
                       t.name AS webhook_name
-            """,  # noqa: S608 - likewise
+            """,
             acting,
             reason=reason,
         )
@@ -134,7 +134,7 @@ class PostgresTakeoverCredentials(Aggregate):
             FROM      {ACTING}
             WHERE     {_SET_SINCE} AND t.enabled
             RETURNING t.organization_id, t.id, 'to ' AS label, t.endpoint AS url, t.provider
-            """,  # noqa: S608 - likewise
+            """,
             acting,
             reason=reason,
         )
@@ -157,7 +157,7 @@ class PostgresTakeoverCredentials(Aggregate):
             SELECT organization_id, id, 'to ' AS label, coalesce(issuer, '') AS url, id::text AS provider_id,
                    name AS provider_name, issuer
             FROM   off
-            """,  # noqa: S608 - likewise
+            """,
             acting,
             reason=reason,
             first=min(one.since for one in acting),

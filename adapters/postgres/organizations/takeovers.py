@@ -73,7 +73,7 @@ _ACTING_ALL: Final = f"""
     SELECT   organization_id, user_id, key_id, min(since) AS since
     FROM     acting
     GROUP BY organization_id, user_id, key_id
-"""  # noqa: S608 - made of constants of this module alone
+"""
 _GIVEN_ROLES: Final = f"""
     SELECT   m.organization_id, m.user_id, m.role AS now,
              (array_agg(e.details ->> 'old_role' ORDER BY e.created_at, e.id))[1] AS before,
@@ -84,7 +84,7 @@ _GIVEN_ROLES: Final = f"""
     WHERE    m.created_at <= e.created_at
     GROUP BY m.organization_id, m.user_id, m.role
     ORDER BY m.organization_id, m.user_id
-"""  # noqa: S608 - likewise
+"""
 _CHANGED_ROLES: Final = f"""
     SELECT   r.organization_id, r.slug,
              (array_agg(e.details -> 'old_permissions' ORDER BY e.created_at, e.id))[1] AS permissions
@@ -96,7 +96,7 @@ _CHANGED_ROLES: Final = f"""
     WHERE    e.details ->> 'change' = 'role_updated' AND e.details ? 'old_permissions'
     GROUP BY r.organization_id, r.slug
     ORDER BY r.organization_id, r.slug
-"""  # noqa: S608 - likewise
+"""
 # Locked in the order of their ids, as by everything that ends sessions of several users.
 _SUSPEND: Final = f"""
     WITH joined AS MATERIALIZED (
@@ -143,7 +143,7 @@ _SUSPEND: Final = f"""
     FROM   ending
     WHERE  m.id = ending.id AND m.suspended_at IS NULL
     RETURNING m.organization_id, m.user_id, ending.email
-"""  # noqa: S608 - likewise
+"""
 # What was given to the account ends, or falls back to what it had if that was less; what was given to others falls back
 # to what it replaced.
 _REVERT_GRANTS: Final = f"""
@@ -183,7 +183,7 @@ _REVERT_GRANTS: Final = f"""
     FROM   (SELECT * FROM ended UNION ALL SELECT * FROM lowered) AS reverted
     JOIN   services s ON s.organization_id = reverted.organization_id AND s.id = reverted.service_id
     ORDER  BY reverted.service_id, reverted.user_id
-"""  # noqa: S608 - likewise
+"""
 
 
 def acting_values(acting: Sequence[Acting], *actions: str) -> dict[str, Any]:
@@ -249,7 +249,7 @@ class PostgresTakeovers(Aggregate):
             FROM     memberships
             WHERE    organization_id = ANY (%s) AND role = 'owner'
             ORDER BY organization_id
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (list(organization_ids),),
         )
 

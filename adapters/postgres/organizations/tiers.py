@@ -10,7 +10,7 @@ from adapters.postgres.driver.columns import columns
 from adapters.postgres.transaction import Aggregate
 from core.organizations.tiers import FREE, CountedTier, Tier
 
-_TIER: Final = f"SELECT {columns(Tier)} FROM tiers"  # noqa: S608 - made of the names of fields
+_TIER: Final = f"SELECT {columns(Tier)} FROM tiers"
 
 _SMALLEST_FIRST: Final = "default_max_users NULLS LAST, id"
 
@@ -32,7 +32,7 @@ class PostgresTiers(Aggregate):
                      AS organizations
             FROM     tiers
             ORDER BY {_SMALLEST_FIRST}
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (counted_max,),
         )
 

@@ -39,7 +39,7 @@ BEGINNING: Final = f"""
     WHERE    email ~>~ %(after_email)s AND {_BEGINNING}
     ORDER BY email USING ~<~
     LIMIT    %(limit)s
-"""  # noqa: S608 - made of constants alone
+"""
 NEWEST: Final = f"""
     SELECT   id
     FROM     (SELECT   id, created_at, email, is_platform_owner
@@ -50,7 +50,7 @@ NEWEST: Final = f"""
     WHERE    (%(part)s = '' OR strpos(email, %(part)s) > 1) AND {_SHOWN}
     ORDER BY created_at DESC, id DESC
     LIMIT    %(limit)s
-"""  # noqa: S608 - likewise
+"""
 CONTAINING: Final = f"""
     WITH found AS MATERIALIZED (
         SELECT id, created_at
@@ -60,8 +60,8 @@ CONTAINING: Final = f"""
     FROM     found
     ORDER BY created_at DESC, id DESC
     LIMIT    %(limit)s
-"""  # noqa: S608 - likewise
-COUNT_BEGINNING: Final = f"SELECT count(*) FROM (SELECT FROM users WHERE {_BEGINNING} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
+"""
+COUNT_BEGINNING: Final = f"SELECT count(*) FROM (SELECT FROM users WHERE {_BEGINNING} LIMIT %(counted_max)s) AS counted"
 COUNT_NEWEST: Final = f"""
     SELECT count(*)
     FROM   (SELECT FROM (SELECT   email, is_platform_owner
@@ -70,11 +70,11 @@ COUNT_NEWEST: Final = f"""
                          LIMIT    %(newest)s) AS newest
             WHERE  strpos(email, %(part)s) > 0 AND {_SHOWN}
             LIMIT  %(counted_max)s) AS counted
-"""  # noqa: S608 - likewise
+"""
 COUNT_CONTAINING: Final = f"""
     SELECT count(*)
     FROM   (SELECT FROM users WHERE {_BY_GROUPS} AND strpos(email, %(part)s) > 0 LIMIT %(counted_max)s) AS counted
-"""  # noqa: S608 - likewise
+"""
 LISTED: Final = """
     SELECT   u.id, u.email, u.name, u.created_at, u.email_verified_at IS NOT NULL AS email_verified,
              u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.is_platform_owner, u.is_platform_support,

@@ -59,7 +59,7 @@ COUNT: Final = f"""
            queued_deliveries = excluded.queued_deliveries, certificates_ending = excluded.certificates_ending,
            counted_at = excluded.counted_at
     RETURNING {columns(PlatformFigures)}
-"""  # noqa: S608 - made of the names of fields and of constants
+"""
 # All parts see the same moment: a change that this deletes is in the count, and one that comes later stays recorded.
 COUNT_ACCOUNTS: Final = """
     WITH changes AS (
@@ -111,7 +111,7 @@ class PostgresFigures(Aggregate):
     """The port `Figures`."""
 
     def platform(self) -> PlatformFigures | None:
-        return self._one(PlatformFigures, f"SELECT {columns(PlatformFigures)} FROM platform_figures")  # noqa: S608 - made of the names of fields
+        return self._one(PlatformFigures, f"SELECT {columns(PlatformFigures)} FROM platform_figures")
 
     def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
         values = {"before": certificates_before, "counted_max": COUNTED_MAX, "now": self._transaction.now}

@@ -25,7 +25,7 @@ CANDIDATES: Final = f"""
     WHERE    (m.role IS NULL OR m.role NOT IN ('owner', 'admin'))
     AND      (c.made_by IS NOT NULL OR c.kind IN ('SCIM token', 'API key'))
     ORDER BY o.slug, c.kind, c.label, c.url
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresLeftCredentials(Aggregate):

@@ -61,7 +61,7 @@ def page_of(state: MailState | None, *, is_of_recipient: bool) -> LiteralString:
                        ORDER BY created_at DESC, id DESC
                        LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
         ORDER BY m.created_at DESC, m.id DESC
-    """  # noqa: S608 - made of constants alone
+    """
 
 
 _AGAIN: Final = f"""
@@ -76,7 +76,7 @@ _AGAIN: Final = f"""
     WHERE     m.id = %(mail_id)s AND m.state IN ('failed', 'queued', 'routed') AND m.values_sealed IS NOT NULL
       AND     (m.leased_until IS NULL OR m.leased_until <= %(at)s)
     RETURNING {COLUMNS}
-"""  # noqa: S608 - likewise
+"""
 
 
 class PostgresPlatformMails(Aggregate):
@@ -114,7 +114,7 @@ class PostgresPlatformMails(Aggregate):
             FROM   mails m
             WHERE  m.id = %(mail_id)s AND m.state <> 'discarded' AND {SHOWN}
             FOR    NO KEY UPDATE
-            """,  # noqa: S608 - likewise
+            """,
             {"mail_id": mail_id, "known": KNOWN, "hides_owners": hides_owners},
         )
 

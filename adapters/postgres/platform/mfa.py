@@ -99,7 +99,7 @@ ALERTS: Final = f"""
     JOIN     users u ON u.id = found.user_id AND (NOT %(hides_owners)s OR NOT u.is_platform_owner)
     ORDER BY found.detected_at DESC, found.user_id
     LIMIT    %(limit)s
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresPlatformMfa(Aggregate):

@@ -44,7 +44,7 @@ def _last_sign_in_at(organization: LiteralString) -> LiteralString:
             FROM   (SELECT max(day)::timestamp AS day
                     FROM   sign_in_counts
                     WHERE  organization_id = {organization} AND reason = '') AS counted)
-    """  # noqa: S608 - made of constants
+    """
 
 
 # Of more organizations with a text in their names, the list is searched in its own order, which finds them soon; and
@@ -57,14 +57,14 @@ WITH_NAME: Final = f"""
     FROM   organizations o
     WHERE  letter_groups(lower(o.name) || ' ' || o.slug) @> letter_groups(%(text)s) AND {_WITH_TEXT}
     LIMIT  %(limit)s
-"""  # noqa: S608 - made of constants
+"""
 _WITH_DOMAIN: Final[tuple[LiteralString, ...]] = tuple(
     f"""
     SELECT organization_id
     FROM   {table}
     WHERE  letter_groups(domain) @> letter_groups(%(text)s) AND strpos(domain, %(text)s) > 0
     LIMIT  %(limit)s
-    """  # noqa: S608 - likewise
+    """
     for table in ("custom_domains", "domain_routes")
 )
 _WITH_OWNER: Final = """
@@ -94,7 +94,7 @@ _SHOWN: Final = f"""
     LEFT   JOIN membership_totals c ON c.organization_id = o.id
     LEFT   JOIN memberships m       ON m.organization_id = o.id AND m.role = 'owner'
     LEFT   JOIN users u             ON u.id = m.user_id
-"""  # noqa: S608 - likewise
+"""
 _IN_ORDER: Final = "ORDER BY o.created_at DESC, o.id DESC"
 _WAITING: Final = f"""
     WITH page AS MATERIALIZED (
@@ -105,7 +105,7 @@ _WAITING: Final = f"""
         LIMIT    %(limit)s)
     {_SHOWN}
     ORDER BY o.created_at, o.id
-"""  # noqa: S608 - likewise
+"""
 _COUNT_WAITING: Final = """
     SELECT count(*) FROM (SELECT FROM organizations WHERE status = 'pending' LIMIT %s) AS counted
 """
@@ -130,7 +130,7 @@ _FIGURES: Final = f"""
             WHERE    organization_id = %(id)s
             ORDER BY id DESC
             LIMIT    1) AS last_change_at
-"""  # noqa: S608 - likewise
+"""
 _DOMAINS: Final = """
     SELECT   domain, false AS is_of_mail, verified_at, failing_since
     FROM     custom_domains
@@ -151,7 +151,7 @@ _RECORD: Final = f"""
     LEFT   JOIN memberships m ON m.organization_id = o.id AND m.role = 'owner'
     LEFT   JOIN users u       ON u.id = m.user_id
     WHERE  o.id = %s
-"""  # noqa: S608 - made of the names of fields
+"""
 
 
 def page_of(wanted: OrganizationFilter, matches: Matches) -> LiteralString:
@@ -162,7 +162,7 @@ def page_of(wanted: OrganizationFilter, matches: Matches) -> LiteralString:
 
 def count_of(wanted: OrganizationFilter, matches: Matches) -> LiteralString:
     """Return the statement that counts organizations."""
-    return f"SELECT count(*) FROM (SELECT {_FILTERED} {_searching(wanted, matches)} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
+    return f"SELECT count(*) FROM (SELECT {_FILTERED} {_searching(wanted, matches)} LIMIT %(counted_max)s) AS counted"
 
 
 class PostgresOrganizationRecords(Aggregate):

@@ -33,6 +33,6 @@ class PostgresPlatformOwners(Aggregate):
             FROM     users u
             WHERE    u.is_platform_owner
             ORDER BY u.email
-            """,  # noqa: S608 - made of constants alone
+            """,
             (PlatformAction.OWNER_PROMOTED.value,),
         )

@@ -23,7 +23,7 @@ class PostgresPlatformSupport(Aggregate):
             FROM     users u
             WHERE    u.is_platform_support
             ORDER BY u.email
-            """,  # noqa: S608 - made of constants alone
+            """,
             (PlatformAction.SUPPORT_APPOINTED.value,),
         )
 

@@ -72,12 +72,12 @@ WAITING: Final = """
 DELETE: Final = f"""
     DELETE FROM users u
     WHERE  u.id = ANY (%(ids)s) AND NOT ({CLAIMED}) AND NOT ({WAITING})
-"""  # noqa: S608 - made of constants alone
+"""
 _KEEP: Final = f"""
     UPDATE users u
     SET    unproved_since = CASE WHEN {CLAIMED} THEN NULL ELSE %(postponed_until)s::timestamptz END
     WHERE  u.id = ANY (%(ids)s)
-"""  # noqa: S608 - likewise
+"""
 
 
 class UnprovedAccounts(Aggregate):

@@ -66,7 +66,7 @@ WITH_PART: Final = f"""
     FROM     found
     JOIN     users u USING (id)
     ORDER BY source, place
-"""  # noqa: S608 - made of constants alone
+"""
 WITH_ID: Final = f"""
     {_SHOWN}
     FROM     users u

@@ -80,8 +80,8 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     WHERE  organization_id = ANY (ARRAY(SELECT organization_id FROM memberships WHERE user_id = %(user_id)s))
     AND    addresses_in(claims) && %(addresses)s::text[]
     """,
-    f"UPDATE brandings SET support_email = NULL {_SUPPORT_ADDRESSES}",  # noqa: S608 - made of constants alone
-    f"UPDATE branding_versions SET support_email = NULL {_SUPPORT_ADDRESSES}",  # noqa: S608 - likewise
+    f"UPDATE brandings SET support_email = NULL {_SUPPORT_ADDRESSES}",
+    f"UPDATE branding_versions SET support_email = NULL {_SUPPORT_ADDRESSES}",
     # An invitation can be declined without signing in; then only the invitation shows whose request that was.
     """
     UPDATE audit_entries a
@@ -183,7 +183,7 @@ ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
         UPDATE login_events
         SET    {_ORIGIN}, geo_country = NULL, geo_city = NULL
         WHERE  user_id = %(user_id)s AND id = ANY (%(ids)s)
-        """,  # noqa: S608 - made of constants alone
+        """,
     ),
     (
         # The person's own events, and what the person did to others as a platform owner; likewise in the next two logs.
@@ -193,11 +193,11 @@ ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
         SELECT id FROM mfa_events
         WHERE  event_type = %(forced)s AND details ->> 'disabled_by' = %(user_id)s::text
         """,
-        f"UPDATE mfa_events SET {_ORIGIN} WHERE id = ANY (%(ids)s)",  # noqa: S608 - made of constants alone
+        f"UPDATE mfa_events SET {_ORIGIN} WHERE id = ANY (%(ids)s)",
     ),
     (
         _OF_ACTOR,
-        f"UPDATE audit_entries SET {_ORIGIN} WHERE id = ANY (%(ids)s)",  # noqa: S608 - made of constants alone
+        f"UPDATE audit_entries SET {_ORIGIN} WHERE id = ANY (%(ids)s)",
     ),
     (
         # After the entries, for the reason given above.
@@ -211,7 +211,7 @@ ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
     ),
     (
         "SELECT id FROM platform_audit_entries WHERE actor_user_id = %(user_id)s",
-        f"UPDATE platform_audit_entries SET {_ORIGIN} WHERE id = ANY (%(ids)s)",  # noqa: S608 - made of constants alone
+        f"UPDATE platform_audit_entries SET {_ORIGIN} WHERE id = ANY (%(ids)s)",
     ),
     (
         "SELECT id FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL",

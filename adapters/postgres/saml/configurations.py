@@ -27,7 +27,7 @@ _VIEW: Final = f"""
                AS has_certificate
     FROM   saml_configurations c
     WHERE  c.organization_id = %s AND c.service_id = %s
-"""  # noqa: S608 - made of the names of fields
+"""
 _HAS_CERTIFICATE: Final = """
     SELECT EXISTS (SELECT FROM saml_certificates WHERE organization_id = %s AND service_id = %s AND is_active)
 """
@@ -40,7 +40,7 @@ _PROVIDER: Final = f"""
     FROM   saml_configurations c
     JOIN   organizations o ON o.id = c.organization_id
     JOIN   services s      ON s.organization_id = c.organization_id AND s.id = c.service_id
-"""  # noqa: S608 - made of the names of fields
+"""
 PROVIDER_BY_SLUGS: Final = f"{_PROVIDER} WHERE o.slug = %s AND s.slug = %s"
 PROVIDER_BY_ID: Final = f"{_PROVIDER} WHERE c.organization_id = %s AND c.service_id = %s"
 _NAMES: Final = ("organization_slug", "organization_name", "service_slug", "service_name")
@@ -88,7 +88,7 @@ class PostgresSamlConfigurations(Aggregate):
             SET    {assignments(SamlConfiguration, without=("organization_id", "service_id"))}, updated_at = %(at)s,
                    {_CONTACT_OF_THE_SAME}
             WHERE  saml_configurations.organization_id = excluded.organization_id
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(configuration) | {"at": at},
         )
 

@@ -11,7 +11,7 @@ from adapters.postgres.transaction import Aggregate
 from core.saml.logout_steps import Logout
 from core.saml.messages import SamlStatus, StatusOf
 
-_LOGOUT: Final = f"SELECT {columns(Logout)} FROM saml_logouts"  # noqa: S608 - made of the names of fields
+_LOGOUT: Final = f"SELECT {columns(Logout)} FROM saml_logouts"
 
 
 class PostgresSamlLogouts(Aggregate):
@@ -23,7 +23,7 @@ class PostgresSamlLogouts(Aggregate):
             INSERT INTO saml_logouts ({columns(Logout)}, state_hash, browser_hash)
             VALUES ({placeholders(Logout)}, %(state_hash)s, %(browser_hash)s)
             ON CONFLICT DO NOTHING
-            """,  # noqa: S608 - made of the names of fields
+            """,
             {
                 **values(logout),
                 "status": _levels(logout.status),

@@ -44,7 +44,7 @@ ALIVE: Final = f"""
       AND    {IS_LIVE}
     ORDER BY s.id
     LIMIT    %(limit)s
-"""  # noqa: S608 - made of constants alone
+"""
 LIVE_OF_SERVICE: Final = f"""
     SELECT count(*)
     FROM   (SELECT
@@ -52,7 +52,7 @@ LIVE_OF_SERVICE: Final = f"""
             JOIN   sessions s ON s.id = p.session_id
             WHERE  p.organization_id = %(organization_id)s AND p.service_id = %(service_id)s AND {IS_LIVE}
             LIMIT  %(counted_max)s) AS live
-"""  # noqa: S608 - likewise
+"""
 
 
 class PostgresSamlSessions(Aggregate):
@@ -108,7 +108,7 @@ class PostgresSamlSessions(Aggregate):
             FROM   sessions s
             JOIN   users u ON u.id = s.user_id
             WHERE  s.id = ANY (%(session_ids)s)
-            """,  # noqa: S608 - made of constants alone
+            """,
             {"session_ids": list(session_ids), **live_at(self._transaction.now)},
         )
 

@@ -35,8 +35,8 @@ PAGE: Final = f"""
     JOIN     memberships m ON m.organization_id = p.organization_id AND m.user_id = p.user_id
     JOIN     users u ON u.id = p.user_id
     ORDER BY p.user_id
-"""  # noqa: S608 - composed only of constants
-COUNT: Final = f"SELECT count(*) FROM (SELECT {_FILTERED} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
+"""
+COUNT: Final = f"SELECT count(*) FROM (SELECT {_FILTERED} LIMIT %(counted_max)s) AS counted"
 
 
 class PostgresScimDirectory(Aggregate):

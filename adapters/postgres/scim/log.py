@@ -23,7 +23,7 @@ PAGE: Final = f"""
                        ORDER BY id DESC
                        LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
     ORDER BY  page.id DESC
-"""  # noqa: S608 - made of the names of fields
+"""
 # Failures are looked for among that many entries: a directory without any has written thousands.
 SCANNED_MAX: Final = 1_000
 FAILURES: Final = f"""
@@ -36,7 +36,7 @@ FAILURES: Final = f"""
     WHERE    recent.status >= 400
     ORDER BY recent.id DESC
     LIMIT    %(limit)s
-"""  # noqa: S608 - made of the names of fields
+"""
 
 
 FOUND: Final = """
@@ -54,7 +54,7 @@ class PostgresScimLog(Aggregate):
             f"""
             INSERT INTO scim_log_entries ({columns(ProvisioningLogEntry)}, organization_id)
             VALUES ({placeholders(ProvisioningLogEntry)}, %(organization_id)s)
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(entry) | {"organization_id": organization_id},
         )
 
@@ -79,7 +79,7 @@ class PostgresScimLog(Aggregate):
 
     def count(self, organization_id: UUID, wanted: CallSearch, *, counted_max: int) -> int:
         [count] = self._values(
-            f"SELECT count(*) FROM (SELECT 1 {FOUND} LIMIT %(limit)s) AS counted",  # noqa: S608 - made of constants
+            f"SELECT count(*) FROM (SELECT 1 {FOUND} LIMIT %(limit)s) AS counted",
             _values(organization_id, wanted, counted_max),
             prepare=False,
         )

@@ -56,7 +56,7 @@ class PostgresScimTokens(Aggregate):
                                      maker_permissions)
             VALUES ({placeholders(ScimToken)}, %(organization_id)s, %(token_hash)s, %(created_by)s, %(maker_role)s,
                     %(maker_permissions)s)
-            """,  # noqa: S608 - made of the names of fields
+            """,
             {
                 **values(token),
                 "organization_id": organization_id,
@@ -75,13 +75,13 @@ class PostgresScimTokens(Aggregate):
             FROM     scim_tokens
             WHERE    organization_id = %s
             ORDER BY created_at DESC, id DESC
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (organization_id,),
         )
 
     def remove(self, organization_id: UUID, token_id: UUID) -> ScimToken | None:
         return self._one(
             ScimToken,
-            f"DELETE FROM scim_tokens WHERE organization_id = %s AND id = %s RETURNING {columns(ScimToken)}",  # noqa: S608 - made of the names of fields
+            f"DELETE FROM scim_tokens WHERE organization_id = %s AND id = %s RETURNING {columns(ScimToken)}",
             (organization_id, token_id),
         )

@@ -23,7 +23,7 @@ _SHOWN: Final = f"""
     FROM   subscriptions b
     JOIN   plans p ON p.service_id = b.service_id AND p.id = b.plan_id
     LEFT JOIN known_account_ids k ON k.organization_id = b.organization_id AND k.user_id = b.user_id
-"""  # noqa: S608 - made of the names of fields
+"""
 PAGE_OF_ALL: Final = f"{_SHOWN} WHERE {_ALL} {_NEWEST}"
 PAGE_OF_STATUS: Final = f"{_SHOWN} WHERE {_OF_STATUS} {_NEWEST}"
 _OF_USER: Final = f"b.organization_id = %(organization_id)s AND {_ALL} AND b.user_id = {NAMED_ACCOUNT}"
@@ -32,8 +32,8 @@ _CURRENT: Final = f"""
     ORDER BY b.status IN ('active', 'past_due') DESC, b.created_at DESC, b.id DESC
     LIMIT    1
 """
-COUNT_OF_ALL: Final = f"SELECT count(*) FROM subscriptions b WHERE {_ALL}"  # noqa: S608 - made of constants alone
-COUNT_OF_STATUS: Final = f"SELECT count(*) FROM subscriptions b WHERE {_OF_STATUS}"  # noqa: S608 - likewise
+COUNT_OF_ALL: Final = f"SELECT count(*) FROM subscriptions b WHERE {_ALL}"
+COUNT_OF_STATUS: Final = f"SELECT count(*) FROM subscriptions b WHERE {_OF_STATUS}"
 
 
 class PostgresServiceSubscriptions(Aggregate):

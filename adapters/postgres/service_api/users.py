@@ -40,7 +40,7 @@ _TOTAL: Final = f"""
                                 FROM   service_user_milestones
                                 WHERE  service_id = (SELECT id FROM service) AND user_id = '{_LAST}'), 0) + change
                FROM   pending)
-"""  # noqa: S608 - made of constants of this module alone
+"""
 _SHOWN: Final = """
     SELECT total.users, coalesce(k.known_id, u.id), u.email,
            (SELECT first_login_at
@@ -61,7 +61,7 @@ PAGE_OF_NEWEST: Final = f"""
                ORDER BY user_id DESC
                LIMIT    %(limit)s OFFSET %(offset)s)
     {_SHOWN}
-"""  # noqa: S608 - likewise
+"""
 # Anywhere else, those behind are, from the last milestone that no pending change can put behind the page.
 PAGE: Final = f"""
     WITH   {_TOTAL},
@@ -94,7 +94,7 @@ PAGE: Final = f"""
                LIMIT    (SELECT greatest(least(%(limit)s, users - %(offset)s), 0) FROM total)
                OFFSET   (SELECT skipped FROM milestone))
     {_SHOWN}
-"""  # noqa: S608 - likewise
+"""
 
 
 class PostgresServiceUsers(Aggregate):
@@ -119,7 +119,7 @@ class PostgresServiceUsers(Aggregate):
             LEFT   JOIN known_account_ids k ON k.organization_id = l.organization_id AND k.user_id = l.user_id
             WHERE  l.organization_id = %(organization_id)s AND l.service_id = %(service_id)s
               AND  l.user_id = {NAMED_ACCOUNT}
-            """,  # noqa: S608 - made of constants alone
+            """,
             _named(caller, known_id),
         )
 
@@ -158,7 +158,7 @@ class PostgresServiceUsers(Aggregate):
             FROM   service_users
             WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s AND user_id = {NAMED_ACCOUNT}
             FOR    KEY SHARE
-            """,  # noqa: S608 - likewise
+            """,
             _named(caller, known_id),
         )
 
@@ -171,7 +171,7 @@ class PostgresServiceUsers(Aggregate):
             WHERE  l.organization_id = %(organization_id)s AND l.service_id = %(service_id)s
               AND  l.user_id = {NAMED_ACCOUNT}
             FOR    UPDATE
-            """,  # noqa: S608 - likewise
+            """,
             _named(caller, known_id),
         )
         return (row["id"], row["first_login_at"]) if row is not None else None
@@ -231,7 +231,7 @@ class PostgresServiceUsers(Aggregate):
                      WHERE  milestone.service_id = below.service_id AND milestone.user_id = below.user_id
                        AND  below.change <> 0)
             SELECT count(*) FROM batch
-            """,  # noqa: S608 - likewise
+            """,
             (limit,),
         )
 
@@ -259,7 +259,7 @@ class PostgresServiceUsers(Aggregate):
                                LIMIT    %s) AS between_milestones) AS passed
             WHERE  gap.users - gap.users_before >= %s AND passed.users %% %s = 0
             ON CONFLICT DO NOTHING
-            """,  # noqa: S608 - likewise
+            """,
             (SCANNED_USERS_MAX, 2 * MILESTONE_USERS, MILESTONE_USERS),
         ).rowcount
 

@@ -33,7 +33,7 @@ PAGE: Final = f"""
                        ORDER BY created_at DESC, id DESC
                        LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
     ORDER BY  page.created_at DESC, page.id DESC
-"""  # noqa: S608 - made of the names of fields
+"""
 OF_SERVICE: Final = f"""
     SELECT    {columns(ApiKey, table="k")}, u.email AS maker_email
     FROM      api_keys k
@@ -41,7 +41,7 @@ OF_SERVICE: Final = f"""
     LEFT JOIN users u ON u.id = m.user_id
     WHERE     k.organization_id = %s AND k.service_id = %s
     ORDER BY  k.created_at DESC, k.id DESC
-"""  # noqa: S608 - made of the names of fields
+"""
 
 
 class PostgresApiKeys(Aggregate):
@@ -68,7 +68,7 @@ class PostgresApiKeys(Aggregate):
             f"""
             INSERT INTO api_keys ({columns(ApiKey)}, organization_id, key_hash)
             VALUES ({placeholders(ApiKey)}, %(organization_id)s, %(key_hash)s)
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(key) | {"organization_id": service.organization_id, "key_hash": key_hash},
         )
 
@@ -96,7 +96,7 @@ class PostgresApiKeys(Aggregate):
             SELECT {columns(ApiKey)}
             FROM   api_keys
             WHERE  organization_id = %s AND service_id = %s AND id = %s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (service.organization_id, service.id, key_id),
         )
 
@@ -107,7 +107,7 @@ class PostgresApiKeys(Aggregate):
             DELETE FROM api_keys
             WHERE  organization_id = %s AND service_id = %s AND id = %s
             RETURNING {columns(ApiKey)}
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (service.organization_id, service.id, key_id),
         )
 

@@ -49,7 +49,7 @@ PAGE: Final = f"""
                  FROM   alive
                  WHERE  service_id = l.service_id) AS a
     ORDER BY last_used_at DESC, v.id
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresApplicationsOfUser(Aggregate):

@@ -31,7 +31,7 @@ _SHOWN: Final = f"""
                JOIN   services s ON s.id = l.service_id AND s.organization_id = l.organization_id
                WHERE  l.user_id = page.user_id AND l.organization_id = %(organization_id)s) AS used ON true
     ORDER  BY u.id DESC
-"""  # noqa: S608 - composed only of constants
+"""
 # All end users are only counted; details are read for the page alone.
 PAGE_OF_ALL: Final = f"""
     WITH   found (total) AS MATERIALIZED (
@@ -47,7 +47,7 @@ PAGE_OF_ALL: Final = f"""
                ORDER BY user_id DESC
                LIMIT    %(limit)s OFFSET %(offset)s)
     {_SHOWN}
-"""  # noqa: S608 - composed only of constants
+"""
 # Every address contains the empty part, so one query serves both filters. It reads the links of the organization once,
 # in the order of their index, and nothing else before the page is known.
 PAGE: Final = f"""
@@ -63,7 +63,7 @@ PAGE: Final = f"""
            page (user_id) AS MATERIALIZED (
                SELECT unnest(people[%(offset)s + 1 : %(offset)s + %(limit)s]) FROM matching)
     {_SHOWN}
-"""  # noqa: S608 - likewise
+"""
 DETAIL: Final = f"""
     SELECT u.id, u.email, known.created_at,
            coalesce(CASE WHEN u.email_verified_at IS NOT NULL AND known.is_known THEN u.name END,
@@ -87,7 +87,7 @@ DETAIL: Final = f"""
                WHERE  organization_id = l.organization_id AND user_id = l.user_id) AS known
     WHERE  l.organization_id = %(organization_id)s AND l.user_id = %(user_id)s
     ORDER  BY s.slug
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresEndUsers(Aggregate):

@@ -49,22 +49,22 @@ _SHOWN: Final = f"""
                LEFT   JOIN plans p ON p.id = b.plan_id AND p.service_id = b.service_id
                WHERE  l.user_id = page.user_id AND l.organization_id = %(organization_id)s) AS used
     ORDER  BY u.id DESC
-"""  # noqa: S608 - composed only of constants
+"""
 PAGE: Final = f"WITH page AS MATERIALIZED ({_FILTERED} {_FROM_THERE}) {_SHOWN}"
-COUNT: Final = f"SELECT count(*) FROM ({_FILTERED} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
+COUNT: Final = f"SELECT count(*) FROM ({_FILTERED} LIMIT %(counted_max)s) AS counted"
 FIND: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT DISTINCT user_id
         FROM   service_users
         WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s)
     {_SHOWN}
-"""  # noqa: S608 - likewise
+"""
 _SESSIONS: Final = f"""
     SELECT count(*)
     FROM   sessions s
     WHERE  user_id = %(user_id)s AND {IS_LIVE}
       AND  (organization_id = %(organization_id)s OR confined_to = %(organization_id)s)
-"""  # noqa: S608 - likewise
+"""
 
 
 class PostgresFoundEndUsers(Aggregate):

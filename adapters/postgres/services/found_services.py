@@ -30,8 +30,8 @@ PAGE: Final = f"""
             FROM   (SELECT FROM service_users WHERE service_id = page.id LIMIT %(users_max)s) AS linked) AS users
     FROM   page
     ORDER  BY created_at, id
-"""  # noqa: S608 - composed only of constants
-COUNT: Final = f"SELECT count(*) FROM ({_FILTERED} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
+"""
+COUNT: Final = f"SELECT count(*) FROM ({_FILTERED} LIMIT %(counted_max)s) AS counted"
 _OF_SERVICE: Final = "organization_id = %(organization_id)s AND service_id = %(service_id)s"
 FIGURES: Final = f"""
     SELECT (SELECT count(*) FROM (SELECT FROM service_users WHERE {_OF_SERVICE} LIMIT %(most)s) AS one) AS end_users,
@@ -43,7 +43,7 @@ FIGURES: Final = f"""
                                   WHERE {_OF_SERVICE} AND status IN ('active', 'past_due') LIMIT %(most)s) AS one)
                AS subscriptions,
            (SELECT count(*) FROM service_grants WHERE {_OF_SERVICE}) AS grants
-"""  # noqa: S608 - likewise
+"""
 
 
 class PostgresFoundServices(Aggregate):

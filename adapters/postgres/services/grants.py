@@ -40,7 +40,7 @@ FOUND: Final = f"""
     ORDER BY g.created_at, g.user_id
     LIMIT    %(limit)s
 """
-COUNT_FOUND: Final = f"SELECT count(*) FROM (SELECT {_FOUND} LIMIT %(counted_max)s) AS counted"  # noqa: S608 - likewise
+COUNT_FOUND: Final = f"SELECT count(*) FROM (SELECT {_FOUND} LIMIT %(counted_max)s) AS counted"
 
 
 class PostgresServiceGrants(Aggregate):

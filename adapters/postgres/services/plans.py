@@ -15,7 +15,7 @@ from core.positions import BEGIN, Position
 from core.services.plans import CountedPlan, Plan, PlanFields
 from core.services.services import Service
 
-PLAN: Final = f"SELECT {columns(Plan)} FROM plans"  # noqa: S608 - made of the names of fields
+PLAN: Final = f"SELECT {columns(Plan)} FROM plans"
 OF_SERVICE: Final = f"""
     SELECT   {columns(Plan, table="p")},
              (SELECT count(*)
@@ -24,7 +24,7 @@ OF_SERVICE: Final = f"""
     FROM     plans p
     WHERE    p.organization_id = %s AND p.service_id = %s
     ORDER BY p.created_at, p.id
-"""  # noqa: S608 - made of the names of fields
+"""
 # A service has few plans, so what they are called needs no index.
 _FOUND: Final = """
     FROM   plans p
@@ -43,7 +43,7 @@ FOUND: Final = f"""
               ORDER BY p.created_at, p.id
               LIMIT    %(limit)s) AS page
     ORDER BY page.created_at, page.id
-"""  # noqa: S608 - made of the names of fields
+"""
 SUBSCRIPTIONS: Final = """
     SELECT (SELECT count(*)
             FROM   (SELECT FROM subscriptions
@@ -103,7 +103,7 @@ class PostgresPlans(Aggregate):
             INSERT INTO plans ({columns(Plan)}, updated_at)
             VALUES ({placeholders(Plan)}, %(created_at)s)
             ON CONFLICT (billing_price_id) DO NOTHING
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(plan),
         )
 
@@ -116,7 +116,7 @@ class PostgresPlans(Aggregate):
                     UPDATE plans
                     SET    {assignments(PlanFields)}, updated_at = %(now)s
                     WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s AND id = %(id)s
-                    """,  # noqa: S608 - made of the names of fields
+                    """,
                     values(plan) | {"now": self._transaction.now},
                 )
         except UniqueViolation:

@@ -44,7 +44,7 @@ SUMS: Final = f"""
             WHERE  organization_id = %(organization_id)s AND day <= %(until)s) AS found
     GROUP  BY GROUPING SETS ((day, currency), (service_id, plan_id, currency))
     ORDER  BY day, service_id, plan_id, currency
-"""  # noqa: S608 - composed only of constants
+"""
 _WANTED: Final = """
     c.organization_id = %(organization_id)s
     AND (%(kind)s::text IS NULL OR c.kind = %(kind)s)
@@ -66,10 +66,10 @@ CHANGES: Final = f"""
       AND    (%(at)s::timestamptz IS NULL OR (c.at, c.id) < (%(at)s, %(id)s))
     ORDER BY c.at DESC, c.id DESC
     LIMIT    %(limit)s
-"""  # noqa: S608 - likewise
+"""
 COUNT: Final = f"""
     SELECT count(*) FROM (SELECT FROM subscription_changes c WHERE {_WANTED} LIMIT %(counted_max)s) AS counted
-"""  # noqa: S608 - likewise
+"""
 _TOTALS: Final = f"""
     SELECT currency, sum(live)::bigint AS live, sum(late)::bigint AS late, sum(cents)::bigint AS cents
     FROM   (SELECT currency, live, late, cents FROM currency_totals
@@ -79,7 +79,7 @@ _TOTALS: Final = f"""
     HAVING sum(live) > 0
     ORDER  BY sum(live) DESC, currency
     LIMIT  100
-"""  # noqa: S608 - likewise
+"""
 SELLERS: Final = """
     SELECT   o.id, o.slug, o.name, t.live, t.late, t.cents
     FROM     subscription_totals t
@@ -152,7 +152,7 @@ class PostgresSalesBook(Aggregate):
             SELECT least((SELECT min(day) FROM subscription_days WHERE organization_id = %(organization_id)s),
                          (SELECT min(day) FROM ({_NOT_COUNTED}) AS waiting
                           WHERE  organization_id = %(organization_id)s))
-            """,  # noqa: S608 - composed only of constants
+            """,
             {"organization_id": organization_id},
         )
 

@@ -40,7 +40,7 @@ PAGE: Final = f"""
                        ORDER BY s.created_at, s.id
                        LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
     ORDER BY  page.created_at, page.id
-"""  # noqa: S608 - made of constants of this module alone
+"""
 # What a service may have millions of is deleted in parts, each within the time limit of a statement. The other rows
 # follow from the foreign keys.
 _PLENTIFUL: Final = (
@@ -140,7 +140,7 @@ class PostgresServices(Aggregate):
             INSERT INTO services ({columns(Service)}, client_secret_hash)
             VALUES ({placeholders(Service)}, %(client_secret_hash)s)
             ON CONFLICT (organization_id, slug) DO NOTHING
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(service) | {"client_secret_hash": client_secret_hash},
         )
 
@@ -150,7 +150,7 @@ class PostgresServices(Aggregate):
             UPDATE services
             SET    {assignments(ServiceFields, without=("slug",))}, updated_at = %(updated_at)s
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(service),
         )
 

@@ -59,10 +59,10 @@ PAGE: Final = f"""
     JOIN     page ON page.id = b.id
     WHERE    b.organization_id = %(organization_id)s
     ORDER BY b.created_at DESC, b.id DESC
-"""  # noqa: S608 - composed only of constants
+"""
 COUNT: Final = f"""
     SELECT count(*) FROM (SELECT FROM subscriptions b WHERE {_WANTED} AND {_HAS_PART} LIMIT %(counted_max)s) AS counted
-"""  # noqa: S608 - composed only of constants
+"""
 
 
 class PostgresSoldSubscriptions(Aggregate):

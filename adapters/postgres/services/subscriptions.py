@@ -17,7 +17,7 @@ SUBSCRIPTION: Final = f"""
     SELECT {columns(Subscription, table="b", without=_JOINED)}, p.name AS plan_name
     FROM   subscriptions b
     JOIN   plans p ON p.service_id = b.service_id AND p.id = b.plan_id
-"""  # noqa: S608 - made of the names of fields
+"""
 _CURRENT: Final = f"""
     {SUBSCRIPTION}
     WHERE    b.service_id = %s AND b.user_id = %s
@@ -54,7 +54,7 @@ class PostgresSubscriptions(Aggregate):
             INSERT INTO subscriptions ({columns(Subscription, without=_JOINED)}, updated_at)
             VALUES ({placeholders(Subscription, without=_JOINED)}, %(now)s)
             ON CONFLICT DO NOTHING
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(subscription) | {"now": self._transaction.now},
         )
 

@@ -24,6 +24,6 @@ class PostgresVerifiedDomains(Aggregate):
                            AND    (domain = %(host)s OR right(%(host)s, length(domain) + 1) = '.' || domain))
                    -- Gatehouse itself is under a custom domain.
                    AND NOT EXISTS (SELECT FROM custom_domains WHERE domain = %(host)s AND verified_at IS NOT NULL)
-            """,  # noqa: S608 - made of constants alone
+            """,
             {"organization_id": organization_id, "host": host, **in_force_at(self._transaction.now)},
         )

@@ -54,7 +54,7 @@ _LIVE: Final = f"""
     LEFT   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
     LEFT   JOIN users i       ON i.id = s.impersonator_id
     WHERE  {IS_LIVE} AND u.deactivated_at IS NULL AND {IS_IMPERSONATOR_OWNER}
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresBrowserSessions(Aggregate):

@@ -86,7 +86,7 @@ CALLER: Final = f"""
     -- Without a verified address or a second factor the appointment gives no power (decisions 5.12).
     u.is_platform_support AND u.mfa_enabled_at IS NOT NULL AND u.email_verified_at IS NOT NULL
         AND u.disowned_at IS NULL       AS is_platform_support
-"""  # noqa: S608 - made of constants alone
+"""
 LIVE: Final = """
     FROM   sessions s
     JOIN   users u                   ON u.id = s.user_id

@@ -18,7 +18,7 @@ _REVOKE: Final = f"""
     UPDATE sessions s
     SET    revoked_at = %(now)s
     WHERE  user_id = %(user_id)s AND {IS_LIVE}
-"""  # noqa: S608 - made of constants alone
+"""
 _REVOKED: Final = "RETURNING id, organization_id"
 # What an organization ends takes only those children along that belong to it.
 _OF_ORGANIZATION: Final = "AND (%(organization_id)s::uuid IS NULL OR organization_id = %(organization_id)s)"
@@ -87,7 +87,7 @@ class PostgresSessions(Aggregate):
 
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
         return self._value_or_none(
-            f"SELECT refresh_hash FROM sessions s WHERE id = %(session_id)s AND {IS_LIVE} FOR NO KEY UPDATE",  # noqa: S608 - made of constants alone
+            f"SELECT refresh_hash FROM sessions s WHERE id = %(session_id)s AND {IS_LIVE} FOR NO KEY UPDATE",
             {"session_id": session_id, **live_at(self._transaction.now)},
         )
 
@@ -125,7 +125,7 @@ class PostgresSessions(Aggregate):
             FROM     sessions s
             WHERE    user_id = %(user_id)s AND {IS_LIVE}
             ORDER BY refreshed_at DESC, id DESC
-            """,  # noqa: S608 - made of constants alone
+            """,
             {"user_id": user_id, **live_at(self._transaction.now)},
         )
 
@@ -175,7 +175,7 @@ class PostgresSessions(Aggregate):
             WHERE  s.connection_id = %(connection_id)s AND s.confined_to = %(organization_id)s
               AND  u.id = s.user_id AND {IS_LIVE}
             RETURNING u.id AS user_id, u.email
-            """,  # noqa: S608 - made of constants alone
+            """,
             {
                 "organization_id": organization_id,
                 "connection_id": connection_id,
@@ -212,7 +212,7 @@ class PostgresSessions(Aggregate):
               AND  s.impersonator_id IS NULL
               AND  {IS_LIVE}
             RETURNING bound.id AS user_id, bound.email
-            """,  # noqa: S608 - made of constants alone
+            """,
             {
                 "organization_id": organization_id,
                 "connection_id": connection_id,
@@ -252,7 +252,7 @@ class PostgresSessions(Aggregate):
             SET    revoked_at = %(now)s
             WHERE  impersonator_session_id = %(session_id)s AND {IS_LIVE}
             RETURNING id AS session_id, user_id, organization_id
-            """,  # noqa: S608 - made of constants alone
+            """,
             {"session_id": session_id, **live_at(self._transaction.now)},
         )
 

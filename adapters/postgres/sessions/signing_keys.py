@@ -19,7 +19,7 @@ _KEYS: Final = f"""
     FROM   (SELECT 'RS256' AS algorithm, {_COLUMNS} FROM signing_keys
             UNION ALL
             SELECT 'ES256', {_COLUMNS} FROM elliptic_signing_keys) AS keys
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresSigningKeys(Aggregate):
@@ -42,7 +42,7 @@ class PostgresSigningKeys(Aggregate):
     def add(self, key: SigningKey) -> None:
         table = _TABLES[key.algorithm]
         self._connection.execute_later(
-            f"INSERT INTO {table} ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s)",  # noqa: S608 - likewise
+            f"INSERT INTO {table} ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s)",
             (
                 key.kid,
                 key.state.value,
@@ -57,14 +57,14 @@ class PostgresSigningKeys(Aggregate):
 
     def save(self, key: SigningKey) -> None:
         self._connection.execute_later(
-            f"UPDATE {_TABLES[key.algorithm]} SET state = %s, published_until = %s WHERE kid = %s",  # noqa: S608 - likewise
+            f"UPDATE {_TABLES[key.algorithm]} SET state = %s, published_until = %s WHERE kid = %s",
             (key.state.value, key.published_until, key.kid),
         )
 
     def forget(self, before: datetime) -> int:
         return sum(
             self._connection.execute(
-                f"DELETE FROM {table} WHERE state = 'retired' AND published_until <= %s",  # noqa: S608 - likewise
+                f"DELETE FROM {table} WHERE state = 'retired' AND published_until <= %s",
                 (before,),
             ).rowcount
             for table in _TABLES.values()

@@ -20,7 +20,7 @@ _SHOWN_SESSIONS: Final = f"""
     FROM   sessions s
     WHERE  user_id = %(user_id)s AND {IS_LIVE}
       AND  (%(within)s::uuid IS NULL OR id = %(current_id)s OR {WITHIN})
-"""  # noqa: S608 - made of constants alone
+"""
 FIGURES: Final = f"""
     SELECT (SELECT count(*) FROM ({_SHOWN_SESSIONS} LIMIT %(figure_max)s) AS counted) AS sessions,
            (SELECT count(*)
@@ -39,7 +39,7 @@ FIGURES: Final = f"""
                     WHERE  user_id = %(user_id)s
                       AND  (%(only_organization_id)s::uuid IS NULL OR organization_id = %(only_organization_id)s)
                     LIMIT  %(figure_max)s) AS counted) AS organizations
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresFiguresOfUser(Aggregate):

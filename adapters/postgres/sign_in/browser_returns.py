@@ -53,7 +53,7 @@ class PostgresBrowserReturns(Aggregate):
             LEFT   JOIN brandings b     ON b.organization_id = o.id
             {PICTURE_TABLES}
             WHERE  r.id_hash = %s AND r.expires_at > %s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (id_hash, at),
         )
 

@@ -157,7 +157,7 @@ class PostgresIdentities(Aggregate):
             LEFT   JOIN identities i  ON i.organization_id = c.organization_id AND i.connection_id = c.id
                                      AND i.user_id = u.id
             WHERE  c.organization_id = %(organization_id)s AND c.id = %(connection_id)s
-            """,  # noqa: S608 - made of constants alone
+            """,
             {
                 "user_id": user_id,
                 "organization_id": organization_id,

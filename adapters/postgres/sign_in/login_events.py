@@ -27,7 +27,7 @@ _INSTEAD: Final = f"""
          = (EXCLUDED.organization_id, EXCLUDED.service_id, EXCLUDED.through_organization_id,
             {columns(LoginEvent, table="excluded", without=_OF_PLACE)})
     WHERE  login_events.user_id = EXCLUDED.user_id AND NOT login_events.success
-"""  # noqa: S608 - made of the names of fields
+"""
 ADD: Final = f"""
     {_INTO}
     SELECT u.id, coalesce(%(organization_id)s::uuid, u.id), %(service_id)s,
@@ -37,7 +37,7 @@ ADD: Final = f"""
     LEFT   JOIN LATERAL (SELECT id FROM organizations WHERE id = %(organization_id)s::uuid FOR KEY SHARE) AS o ON true
     WHERE  u.id = %(user_id)s AND (%(organization_id)s::uuid IS NULL OR o.id IS NOT NULL)
     {_INSTEAD}
-"""  # noqa: S608 - made of the names of fields
+"""
 _IS_AFFILIATED: Final = """
     (NOT %(affiliated_only)s
      OR EXISTS (SELECT FROM memberships m WHERE m.organization_id = o.id AND m.user_id = u.id)
@@ -64,7 +64,7 @@ ADD_UNFINISHED: Final = f"""
                     AND    reason = %(reason)s AND organization_id = coalesce(named.id, u.id)
                     LIMIT  %(rows_max)s) AS recent) < %(rows_max)s
     {_INSTEAD}
-"""  # noqa: S608 - likewise
+"""
 
 
 class PostgresLoginEvents(Aggregate):

@@ -42,7 +42,7 @@ PAGE: Final = f"""
     LEFT     JOIN services v ON v.id = p.service_id AND v.organization_id = p.organization_id
     LEFT     JOIN upstream_connections c ON c.id = p.connection_id AND c.organization_id = p.confined_to
     ORDER BY p.id = %(current_id)s::uuid DESC, p.refreshed_at DESC, p.id DESC
-"""  # noqa: S608 - made of constants alone
+"""
 # Of the index of a user's sessions, the newest first.
 _SUPPORT: Final = """
     SELECT    s.created_at AS began_at, o.name AS organization_name
@@ -59,7 +59,7 @@ _ORGANIZATION_OF: Final = f"""
     WHERE  user_id = %(user_id)s AND service_id = %(service_id)s AND {IS_LIVE}
       AND  (%(within)s::uuid IS NULL OR {WITHIN})
     LIMIT  1
-"""  # noqa: S608 - likewise
+"""
 
 
 class PostgresSessionsOfUser(Aggregate):

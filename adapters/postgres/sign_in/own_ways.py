@@ -22,7 +22,7 @@ _OF_SESSION: Final = f"""
     JOIN   upstream_connections c ON c.id = s.connection_id AND c.organization_id = s.confined_to
     JOIN   organizations o ON o.id = c.organization_id
     WHERE  s.id = %s
-"""  # noqa: S608 - made of constants alone
+"""
 
 
 class PostgresWaysOfUser(Aggregate):

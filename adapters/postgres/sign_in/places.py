@@ -27,7 +27,7 @@ _PLACE: Final = f"""
     LEFT JOIN services s    ON s.organization_id = o.id AND s.slug = %(service_slug)s
     LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = %(user_id)s
     WHERE     o.slug = %(organization_slug)s
-"""  # noqa: S608 - made of the names of fields
+"""
 
 
 # A return to a page of the console names its organization in the path.

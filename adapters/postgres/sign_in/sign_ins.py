@@ -115,7 +115,7 @@ _NAMED: Final = """
 _PAGE: Final = "SELECT * FROM found ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s"
 PAGE_OF_ORGANIZATION: Final = f"WITH found AS ({_NEWEST_OF_ORGANIZATION}), page AS ({_PAGE}) {_NAMED}"
 PAGE: Final = f"WITH found AS ({_NEWEST_OF_USER}), page AS ({_PAGE}) {_NAMED}"
-_PART: Final = f"SELECT * FROM found {_FOLLOWING}"  # noqa: S608 - likewise
+_PART: Final = f"SELECT * FROM found {_FOLLOWING}"
 FOLLOWING_OF_ORGANIZATION: Final = f"WITH found AS ({_FOLLOWING_OF_ORGANIZATION}), page AS ({_PART}) {_NAMED}"
 FOLLOWING: Final = f"WITH found AS ({_FOLLOWING_OF_USER}), page AS ({_PART}) {_NAMED}"
 _FOUND: Final = f"""
@@ -125,7 +125,7 @@ _FOUND: Final = f"""
       AND  (%(organization_id)s::uuid IS NULL
             OR ((organization_id = %(organization_id)s OR through_organization_id = %(organization_id)s)
                 AND created_at >= %(since)s {_OF_SERVICE}))
-"""  # noqa: S608 - likewise
+"""
 FIND: Final = f"WITH page AS ({_FOUND}) {_NAMED}"
 
 

@@ -35,7 +35,7 @@ PAGE: Final = f"""
     ORDER BY created_at DESC, id DESC
     LIMIT    %(limit)s
 """
-COUNT: Final = f"SELECT count(*) FROM (SELECT 1 {FOUND} LIMIT %(limit)s) AS counted"  # noqa: S608 - made of constants
+COUNT: Final = f"SELECT count(*) FROM (SELECT 1 {FOUND} LIMIT %(limit)s) AS counted"
 
 
 class PostgresWebhookDeliveryLog(Aggregate):
@@ -84,7 +84,7 @@ class PostgresWebhookDeliveryLog(Aggregate):
             WHERE    organization_id = %s AND delivery_id = %s AND id >= %s
             ORDER BY id DESC
             LIMIT    %s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (organization_id, delivery_id, first_id_after(delivery_id), limit),
         )
 

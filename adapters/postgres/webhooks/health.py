@@ -43,7 +43,7 @@ LISTED: Final = f"""
         LIMIT    1) AS failure ON true
     WHERE    w.organization_id = %(organization_id)s
     ORDER BY w.created_at, w.id
-"""  # noqa: S608 - made of constants
+"""
 HOURS: Final = f"""
     SELECT   hour.since, counts.*
     -- Numbers rather than times, of whose series the planner would always expect a thousand.
@@ -59,7 +59,7 @@ HOURS: Final = f"""
                 AND    d.created_at >= hour.since AND d.created_at < hour.since + interval '1 hour'
                 LIMIT  %(counted_max)s) AS made) AS counts
     ORDER BY hour.since
-"""  # noqa: S608 - made of constants
+"""
 FIGURES: Final = """
     SELECT (SELECT percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms)
             FROM   (SELECT   duration_ms

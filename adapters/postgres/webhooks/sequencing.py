@@ -39,7 +39,7 @@ def _first_waiting(comparison: LiteralString) -> LiteralString:
                   LIMIT    1000) AS first
         ORDER BY occurred_at, id
         LIMIT    (SELECT events FROM share)
-    """  # noqa: S608 - made of constants alone
+    """
 
 
 # Each step of the recursion finds the next organization in the index of waiting events, however many events each has.
@@ -89,7 +89,7 @@ WAITING: Final = f"""
                    GROUP BY organization_id, type) AS subscribed
              ON  subscribed.organization_id = queues.organization_id AND subscribed.type = next.type
     ORDER BY queues.number, next.is_old, next.occurred_at, next.id
-"""  # noqa: S608 - made of constants alone
+"""
 # The first event of an organization. An insertion waits for a transaction that has inserted the same row, or changes
 # it; so only one transaction tries to, and only where there is no row.
 LOCK_NEW: Final = """

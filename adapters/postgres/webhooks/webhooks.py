@@ -22,7 +22,7 @@ class PostgresWebhooks(Aggregate):
     def of_organization(self, organization_id: UUID) -> Sequence[Webhook]:
         return self._all(
             Webhook,
-            f"SELECT {columns(Webhook)} FROM webhooks WHERE organization_id = %s ORDER BY created_at, id",  # noqa: S608 - made of the names of fields
+            f"SELECT {columns(Webhook)} FROM webhooks WHERE organization_id = %s ORDER BY created_at, id",
             (organization_id,),
         )
 
@@ -32,7 +32,7 @@ class PostgresWebhooks(Aggregate):
     def find(self, organization_id: UUID, webhook_id: UUID) -> Webhook | None:
         return self._one(
             Webhook,
-            f"SELECT {columns(Webhook)} FROM webhooks WHERE organization_id = %s AND id = %s",  # noqa: S608 - made of the names of fields
+            f"SELECT {columns(Webhook)} FROM webhooks WHERE organization_id = %s AND id = %s",
             (organization_id, webhook_id),
         )
 
@@ -47,7 +47,7 @@ class PostgresWebhooks(Aggregate):
             )
             INSERT INTO webhook_queues (webhook_id, organization_id)
             SELECT id, organization_id FROM added
-            """,  # noqa: S608 - made of the names of fields
+            """,
             {
                 **values(webhook),
                 "organization_id": organization_id,
@@ -67,7 +67,7 @@ class PostgresWebhooks(Aggregate):
             AND    NOT EXISTS (SELECT FROM webhooks other
                                WHERE  other.organization_id = %(organization_id)s AND other.name = %(name)s
                                AND    other.id <> %(id)s)
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(webhook) | {"organization_id": organization_id},
         )
 
@@ -108,7 +108,7 @@ class PostgresWebhooks(Aggregate):
             SET       is_active = false, updated_at = %s
             WHERE     organization_id = %s AND id = %s AND url = %s AND is_active
             RETURNING {columns(Webhook)}
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (self._transaction.now, organization_id, webhook_id, url),
         )
 

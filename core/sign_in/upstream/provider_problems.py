@@ -1,8 +1,8 @@
 """What is wrong with a provider of an organization: the closed vocabulary of the checks and of the sign-ins that fail.
 
 A check asks the provider before anybody signs in by it: what it says of itself, and whether it takes our credentials.
-Pages have a sentence for each of these words, which says what to do next (`pages/sign_in/upstream/problems.py`). None
-of them contains what a provider has sent.
+Pages have a sentence for each of these words, which says what to do next
+(`pages/sign_in/upstream/provider_problems.py`). None of them contains what a provider has sent.
 """
 
 from __future__ import annotations

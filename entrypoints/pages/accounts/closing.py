@@ -5,10 +5,10 @@ from typing import Final
 from core.accounts import closing
 from core.accounts.closing import BelongsToOrganizations, GovernsPlatform
 from core.errors import Forbidden
-from entrypoints.pages.account_pages import ACCOUNT, account_page
-from entrypoints.pages.declaring import account_pages
-from entrypoints.pages.languages import language_of, translated
-from entrypoints.pages.rendering import Page, PageOrRedirect, page
+from entrypoints.pages.console.account import ACCOUNT, account_page
+from entrypoints.pages.frame.languages import language_of, translated
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, page
+from entrypoints.pages.frame.routes import account_pages
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import recent
 from entrypoints.web.serving.calls import Call
@@ -24,7 +24,7 @@ CLOSING: Final = f"{ACCOUNT}/closing"
 async def show_closing(call: Call) -> Page:
     """Ask whether you want to close your account."""
     await recent(call)
-    return account_page(call, "account_closing.html")
+    return account_page(call, "accounts/closing.html")
 
 
 @routes.post(CLOSING, refuses=(BelongsToOrganizations, GovernsPlatform, Forbidden))
@@ -37,7 +37,7 @@ async def close_account(call: Call) -> PageOrRedirect:
     browsers.end_session(call)
     return page(
         call,
-        "message.html",
+        "frame/message.html",
         heading=translated(call, "Your account is closed"),
         text=language.markup(
             "If you change your mind, sign in until %(moment)s: that opens the account again. After that, your personal"

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 import msgspec
 
 from core.sign_in.browser_returns import CONFIRMED
-from entrypoints.pages.account_pages import ACCOUNT
-from entrypoints.pages.declaring import account_pages
-from entrypoints.pages.next_steps import CONFIRM_ADDRESS
+from entrypoints.pages.console.account import ACCOUNT
+from entrypoints.pages.frame.next_steps import CONFIRM_ADDRESS
+from entrypoints.pages.frame.routes import account_pages
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_in_person

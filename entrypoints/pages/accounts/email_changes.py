@@ -1,38 +1,68 @@
-"""The page that drops or undoes an email change: a button, because mail scanners open every link."""
+"""The page with one's own address: asking for another one, and dropping that."""
 
-from core.accounts import email_change_undo, email_changes
-from core.accounts.email_change_undo import AddressGone, GovernsSince
-from core.accounts.links import LinkUnusable
-from entrypoints.pages.forms import LinkForm, MailedLink
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, page
+from typing import Final
+
+from core.accounts import email_changes, profile
+from core.errors import BadRequest, Forbidden, Refusal
+from core.rate_limits import RateLimit
+from core.sign_in import own_ways
+from entrypoints.pages.console.account import ACCOUNT, account_page, address_after, after
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import account_pages, shows_again
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.routes import Routes
+from entrypoints.web.serving.credentials import in_browser_in_person
 
-routes = Routes("profile", "Your own account.", refusal_page)
+routes = account_pages()
 
-
-@routes.get("/auth/undo-email-change", refuses=(LinkUnusable,))
-@public
-async def show_undo(call: Call, query: MailedLink) -> Page:
-    """Show the button that drops or undoes an email change; opening the page changes nothing."""
-    if await call.read(email_change_undo.is_undo, query.token):
-        change = await call.read(email_change_undo.inspect, query.token)
-        return page(call, "undo_email_change.html", token=query.token, changed_at=change.made_at)
-    await call.read(email_changes.inspect_drop, query.token)
-    return page(call, "drop_email_change.html", token=query.token)
+EMAIL: Final = f"{ACCOUNT}/email"
 
 
-@routes.post("/auth/undo-email-change", refuses=(LinkUnusable, AddressGone, GovernsSince))
-@public
-async def undo(call: Call, form: LinkForm) -> Page:
-    """Drop an email change that is not verified yet, or restore the old email address of an account.
+class NewAddress(ProtectedForm, kw_only=True):
+    """The address to change to."""
 
-    Restoring it ends the sessions of the account, and leads to choosing a new password.
-    """
-    if await call.read(email_change_undo.is_undo, form.token):
-        token = await call.transact(email_change_undo.undo, form.token)
-        return page(call, "email_change_undone.html", token=token.reveal())
-    await call.transact(email_changes.drop, form.token)
-    return page(call, "email_change_dropped.html")
+    email: str = ""
+
+
+async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, form: NewAddress | None = None) -> Page:
+    mine = await call.read(profile.read)
+    present = call.in_browser.email
+    return account_page(
+        call,
+        "accounts/email_changes.html",
+        done=done,
+        refusal=refusal,
+        ways=await call.read(own_ways.read),
+        email=present,
+        requested=mine.email if mine.email != present else None,
+        typed=form.email if form is not None else "",
+    )
+
+
+@routes.get(EMAIL)
+@in_browser_in_person
+async def show_email(call: Call, query: DoneQuery) -> Page:
+    """Show your email address, and the one that you have asked to change to."""
+    await recent_for_form(call)
+    return await _page(call, done=query.done)
+
+
+@routes.post(EMAIL, limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden,))
+@in_browser_in_person
+@shows_again(_page, BadRequest)
+async def ask_for_change(call: Call, form: NewAddress) -> PageOrRedirect:
+    """Ask to change your email address; programs use `PATCH /api/user`."""
+    await recent(call, page=EMAIL)
+    await call.transact(email_changes.request, form.email, tells_taken=False)
+    return after(EMAIL, "address-asked")
+
+
+@routes.post(f"{EMAIL}/drop", status=303, limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden,))
+@in_browser_in_person
+async def drop_change(call: Call) -> None:
+    """Drop the change of address that waits for the link in the mail."""
+    await recent(call, page=EMAIL)
+    # Asking for the present address drops an earlier request.
+    await call.transact(email_changes.request, call.in_browser.email)
+    call.headers["Location"] = address_after(EMAIL, "address-dropped")

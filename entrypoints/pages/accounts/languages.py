@@ -6,8 +6,8 @@ import msgspec
 
 from core.accounts import languages as accounts
 from core.sign_in.browser_returns import safe_target
-from entrypoints.pages.declaring import account_pages
-from entrypoints.pages.home import HOME
+from entrypoints.pages.frame.home import HOME
+from entrypoints.pages.frame.routes import account_pages
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving import browsers, languages
 from entrypoints.web.serving.browsers import FormRefused

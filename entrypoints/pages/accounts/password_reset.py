@@ -9,14 +9,14 @@ from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, SsoRequired
 from core.rate_limits import RateLimit
-from entrypoints.pages import returns
-from entrypoints.pages.brands import brand_of
-from entrypoints.pages.forms import LinkForm, MailedLink
-from entrypoints.pages.interrupted_ways import where_it_goes_on
-from entrypoints.pages.languages import marked, translated
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, form_page, page
-from entrypoints.pages.returns import AddressForm, ReturnQuery, read_in
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.brands import brand_of
+from entrypoints.pages.frame.forms import LinkForm, MailedLink
+from entrypoints.pages.frame.interrupted_sign_ins import where_it_goes_on
+from entrypoints.pages.frame.languages import marked, translated
+from entrypoints.pages.frame.refusals import refusal_page
+from entrypoints.pages.frame.rendering import Page, form_page, page
+from entrypoints.pages.frame.returns import AddressForm, ReturnQuery, read_in
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
@@ -55,14 +55,16 @@ async def submit_forgot_password(call: Call, form: AddressForm) -> Page:
     browser = await returns.requesting_browser(call, form.way)
     await call.transact(password_reset.request, form.email, ReturnRequest(), browser)
     returns.remember_address(call, form.email)
-    return form_page(call, "password_link_sent.html", **await returns.context(call, form.way), email=form.email)
+    return form_page(
+        call, "accounts/password_reset_sent.html", **await returns.context(call, form.way), email=form.email
+    )
 
 
 async def _address_page(call: Call, way: ReturnQuery, email: str, refusal: BadRequest | None = None) -> Page:
     context = await returns.context(call, way)
     return form_page(
         call,
-        "forgot_password.html",
+        "accounts/password_reset_request.html",
         status=200 if refusal is None else 400,
         **context,
         email=email or context["proposed_email"],
@@ -100,7 +102,7 @@ async def submit_reset_form(call: Call, form: PasswordResetForm) -> Page:
         text = f"{text} {where_it_goes_on(call, done.place)}"
     return page(
         call,
-        "message.html",
+        "frame/message.html",
         heading=translated(call, "Your new password is saved"),
         text=text,
         back=done.back,
@@ -115,7 +117,7 @@ async def _form(
 ) -> Page:
     return page(
         call,
-        "reset_password.html",
+        "accounts/password_reset.html",
         status=400 if password_problem or repeated_problem else 200,
         token=token,
         email=reset.email,

@@ -6,11 +6,11 @@ from core.accounts import passwords
 from core.accounts.passwords import CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet
 from core.errors import BadRequest, Forbidden, RateLimitExceeded, Refusal
 from core.sign_in import own_ways
-from entrypoints.pages.account_pages import ACCOUNT, account_page, after
-from entrypoints.pages.declaring import account_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import marked
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.account import ACCOUNT, account_page, after
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import account_pages, shows_again
 from entrypoints.shared.accounts.passwords import change, set_first
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
@@ -32,7 +32,7 @@ class PasswordChangeForm(ProtectedForm, kw_only=True):
 async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, repeated_problem: str = "") -> Page:
     return account_page(
         call,
-        "account_password.html",
+        "accounts/passwords.html",
         done=done,
         refusal=refusal or (BadRequest(repeated_problem) if repeated_problem else None),
         email=call.in_browser.email,

@@ -10,15 +10,15 @@ from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, all_valid
 from core.rate_limits import RateLimit
-from entrypoints.pages import returns
 from entrypoints.pages.accounts.password_reset import FORGOT_PASSWORD
-from entrypoints.pages.declaring import sign_in_pages
-from entrypoints.pages.forms import MailedLink
-from entrypoints.pages.interrupted_ways import place_page, where_it_goes_on
-from entrypoints.pages.languages import marked, translated
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
-from entrypoints.pages.returns import REGISTER, AddressForm, ReturnQuery
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.forms import MailedLink
+from entrypoints.pages.frame.interrupted_sign_ins import place_page, where_it_goes_on
+from entrypoints.pages.frame.languages import marked, translated
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.frame.returns import REGISTER, AddressForm, ReturnQuery
+from entrypoints.pages.frame.routes import sign_in_pages
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
@@ -118,7 +118,7 @@ async def _form(
     context = await returns.context(call, way)
     return form_page(
         call,
-        "register.html",
+        "accounts/registration.html",
         status=200 if refusal is None else 400,
         **context,
         email=form.email if form is not None else context["proposed_email"],
@@ -131,7 +131,7 @@ async def _again_page(call: Call, way: ReturnQuery, *, email: str = "", problem:
     context = await returns.context(call, way)
     return form_page(
         call,
-        "send_again.html",
+        "accounts/registration_send_again.html",
         status=400 if problem else 200,
         **context,
         email=email or context["proposed_email"],
@@ -141,4 +141,4 @@ async def _again_page(call: Call, way: ReturnQuery, *, email: str = "", problem:
 
 async def _sent(call: Call, way: ReturnQuery, email: str) -> Page:
     returns.remember_address(call, email)
-    return form_page(call, "registered.html", **await returns.context(call, way), email=email)
+    return form_page(call, "accounts/registration_done.html", **await returns.context(call, way), email=email)

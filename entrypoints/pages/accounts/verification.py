@@ -14,14 +14,14 @@ from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import ReturnTarget
 from core.accounts.verification import UnprovedAddress, VerifiedAddress
 from core.errors import Refusal
-from entrypoints.pages import returns
-from entrypoints.pages.brands import Brand, brand_of
-from entrypoints.pages.declaring import registration_pages
-from entrypoints.pages.forms import LinkForm, MailedLink
-from entrypoints.pages.languages import marked, translated
-from entrypoints.pages.refusals import prefers_json
-from entrypoints.pages.rendering import Page, form_page, page
-from entrypoints.pages.returns import read_in
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.brands import Brand, brand_of
+from entrypoints.pages.frame.forms import LinkForm, MailedLink
+from entrypoints.pages.frame.languages import marked, translated
+from entrypoints.pages.frame.refusals import prefers_json
+from entrypoints.pages.frame.rendering import Page, form_page, page
+from entrypoints.pages.frame.returns import read_in
+from entrypoints.pages.frame.routes import registration_pages
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import JSON, AnswerStatus
 from entrypoints.web.serving.bodies import Message
@@ -64,7 +64,11 @@ async def verify_email(call: Call, query: MailedLink) -> Message | Page:
     found = await call.read(email_changes.inspect, query.token)
     if isinstance(found, RequestedChange):
         return page(
-            call, "confirm_email_change.html", token=query.token, old_email=found.old_email, new_email=found.new_email
+            call,
+            "accounts/verification_of_change.html",
+            token=query.token,
+            old_email=found.old_email,
+            new_email=found.new_email,
         )
     if isinstance(found, VerifiedAddress):
         return await _verified(call, found)
@@ -110,7 +114,7 @@ async def disown_registration(call: Call, form: RegistrationLinkForm) -> Page:
     await call.transact(verification.disown, form.token)
     return page(
         call,
-        "message.html",
+        "frame/message.html",
         heading=translated(call, "This registration has ended"),
         text=translated(
             call,
@@ -128,7 +132,7 @@ async def show(call: Call, token: str, found: UnprovedAddress, *, refusal: Refus
     read_in(call, found.back)
     return form_page(
         call,
-        "confirm_registration.html",
+        "accounts/verification.html",
         status=refusal.code.status if refusal is not None else 200,
         token=token,
         email=found.user.email,
@@ -164,7 +168,7 @@ def _answer(
         return Message(message=f"{heading}. {text}")
     return page(
         call,
-        "message.html",
+        "frame/message.html",
         heading=heading,
         text=text,
         back=back,

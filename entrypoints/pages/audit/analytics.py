@@ -8,12 +8,12 @@ import msgspec
 from core.audit import sign_in_counts
 from core.audit.sign_in_counts import SignInAnalytics
 from core.organizations.access import Operation
-from entrypoints.pages.console_pages import Program, api, console_page, opened, page_of, with_query
-from entrypoints.pages.csv_files import CsvFile, csv_file
-from entrypoints.pages.declaring import console_pages
-from entrypoints.pages.languages import language_of
-from entrypoints.pages.rendering import Page
-from entrypoints.pages.sign_in_plots import PERIODS, lists_of, period_days, plot_values
+from entrypoints.pages.console.csv_files import CsvFile, csv_file
+from entrypoints.pages.console.frame import Program, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.sign_in_plots import PERIODS, lists_of, period_days, plot_values
+from entrypoints.pages.frame.languages import language_of
+from entrypoints.pages.frame.rendering import Page
+from entrypoints.pages.frame.routes import console_pages
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -48,7 +48,7 @@ async def show_analytics(call: Call, org_slug: str, query: AnalyticsQuery) -> Pa
     page = f"{page_of(org_slug)}/analytics"
     return console_page(
         call,
-        "console_analytics.html",
+        "audit/analytics.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/analytics/login-trends",

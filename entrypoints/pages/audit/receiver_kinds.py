@@ -3,8 +3,8 @@
 from typing import Final
 
 from core.audit.siem import SiemProvider
-from entrypoints.pages.languages import marked
-from entrypoints.pages.organizations.steps import ProviderKind, Step
+from entrypoints.pages.console.setup_steps import ProviderKind, Step
+from entrypoints.pages.frame.languages import marked
 
 KINDS: Final = (
     ProviderKind(

@@ -14,9 +14,12 @@ from core.organizations.setup_links import SetupLinkDead
 from core.secrets import Secret
 from core.typed_times import time_of
 from entrypoints.pages.audit import receiver_kinds
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, setup_pages, shows_again
-from entrypoints.pages.forms import DoneQuery, moment_seen, no_secret, typed_secret
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.setup_steps import kind_of
+from entrypoints.pages.frame.forms import DoneQuery, moment_seen, no_secret, typed_secret
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
@@ -25,9 +28,6 @@ from entrypoints.pages.organizations.setup import (
     protected_cookie,
     setup_cookie,
 )
-from entrypoints.pages.organizations.steps import kind_of
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm, recent_for_form
@@ -64,7 +64,7 @@ async def _page(
     problems = problems_of(refusal)
     return await part_page(
         call,
-        "setup_siem.html",
+        "audit/siem_setup.html",
         shown.setup,
         status=400 if problems else 200,
         stream=shown.configuration,
@@ -114,7 +114,7 @@ async def test_siem(call: Call, form: SetupForm) -> PageOrRedirect:
 async def ask_to_delete_siem(call: Call) -> Page:
     """Show what ends with the stream, and ask whether it is to be deleted."""
     shown, stream = await call.read(setup.show_ends, setup_cookie(call))
-    return await part_page(call, "setup_siem_deletion.html", shown, stream=stream)
+    return await part_page(call, "audit/siem_setup_deletion.html", shown, stream=stream)
 
 
 @routes.post(f"{SIEM}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, SiemUnknown))
@@ -178,7 +178,7 @@ async def _console_page(
     word = query.provider if query is not None else ""
     return console_page(
         call,
-        "console_siem.html",
+        "audit/siem.html",
         standing,
         program=Program(path=f"{api(org_slug)}/siem"),
         done=query.done if query is not None else "",
@@ -273,7 +273,7 @@ async def _restart(
     )
     return console_page(
         call,
-        "console_siem_restart.html",
+        "audit/siem_restart.html",
         standing,
         program=Program(path=f"{api(org_slug)}/siem/restart", method="POST", body={"since": "2026-02-03T04:05:00Z"}),
         refusal=refusal,
@@ -307,7 +307,7 @@ async def _deletion(call: Call, org_slug: str, *, refusal: Refusal | None = None
     standing, stream = await opened(call, org_slug, Operation.SIEM_CHANGE, siem.show)
     return console_page(
         call,
-        "console_siem_deletion.html",
+        "audit/siem_deletion.html",
         standing,
         program=Program(path=f"{api(org_slug)}/siem", method="DELETE"),
         refusal=refusal,

@@ -25,10 +25,10 @@ from core.billing.sandbox import (
     SandboxSubscriptionUnknown,
 )
 from core.errors import Forbidden
-from entrypoints.pages.languages import language_of, marked
-from entrypoints.pages.prices import price
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import CONTENT_SECURITY_POLICY, Page, page
+from entrypoints.pages.console.prices import price
+from entrypoints.pages.frame.languages import language_of, marked
+from entrypoints.pages.frame.refusals import refusal_page
+from entrypoints.pages.frame.rendering import CONTENT_SECURITY_POLICY, Page, page
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -63,7 +63,7 @@ async def show_checkout(call: Call, session_id: str) -> Page:
     return _with_targets(
         page(
             call,
-            "sandbox_checkout.html",
+            "billing/sandbox_checkout.html",
             session=session,
             price=price(language_of(call), session.price_cents, session.currency),
         ),
@@ -91,7 +91,9 @@ async def show_portal(call: Call, session_id: str) -> Page:
     view = await call.read(sandbox.show_portal, session_id)
     language = language_of(call)
     rows = [(one, price(language, one.price_cents, one.currency)) for one in view.subscriptions]
-    return page(call, "sandbox_portal.html", session=view.session, subscriptions=rows, actions=_BUTTONS, states=STATES)
+    return page(
+        call, "billing/sandbox_portal.html", session=view.session, subscriptions=rows, actions=_BUTTONS, states=STATES
+    )
 
 
 @routes.post(

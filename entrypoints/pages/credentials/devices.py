@@ -6,11 +6,11 @@ from uuid import UUID
 from core.credentials import devices
 from core.credentials.devices import DeviceInUse, DeviceOfAnother, DeviceUnknown
 from core.errors import BadRequest, Forbidden, Refusal
-from entrypoints.pages.account_pages import ACCOUNT, account_page, after
+from entrypoints.pages.console.account import ACCOUNT, account_page, after
 from entrypoints.pages.credentials.passkeys import NameForm
-from entrypoints.pages.declaring import account_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import account_pages, shows_again
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
@@ -21,7 +21,7 @@ DEVICES: Final = f"{ACCOUNT}/devices"
 
 async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -> Page:
     mine, total = await call.read(devices.list_mine)
-    return account_page(call, "account_devices.html", done=done, refusal=refusal, devices=mine, total=total)
+    return account_page(call, "credentials/devices.html", done=done, refusal=refusal, devices=mine, total=total)
 
 
 @routes.get(DEVICES)

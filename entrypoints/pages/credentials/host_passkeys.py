@@ -9,9 +9,9 @@ from core.credentials import passkeys
 from core.credentials.passkeys import PasskeyExists, RegistrationOver, RegistrationRefused, TooManyPasskeys
 from core.errors import BadRequest, Forbidden, Refusal
 from core.sessions import browser_sessions
-from entrypoints.pages.declaring import shows_again, sign_in_pages
-from entrypoints.pages.forms import challenge_id_of
-from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.frame.forms import challenge_id_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.frame.routes import shows_again, sign_in_pages
 from entrypoints.shared.credentials.passkeys import RegistrationCredential, attestation_of, transports_of
 from entrypoints.web.input.decoding import decode_body
 from entrypoints.web.serving import browsers, hosts
@@ -38,7 +38,7 @@ async def _page(call: Call, refusal: Refusal | None = None) -> Response:
     started = await call.transact(passkeys.start_registration)
     return form_page(
         call,
-        "new_passkey.html",
+        "credentials/host_passkeys.html",
         status=refusal.code.status if refusal is not None else 200,
         connects=True,
         challenge_id=started.challenge_id,

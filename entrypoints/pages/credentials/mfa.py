@@ -11,12 +11,12 @@ from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from core.sessions.shown_secrets import ToShow
 from core.sign_in import own_ways
-from entrypoints.pages.account_pages import ACCOUNT, account_page, address_after
-from entrypoints.pages.declaring import account_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import translated
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.shown_secrets import leading_to, made_to_show, shown_once
+from entrypoints.pages.console.account import ACCOUNT, account_page, address_after
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import translated
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import account_pages, shows_again
+from entrypoints.pages.sessions.shown_secrets import leading_to, made_to_show, shown_once
 from entrypoints.shared.credentials.mfa import SETUP_LIMITS
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import ProtectedForm, recent
@@ -44,7 +44,7 @@ async def show_second_factor(call: Call, query: DoneQuery) -> Page:
     """Show whether signing in takes a code of an app."""
     return account_page(
         call,
-        "account_second_factor.html",
+        "credentials/mfa.html",
         done=query.done,
         status_of_factor=await call.read(mfa.status),
         ways=await call.read(own_ways.read),
@@ -118,7 +118,7 @@ async def show_backup_codes(call: Call, shown_id: UUID, query: DoneQuery) -> Pag
     codes = await shown_once(call, shown_id)
     return account_page(
         call,
-        "account_backup_codes.html",
+        "credentials/mfa_backup_codes.html",
         # What was done is said once as well.
         done=query.done if codes else "",
         codes=codes,
@@ -132,7 +132,7 @@ async def _setup_page(call: Call, secret: str = "", uri: str = "", *, refusal: R
     groups = [secret[start : start + GROUP_CHARACTERS] for start in range(0, len(secret), GROUP_CHARACTERS)]
     return account_page(
         call,
-        "account_second_factor_setup.html",
+        "credentials/mfa_setup.html",
         refusal=refusal,
         picture=await call.installation.qr_codes.svg(uri, title=title) if uri else "",
         picture_title=title,

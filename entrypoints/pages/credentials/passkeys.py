@@ -18,10 +18,10 @@ from core.credentials.webauthn import Attestation, Transport
 from core.errors import BadRequest, Forbidden, Refusal
 from core.sessions import browser_sessions
 from core.sign_in import own_ways
-from entrypoints.pages.account_pages import ACCOUNT, account_page, after
-from entrypoints.pages.declaring import account_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.account import ACCOUNT, account_page, after
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import account_pages, shows_again
 from entrypoints.shared.credentials.passkeys import RegistrationCredential, attestation_of, transports_of
 from entrypoints.web.input.decoding import decode_body
 from entrypoints.web.serving import browsers
@@ -52,14 +52,14 @@ class NameForm(ProtectedForm, kw_only=True):
 async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -> Page:
     mine = await call.read(passkeys.list_mine)
     ways = await call.read(own_ways.read)
-    return account_page(call, "account_passkeys.html", done=done, refusal=refusal, passkeys=mine, ways=ways)
+    return account_page(call, "credentials/passkeys.html", done=done, refusal=refusal, passkeys=mine, ways=ways)
 
 
 async def _new_page(call: Call, refusal: Refusal | None = None) -> Page:
     started = await call.transact(passkeys.start_registration)
     return account_page(
         call,
-        "account_new_passkey.html",
+        "credentials/passkeys_new.html",
         refusal=refusal,
         connects=True,
         challenge_id=str(started.challenge_id),

@@ -5,12 +5,12 @@ from uuid import UUID
 from core.accounts.links import LinkUnusable
 from core.invitations import confirmation
 from core.rate_limits import RateLimit
-from entrypoints.pages.brands import brand_of
-from entrypoints.pages.declaring import invitation_pages
-from entrypoints.pages.forms import MailedLink
+from entrypoints.pages.frame.brands import brand_of
+from entrypoints.pages.frame.forms import MailedLink
+from entrypoints.pages.frame.languages import translated
+from entrypoints.pages.frame.rendering import Page, page
+from entrypoints.pages.frame.routes import invitation_pages
 from entrypoints.pages.invitations.invitations import joined_page, message_page
-from entrypoints.pages.languages import translated
-from entrypoints.pages.rendering import Page, page
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -30,7 +30,7 @@ async def show_membership(call: Call, query: MailedLink) -> Page:
     """Show a membership that another person made, with a button to confirm it and one to leave."""
     found = await call.read(confirmation.inspect, query.token)
     brand = await brand_of(call, found.organization.id)
-    return page(call, "confirmation.html", token=query.token, found=found, brand=brand)
+    return page(call, "invitations/confirmation.html", token=query.token, found=found, brand=brand)
 
 
 @routes.post("/app/invitations/confirmation", limits=(RateLimit.INVITATION_ANSWER,), refuses=(LinkUnusable,))

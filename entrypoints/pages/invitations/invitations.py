@@ -17,16 +17,16 @@ from core.invitations.invitations import InvitationExpired
 from core.invitations.joining import AccountChanged, Answerable, DomainConnection, JoinBy
 from core.rate_limits import RateLimit
 from core.sign_in.refusals import SignInRefused
-from entrypoints.pages import returns
-from entrypoints.pages.brands import brand_of
-from entrypoints.pages.declaring import invitation_pages
-from entrypoints.pages.forms import MailedLink
-from entrypoints.pages.languages import marked, translated
-from entrypoints.pages.refusals import message_on_page, problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect, form_page, page
-from entrypoints.pages.returns import ReturnQuery
-from entrypoints.pages.sign_in import ways
-from entrypoints.pages.sign_in.sign_in import methods_page
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.brands import brand_of
+from entrypoints.pages.frame.forms import MailedLink
+from entrypoints.pages.frame.languages import marked, translated
+from entrypoints.pages.frame.refusals import message_on_page, problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page, page
+from entrypoints.pages.frame.returns import ReturnQuery
+from entrypoints.pages.frame.routes import invitation_pages
+from entrypoints.pages.sign_in import conclusion
+from entrypoints.pages.sign_in.login import methods_page
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.shared.sign_in.login import authenticate
 from entrypoints.web.serving.answers import see_other
@@ -166,7 +166,13 @@ async def show_joined(call: Call, org_slug: str) -> Page:
     """Show an organization that you have joined, and what comes next."""
     found = await call.read(joining.joined, org_slug)
     brand = await brand_of(call, found.organization.id)
-    return form_page(call, "joined.html", joined=found, organizations="/app/account/organizations", brand=brand)
+    return form_page(
+        call,
+        "invitations/invitations_joined.html",
+        joined=found,
+        organizations="/app/account/organizations",
+        brand=brand,
+    )
 
 
 async def _join_as_new(call: Call, form: AcceptanceForm, found: Answerable) -> Response:
@@ -176,18 +182,18 @@ async def _join_as_new(call: Call, form: AcceptanceForm, found: Answerable) -> R
     )
     password_hash = await call.installation.passwords.hash(form.password)
     way = _way_to(found)
-    wanted = ways.destination(call, way)
+    wanted = conclusion.destination(call, way)
     outcome = await transact_counted(call, joining.accept_as_new, form.token, form.proof, password_hash, name, wanted)
-    return await ways.conclude(call, outcome, way)
+    return await conclusion.conclude(call, outcome, way)
 
 
 async def _join_with_password(call: Call, form: AcceptanceForm, found: Answerable) -> Response:
     """Join with the account that there is, after the right password."""
     way = _way_to(found)
-    wanted = ways.destination(call, way)
+    wanted = conclusion.destination(call, way)
     finish = partial(joining.accept_with_password, token=form.token, proof=form.proof)
     outcome = await authenticate(call, found.email, form.password, wanted, finish=finish)
-    return await ways.conclude(call, outcome, way)
+    return await conclusion.conclude(call, outcome, way)
 
 
 async def _join_and_choose(call: Call, token: str, proof: str) -> Response:
@@ -202,7 +208,7 @@ async def _leading_page(call: Call, connection: DomainConnection, joined: Joined
     address = _way_on(joined).on("/auth/upstream", connection_id=str(connection.id))
     shown = page(
         call,
-        "message.html",
+        "frame/message.html",
         heading=translated(call, "One moment"),
         text=translated(call, "You go on to %(provider)s to sign in.", provider=connection.name),
         back=None,
@@ -239,7 +245,7 @@ async def _page(
     other = call.browser.email if call.browser is not None and call.browser.email != found.email else ""
     return form_page(
         call,
-        "invitation.html",
+        "invitations/invitations.html",
         status=refusal.code.status if refusal is not None else 200,
         token=token,
         proof=proof,
@@ -273,5 +279,5 @@ async def message_page(
     next_step = (marked("Sign in"), SIGN_IN) if leads_to_sign_in else (marked("Go to the start page"), _OWN_PAGES)
     brand = await brand_of(call, organization_id)
     return page(
-        call, "message.html", heading=heading, text=text, back=None, next=next_step, request_id=None, brand=brand
+        call, "frame/message.html", heading=heading, text=text, back=None, next=next_step, request_id=None, brand=brand
     )

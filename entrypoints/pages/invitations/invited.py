@@ -1,7 +1,7 @@
 """The page of the invitations of an organization: finding them, inviting many at once, sending again, withdrawing."""
 
-from collections.abc import Sequence
-from typing import Annotated, Final
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import msgspec
@@ -12,14 +12,13 @@ from core.invitations import address_lists, answers, bulk_invitations, invitatio
 from core.invitations.acceptance import CANNOT_JOIN
 from core.invitations.address_lists import TypedList
 from core.invitations.invitations import InvitationStatus
-from core.invitations.invited import InvitationNotWaiting
+from core.invitations.invited import InvitationNotWaiting, ListedInvitation
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations import bulk_jobs, roles
 from core.organizations.access import Capability, Operation
 from core.organizations.bulk_jobs import ROWS_MAX, JobKind, TooManyJobs, too_many_rows
 from core.organizations.memberships import MEMBER, OWNER
-from entrypoints.pages.console_pages import (
-    ROWS_SHOWN,
+from entrypoints.pages.console.frame import (
     ConsoleListQuery,
     Program,
     after,
@@ -27,14 +26,14 @@ from entrypoints.pages.console_pages import (
     console_page,
     opened,
     page_of,
-    with_query,
 )
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.languages import marked
-from entrypoints.pages.organizations.jobs import page_of_jobs
-from entrypoints.pages.person_records import people_tabs
-from entrypoints.pages.refusals import problem_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.person_records import people_tabs
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.organizations.bulk_jobs import page_of_jobs
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -63,6 +62,15 @@ class InvitedQuery(ConsoleListQuery, kw_only=True):
 
     status: Annotated[str, msgspec.Meta(description="Only invitations with this status.", max_length=50)] = ""
 
+    @property
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name; what is no status filters nothing."""
+        status = InvitationStatus(self.status) if self.status in set(InvitationStatus) else None
+        return {"search": self.search, "status": status}
+
+
+FOUND: Final = ConsoleList[ListedInvitation](path=INVITED, search=invited.search)
+
 
 class InvitationsForm(ProtectedForm, kw_only=True):
     """The people to invite, and their role."""
@@ -71,7 +79,9 @@ class InvitationsForm(ProtectedForm, kw_only=True):
     role: str = MEMBER
 
 
-async def _page(
+@routes.get(INVITED)
+@in_console(Operation.INVITATIONS_LIST)
+async def show_invited(
     call: Call,
     org_slug: str,
     *,
@@ -81,35 +91,23 @@ async def _page(
     typed: TypedList | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the invitations of an organization, by a part of their address and by status."""
     query = query or InvitedQuery()
-    status = InvitationStatus(query.status) if query.status in set(InvitationStatus) else None
-    standing, found = await opened(
-        call,
-        org_slug,
-        Operation.INVITATIONS_LIST,
-        invited.search,
-        search=query.search,
-        status=status,
-        after=query.position,
-        limit=ROWS_SHOWN,
-    )
-    page = f"{page_of(org_slug)}/people/invited"
-    kept = {"search": query.search, "status": query.status}
+    standing, found = await FOUND.opened(call, Operation.INVITATIONS_LIST, org_slug, query=query)
     lacks_roles = standing.lacks_lasting(Operation.INVITATIONS_CHANGE)
     offered = [(role.slug, role.slug) for role in await call.read(roles.list_all, org_slug) if role.slug != OWNER]
     return console_page(
         call,
-        "console_invited.html",
+        "invitations/invited.html",
         standing,
         program=Program(path=f"{api(org_slug)}/invitations", query={"status": query.status}),
         done=query.done,
         refusal=refusal,
-        query=query,
+        **FOUND.values(query, found, org_slug),
         form=form or InvitationsForm(),
         results=results or [],
         repeated=_shown(typed.repeated) if typed else [],
         names=_shown(typed.names) if typed else [],
-        found=found,
         statuses=STATUSES,
         choices=[("", marked("Every status")), *((status.value, text) for status, (_, text) in STATUSES.items())],
         # A role beyond that of a member takes another capability; the roles themselves decide which of them.
@@ -118,22 +116,12 @@ async def _page(
         else [(MEMBER, MEMBER)],
         lacks_roles=lacks_roles,
         tabs=people_tabs(standing),
-        page=page,
-        first=with_query(page, **kept) if query.after else "",
-        next=with_query(page, **kept, after=found.next) if found.next is not None else "",
     )
-
-
-@routes.get(INVITED)
-@in_console(Operation.INVITATIONS_LIST)
-async def show_invited(call: Call, org_slug: str, query: InvitedQuery) -> Page:
-    """Show the invitations of an organization, by a part of their address and by status."""
-    return await _page(call, org_slug, query=query)
 
 
 @routes.post(INVITED, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(BadRequest, TooManyJobs))
 @in_console(Operation.INVITATIONS_CHANGE)
-@shows_again(_page, BadRequest, TooManyJobs)
+@shows_again(show_invited, BadRequest, TooManyJobs)
 async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageOrRedirect:
     """Invite people, in any form of list; programs use `POST /api/organizations/:org_slug/invitations` for each."""
     # Each address is a transaction of its own, which says no more than its own refusal.
@@ -155,12 +143,12 @@ async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageO
         return after(f"{page_of(org_slug)}/people/invited", "invited")
     # What was refused is kept, to be corrected and sent again.
     kept = InvitationsForm(emails="\n".join(refused), role=form.role)
-    return await _page(call, org_slug, form=kept, results=results, typed=typed)
+    return await show_invited(call, org_slug, form=kept, results=results, typed=typed)
 
 
 @routes.post(f"{INVITED}/:invitation_id/send-again", refuses=(InvitationNotWaiting, BadRequest, RateLimitExceeded))
 @in_console(Operation.INVITATIONS_CHANGE)
-@shows_again(_page, NotFound, BadRequest, RateLimitExceeded)
+@shows_again(show_invited, NotFound, BadRequest, RateLimitExceeded)
 async def send_again(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedirect:
     """Replace an invitation by a new one with a new link."""
     await call.transact(invited.send_again, org_slug, invitation_id)
@@ -169,20 +157,25 @@ async def send_again(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRe
 
 @routes.post(f"{INVITED}/:invitation_id/withdraw", refuses=(NotFound,))
 @in_console(Operation.INVITATIONS_CHANGE)
-@shows_again(_page, NotFound)
+@shows_again(show_invited, NotFound)
 async def withdraw(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedirect:
     """Withdraw an invitation; programs use `POST /api/organizations/:org_slug/invitations/:invitation_id`."""
     await call.transact(invitations.revoke, org_slug, invitation_id)
     return after(f"{page_of(org_slug)}/people/invited", "withdrawn")
 
 
-async def _acceptance_page(call: Call, org_slug: str, invitation_id: UUID, *, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{INVITED}/:invitation_id/accept", refuses=(InvitationNotWaiting,))
+@in_console(Operation.INVITATIONS_CHANGE)
+async def ask_to_add_invited_person(
+    call: Call, org_slug: str, invitation_id: UUID, *, refusal: Refusal | None = None
+) -> Page:
+    """Show what it means to add the invited person at once."""
     standing, invitation = await opened(
         call, org_slug, Operation.INVITATIONS_CHANGE, invited.show_waiting, invitation_id
     )
     return console_page(
         call,
-        "console_invitation_acceptance.html",
+        "invitations/invited_acceptance.html",
         standing,
         program=Program(path=f"{api(org_slug)}/invitations/{invitation_id}/accept", method="POST"),
         refusal=refusal,
@@ -193,16 +186,9 @@ async def _acceptance_page(call: Call, org_slug: str, invitation_id: UUID, *, re
     )
 
 
-@routes.get(f"{INVITED}/:invitation_id/accept", refuses=(InvitationNotWaiting,))
-@in_console(Operation.INVITATIONS_CHANGE)
-async def ask_to_add_invited_person(call: Call, org_slug: str, invitation_id: UUID) -> Page:
-    """Show what it means to add the invited person at once."""
-    return await _acceptance_page(call, org_slug, invitation_id)
-
-
 @routes.post(f"{INVITED}/:invitation_id/accept", refuses=(NotFound, RateLimitExceeded, *CANNOT_JOIN))
 @in_console(Operation.INVITATIONS_CHANGE)
-@shows_again(_acceptance_page, Forbidden, RateLimitExceeded, *CANNOT_JOIN)
+@shows_again(ask_to_add_invited_person, Forbidden, RateLimitExceeded, *CANNOT_JOIN)
 async def add_invited_person(call: Call, org_slug: str, invitation_id: UUID) -> PageOrRedirect:
     """Make the invited person a member at once; programs use `POST …/invitations/:invitation_id/accept`."""
     await call.transact(answers.accept_on_behalf, org_slug, invitation_id)

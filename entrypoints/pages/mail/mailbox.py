@@ -16,7 +16,7 @@ from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import Mail
-from entrypoints.pages.rendering import HTML, Page, page
+from entrypoints.pages.frame.rendering import HTML, Page, page
 from entrypoints.web.serving.answers import JSON
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -73,7 +73,7 @@ async def read(call: Call) -> Mailbox | Page:
     if call.request.accept_mimetypes.best_match([HTML, JSON], default=HTML) == JSON:
         return Mailbox(messages=messages)
     response = page(
-        call, "mailbox.html", mails=[(message, pieces(message.text)) for message in messages], maximum=MAILS_MAX
+        call, "mail/mailbox.html", mails=[(message, pieces(message.text)) for message in messages], maximum=MAILS_MAX
     )
     response.headers["Content-Security-Policy"] += MAILBOX_SECURITY_POLICY_ADDITION
     return response

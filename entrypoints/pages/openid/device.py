@@ -17,13 +17,13 @@ from core.sessions.browser_sessions import BrowserSession
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
 from core.sign_in.refusals import SecondFactorDue, SignInRefused
-from entrypoints.pages import returns
-from entrypoints.pages.brands import brand_of
-from entrypoints.pages.languages import translated
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, PageOrRedirect, form_page, page
-from entrypoints.pages.returns import WayForm
-from entrypoints.pages.sign_in.ways import send_to_set_up, send_to_sign_in
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.brands import brand_of
+from entrypoints.pages.frame.languages import translated
+from entrypoints.pages.frame.refusals import refusal_page
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page, page
+from entrypoints.pages.frame.returns import WayForm
+from entrypoints.pages.sign_in.conclusion import send_to_set_up, send_to_sign_in
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm, recent
@@ -55,7 +55,7 @@ class DeviceCodeForm(ProtectedForm, kw_only=True):
 async def show_device(call: Call, query: ActivationQuery) -> PageOrRedirect:
     """Ask for the code of a device, or show which service asks and from where."""
     if not query.user_code:
-        return form_page(call, "device.html", problem="", user_code="")
+        return form_page(call, "openid/device.html", problem="", user_code="")
     return await _answer_page(call, query.user_code)
 
 
@@ -95,7 +95,7 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
         return await _to_sign_in(call, form.user_code, waiting)
     except SecondFactorRequired:
         return await send_to_set_up(call, return_to=_address(form.user_code))
-    return page(call, "device_answered.html", is_approved=True, brand=brand)
+    return page(call, "openid/device_answered.html", is_approved=True, brand=brand)
 
 
 @routes.post("/auth/device/deny", refuses=(UserCodeUnknown, UserCodeExpired))
@@ -106,7 +106,7 @@ async def deny_device(call: Call, form: DeviceCodeForm) -> Page:
     waiting = await call.read(device.find, form.user_code)
     await call.transact(device.deny, form.user_code)
     brand = await brand_of(call, _organization_of(waiting))
-    return page(call, "device_answered.html", is_approved=False, brand=brand)
+    return page(call, "openid/device_answered.html", is_approved=False, brand=brand)
 
 
 @routes.post("/auth/device/cancel", refuses=(UserCodeUnknown, UserCodeExpired))
@@ -119,14 +119,16 @@ async def cancel_device(call: Call, form: WayForm) -> Page:
     path, _, query = kept.answering.partition("?") if kept is not None else ("", "", "")
     user_code = dict(parse_qsl(query)).get("user_code", "") if path == ACTIVATION_PATH else ""
     await call.transact(device.deny, user_code)
-    return page(call, "device_answered.html", is_approved=False)
+    return page(call, "openid/device_answered.html", is_approved=False)
 
 
 async def _answer_page(call: Call, user_code: str) -> Response:
     try:
         waiting = await call.read(device.find, user_code)
     except (UserCodeUnknown, UserCodeExpired) as refusal:
-        return form_page(call, "device.html", status=refusal.code.status, problem=refusal.message, user_code=user_code)
+        return form_page(
+            call, "openid/device.html", status=refusal.code.status, problem=refusal.message, user_code=user_code
+        )
     if call.browser is None or not _is_opened_by(call.browser, waiting):
         return await _to_sign_in(call, user_code, waiting)
     if waiting.client is None:
@@ -135,7 +137,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
     drawn = await call.installation.qr_codes.svg(address, title=translated(call, "QR code of this page"))
     return form_page(
         call,
-        "device_answer.html",
+        "openid/device_answer.html",
         user_code=user_code,
         waiting=waiting,
         qr_code=base64.b64encode(drawn.encode()).decode(),

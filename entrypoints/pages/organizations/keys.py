@@ -16,13 +16,13 @@ from core.organizations.keys import (
 )
 from core.sessions.shown_secrets import ToShow
 from core.wording import Wording
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes, chosen_capabilities
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.shown_secrets import leading_to, shown_once
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.organizations.access import CAPABILITIES, capability_boxes, chosen_capabilities
+from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -84,7 +84,9 @@ class KeysQuery(DoneQuery, kw_only=True):
         return KeyForm(name=self.name, permissions=self.permissions, expires_in_days=self.expires_in_days)
 
 
-async def _page(
+@routes.get(KEYS)
+@in_console(Operation.KEYS_READ)
+async def show_keys(
     call: Call,
     org_slug: str,
     *,
@@ -94,6 +96,7 @@ async def _page(
     shown_id: UUID | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the keys of an organization with their makers, also those that have expired in the last 90 days."""
     standing, found = await opened(call, org_slug, Operation.KEYS_READ, keys.list_with_makers)
     form = form or (query.form if query is not None else KeyForm())
     made = next((one.key for one in found if one.key.id == made_id), None)
@@ -105,7 +108,7 @@ async def _page(
     address = f"{call.installation.settings.base_url}{api(org_slug)}{read}" if read is not None else ""
     return console_page(
         call,
-        "console_keys.html",
+        "organizations/keys.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/keys",
@@ -128,16 +131,9 @@ async def _page(
     )
 
 
-@routes.get(KEYS)
-@in_console(Operation.KEYS_READ)
-async def show_keys(call: Call, org_slug: str, query: KeysQuery) -> Page:
-    """Show the keys of an organization with their makers, also those that have expired in the last 90 days."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.post(KEYS, makes_secret=True, refuses=(TooManyOrganizationKeys, Forbidden, BadRequest))
 @in_console(Operation.KEY_CREATE)
-@shows_again(_page, BadRequest)
+@shows_again(show_keys, BadRequest)
 async def make_key(call: Call, org_slug: str, form: KeyForm) -> PageOrRedirect:
     """Create a key that acts for you, and lead to its secret; programs use `POST /api/organizations/:slug/keys`."""
     await call.read(authorize, org_slug, Operation.KEY_CREATE)
@@ -154,7 +150,7 @@ async def make_key(call: Call, org_slug: str, form: KeyForm) -> PageOrRedirect:
 async def show_new_key(call: Call, org_slug: str, key_id: UUID, shown_id: UUID) -> Page:
     """Show the keys, and the secret of a new one, once and in the browser that made it."""
     await call.read(authorize, org_slug, Operation.KEY_CREATE)
-    return await _page(call, org_slug, made_id=key_id, shown_id=shown_id)
+    return await show_keys(call, org_slug, made_id=key_id, shown_id=shown_id)
 
 
 @routes.get(f"{KEYS}/:key_id/delete", refuses=(OrganizationKeyUnknown,))
@@ -164,7 +160,7 @@ async def ask_to_delete_key(call: Call, org_slug: str, key_id: UUID) -> Page:
     standing, made = await opened(call, org_slug, Operation.KEYS_CHANGE, keys.show_with_maker, key_id)
     return console_page(
         call,
-        "console_key_deletion.html",
+        "organizations/keys_deletion.html",
         standing,
         program=Program(path=f"{api(org_slug)}/keys/{key_id}", method="DELETE"),
         one=made,
@@ -175,7 +171,7 @@ async def ask_to_delete_key(call: Call, org_slug: str, key_id: UUID) -> Page:
 
 @routes.post(f"{KEYS}/:key_id/delete", refuses=(OrganizationKeyUnknown,))
 @in_console(Operation.KEYS_CHANGE)
-@shows_again(_page, OrganizationKeyUnknown)
+@shows_again(show_keys, OrganizationKeyUnknown)
 async def delete_key_for_good(call: Call, org_slug: str, key_id: UUID) -> PageOrRedirect:
     """Delete a key; programs use `DELETE /api/organizations/:slug/keys/:key_id`."""
     await call.transact(keys.delete, org_slug, key_id)

@@ -9,9 +9,9 @@ from core.errors import BadRequest, Refusal
 from core.organizations import ownership
 from core.organizations.access import Operation, authorize
 from core.organizations.members import MemberUnknown
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
@@ -56,7 +56,7 @@ async def _page(
     chosen = await call.read(ownership.show_candidate, org_slug, query.to) if query.to is not None else None
     return console_page(
         call,
-        "console_ownership.html",
+        "organizations/ownership.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/transfer-ownership",

@@ -1,7 +1,6 @@
 """The pages of the members of an organization: finding them, changing a role, removing, and the list as a file."""
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
@@ -12,10 +11,9 @@ from core.organizations import members, people, roles
 from core.organizations.access import Operation
 from core.organizations.members import AssignedRoleUnknown, MemberChanged, MemberUnknown
 from core.organizations.memberships import OWNER
-from core.organizations.people import MemberSource
-from core.positions import Position
-from entrypoints.pages.console_pages import (
-    ROWS_SHOWN,
+from core.organizations.people import ListedMember, MemberSource
+from entrypoints.pages.console.csv_files import CsvFile
+from entrypoints.pages.console.frame import (
     ConsoleListQuery,
     Program,
     after,
@@ -25,12 +23,12 @@ from entrypoints.pages.console_pages import (
     page_of,
     with_query,
 )
-from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import marked
-from entrypoints.pages.person_records import people_tabs, record_values
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.person_records import people_tabs, record_values
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -47,16 +45,31 @@ SOURCES: Final = {
     MemberSource.CONNECTION: marked("By your identity provider"),
     MemberSource.INVITATION: marked("By invitation"),
 }
-_COLUMNS: Final = (
-    *("email", "name", "role", "member_since", "confirmed", "suspended"),
-    *("second_factor", "last_sign_in", "source"),
-)
 
 
 class PeopleQuery(ConsoleListQuery, kw_only=True):
     """Which members to show."""
 
     role: Annotated[str, msgspec.Meta(description="Only members with this role, by its slug.", max_length=50)] = ""
+
+
+FOUND: Final = ConsoleList[ListedMember](
+    path=PEOPLE,
+    search=people.search,
+    listed=people.listed,
+    file="members",
+    columns={
+        "email": lambda one: one.email,
+        "name": lambda one: one.name,
+        "role": lambda one: one.role,
+        "member_since": lambda one: one.created_at,
+        "confirmed": lambda one: one.is_confirmed,
+        "suspended": lambda one: one.is_suspended,
+        "second_factor": lambda one: one.has_second_factor,
+        "last_sign_in": lambda one: one.last_sign_in_at,
+        "source": lambda one: one.source.value,
+    },
+)
 
 
 class RoleForm(ProtectedForm, kw_only=True):
@@ -77,38 +90,23 @@ class RemovalForm(ProtectedForm, kw_only=True):
 @in_console(Operation.MEMBERS_LIST)
 async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
     """Show the members of an organization, by a part of their address and by role."""
-    standing, found = await opened(
-        call,
-        org_slug,
-        Operation.MEMBERS_LIST,
-        people.search,
-        search=query.search,
-        role=query.role,
-        after=query.position,
-        limit=ROWS_SHOWN,
-    )
-    page = f"{page_of(org_slug)}/people"
-    kept = {"search": query.search, "role": query.role}
+    standing, found = await FOUND.opened(call, Operation.MEMBERS_LIST, org_slug, query=query)
+    page = FOUND.page(org_slug)
     return console_page(
         call,
-        "console_people.html",
+        "organizations/people.html",
         standing,
         program=Program(path=f"{api(org_slug)}/members", query={"role": query.role}),
         done=query.done,
-        query=query,
-        found=found,
+        **FOUND.values(query, found, org_slug),
         roles=[("", marked("Every role")), *await _roles(call, org_slug)],
         sources=SOURCES,
         tabs=people_tabs(standing),
         lacks_change=standing.lacks(Operation.MEMBER_CHANGE),
         lacks_removal=standing.lacks(Operation.MEMBER_REMOVE),
         lacks_invitation=standing.lacks(Operation.INVITATIONS_CHANGE),
-        change_found=with_query(f"{page}/selected/change", found="yes", **kept),
-        remove_found=with_query(f"{page}/selected/remove", found="yes", **kept),
-        page=page,
-        file=with_query(f"{page}/members.csv", **kept),
-        first=with_query(page, **kept) if query.after else "",
-        next=with_query(page, **kept, after=found.next) if found.next is not None else "",
+        change_found=with_query(f"{page}/selected/change", found="yes", **query.kept),
+        remove_found=with_query(f"{page}/selected/remove", found="yes", **query.kept),
     )
 
 
@@ -116,16 +114,12 @@ async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
 @in_console(Operation.MEMBERS_LIST)
 async def download_members(call: Call, org_slug: str, query: PeopleQuery) -> CsvFile:
     """Download the members that a search finds, at most 100,000, for a spreadsheet."""
-
-    async def read(after: Position | None) -> Sequence[people.ListedMember]:
-        return await call.read(
-            people.listed, org_slug, search=query.search, role=query.role, after=after, limit=ROWS_AT_ONCE
-        )
-
-    return await listed_file(f"{org_slug}-members", _COLUMNS, read, _row, after=query.position)
+    return await FOUND.csv(call, org_slug, query=query)
 
 
-async def _member(
+@routes.get(MEMBER, refuses=(MemberUnknown,))
+@in_console(Operation.MEMBERS_LIST)
+async def show_member(
     call: Call,
     org_slug: str,
     user_id: UUID,
@@ -134,12 +128,13 @@ async def _member(
     form: RoleForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show a member of an organization."""
     standing, (member, record) = await opened(
         call, org_slug, Operation.MEMBERS_LIST, person_records.show_member, user_id
     )
     return console_page(
         call,
-        "console_member.html",
+        "organizations/people_one.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/members/{user_id}", method="PATCH", body={"role": form.role if form else member.role}
@@ -159,31 +154,27 @@ async def _member(
     )
 
 
-@routes.get(MEMBER, refuses=(MemberUnknown,))
-@in_console(Operation.MEMBERS_LIST)
-async def show_member(call: Call, org_slug: str, user_id: UUID, query: DoneQuery) -> Page:
-    """Show a member of an organization."""
-    return await _member(call, org_slug, user_id, query=query)
-
-
 @routes.post(MEMBER, refuses=(MemberUnknown, MemberChanged, AssignedRoleUnknown))
 @in_console(Operation.MEMBER_CHANGE)
-@shows_again(_member, BadRequest, MemberChanged)
+@shows_again(show_member, BadRequest, MemberChanged)
 async def change_role(call: Call, org_slug: str, user_id: UUID, form: RoleForm) -> PageOrRedirect:
     """Change the role of a member; programs use `PATCH /api/organizations/:slug/members/:user_id`."""
     await call.transact(members.change_role, org_slug, user_id, form.role, seen_role=form.seen_role)
     return after(f"{page_of(org_slug)}/people/{user_id}", "role-changed")
 
 
-async def _removal(
+@routes.get(f"{MEMBER}/remove", refuses=(MemberUnknown,))
+@in_console(Operation.MEMBER_REMOVE)
+async def ask_to_remove(
     call: Call, org_slug: str, user_id: UUID, *, form: RemovalForm | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show what ends when a member is removed, in numbers."""
     standing, (member, departure) = await opened(
         call, org_slug, Operation.MEMBER_REMOVE, people.show_departure, user_id
     )
     return console_page(
         call,
-        "console_member_removal.html",
+        "organizations/people_removal.html",
         standing,
         program=Program(path=f"{api(org_slug)}/members/{user_id}", method="POST"),
         refusal=refusal,
@@ -196,16 +187,9 @@ async def _removal(
     )
 
 
-@routes.get(f"{MEMBER}/remove", refuses=(MemberUnknown,))
-@in_console(Operation.MEMBER_REMOVE)
-async def ask_to_remove(call: Call, org_slug: str, user_id: UUID) -> Page:
-    """Show what ends when a member is removed, in numbers."""
-    return await _removal(call, org_slug, user_id)
-
-
 @routes.post(f"{MEMBER}/remove", refuses=(MemberUnknown, MemberChanged, BadRequest))
 @in_console(Operation.MEMBER_REMOVE)
-@shows_again(_removal, BadRequest, MemberChanged, Forbidden)
+@shows_again(ask_to_remove, BadRequest, MemberChanged, Forbidden)
 async def remove_member(call: Call, org_slug: str, user_id: UUID, form: RemovalForm) -> PageOrRedirect:
     """Remove a member; programs use `POST /api/organizations/:slug/members/:user_id`."""
     await call.transact(members.remove, org_slug, user_id, seen_role=form.seen_role, note=form.note)
@@ -215,10 +199,3 @@ async def remove_member(call: Call, org_slug: str, user_id: UUID, form: RemovalF
 async def _roles(call: Call, slug: str) -> list[tuple[str, str]]:
     """Return the roles of an organization, as the pairs of a choice."""
     return [(role.slug, role.slug) for role in await call.read(roles.list_all, slug)]
-
-
-def _row(member: people.ListedMember) -> tuple[Any, ...]:
-    return (
-        *(member.email, member.name, member.role, member.created_at, member.is_confirmed, member.is_suspended),
-        *(member.has_second_factor, member.last_sign_in_at, member.source.value),
-    )

@@ -21,13 +21,13 @@ from core.organizations.roles import (
 )
 from core.organizations.standing import Standing
 from core.text import SLUG_CHARACTERS_MAX
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of, with_query
-from entrypoints.pages.console_sections import sections_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.organizations.capability_words import CAPABILITIES, capability_boxes, chosen_capabilities
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.sections import sections_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.organizations.access import CAPABILITIES, capability_boxes, chosen_capabilities
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -78,7 +78,9 @@ class RoleDeletionForm(ProtectedForm, kw_only=True):
     seen_state: str = ""
 
 
-async def _page(
+@routes.get(ROLES, refuses=(RoleUnknown,))
+@in_console(Operation.ROLES_READ)
+async def show_roles(
     call: Call,
     org_slug: str,
     *,
@@ -86,6 +88,7 @@ async def _page(
     form: NewRoleForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show which role allows what, how many members have it, and the form of a new one."""
     query = query or RolesQuery()
     standing, found = await opened(
         call, org_slug, Operation.ROLES_READ, role_records.search, after=query.after, limit=CUSTOM_ROLES_SHOWN
@@ -95,7 +98,7 @@ async def _page(
     page = f"{page_of(org_slug)}/roles"
     return console_page(
         call,
-        "console_roles.html",
+        "organizations/roles.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/roles",
@@ -120,16 +123,9 @@ async def _page(
     )
 
 
-@routes.get(ROLES, refuses=(RoleUnknown,))
-@in_console(Operation.ROLES_READ)
-async def show_roles(call: Call, org_slug: str, query: RolesQuery) -> Page:
-    """Show which role allows what, how many members have it, and the form of a new one."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.post(ROLES, refuses=(BadRequest, Forbidden, RoleTaken, TooManyRoles))
 @in_console(Operation.ROLES_CHANGE)
-@shows_again(_page, BadRequest, RoleTaken)
+@shows_again(show_roles, BadRequest, RoleTaken)
 async def add_role(call: Call, org_slug: str, form: NewRoleForm) -> PageOrRedirect:
     """Create a role; programs use `POST /api/organizations/:slug/roles`."""
     await call.read(authorize, org_slug, Operation.ROLES_CHANGE)
@@ -144,7 +140,9 @@ async def add_role(call: Call, org_slug: str, form: NewRoleForm) -> PageOrRedire
     return after(f"{page_of(org_slug)}/roles/{role.slug}", "role-created")
 
 
-async def _role(
+@routes.get(ROLE, refuses=(RoleUnknown,))
+@in_console(Operation.ROLES_READ)
+async def show_role_page(
     call: Call,
     org_slug: str,
     role_slug: str,
@@ -153,6 +151,7 @@ async def _role(
     form: ChangedRoleForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show what a role allows, who has it, and what a member with it sees of the console."""
     standing, held = await opened(call, org_slug, Operation.ROLES_READ, role_records.show, role_slug)
     role = held.role
     page = f"{page_of(org_slug)}/roles"
@@ -161,7 +160,7 @@ async def _role(
     preview = replace(standing, role=role.slug, capabilities=implied_by(role.permissions))
     return console_page(
         call,
-        "console_role.html",
+        "organizations/roles_one.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/roles/{role_slug}",
@@ -189,16 +188,9 @@ async def _role(
     )
 
 
-@routes.get(ROLE, refuses=(RoleUnknown,))
-@in_console(Operation.ROLES_READ)
-async def show_role_page(call: Call, org_slug: str, role_slug: str, query: DoneQuery) -> Page:
-    """Show what a role allows, who has it, and what a member with it sees of the console."""
-    return await _role(call, org_slug, role_slug, query=query)
-
-
 @routes.post(ROLE, refuses=(RoleUnknown, RoleBuiltIn, RoleChanged, BadRequest, Forbidden))
 @in_console(Operation.ROLES_CHANGE)
-@shows_again(_role, BadRequest, RoleChanged)
+@shows_again(show_role_page, BadRequest, RoleChanged)
 async def save_role(call: Call, org_slug: str, role_slug: str, form: ChangedRoleForm) -> PageOrRedirect:
     """Change a role; programs use `PATCH /api/organizations/:slug/roles/:role_slug`."""
     await call.read(authorize, org_slug, Operation.ROLES_CHANGE)
@@ -214,13 +206,16 @@ async def save_role(call: Call, org_slug: str, role_slug: str, form: ChangedRole
     return after(f"{page_of(org_slug)}/roles/{role_slug}", "role-saved")
 
 
-async def _deletion(call: Call, org_slug: str, role_slug: str, *, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{ROLE}/delete", refuses=(RoleUnknown, RoleBuiltIn))
+@in_console(Operation.ROLES_CHANGE)
+async def ask_to_delete_role(call: Call, org_slug: str, role_slug: str, *, refusal: Refusal | None = None) -> Page:
+    """Show who has a role, in numbers, and ask whether it is to be deleted."""
     standing, (role, holders) = await opened(
         call, org_slug, Operation.ROLES_CHANGE, role_records.show_deletion, role_slug
     )
     return console_page(
         call,
-        "console_role_deletion.html",
+        "organizations/roles_deletion.html",
         standing,
         program=Program(path=f"{api(org_slug)}/roles/{role_slug}", method="DELETE"),
         refusal=refusal,
@@ -233,16 +228,9 @@ async def _deletion(call: Call, org_slug: str, role_slug: str, *, refusal: Refus
     )
 
 
-@routes.get(f"{ROLE}/delete", refuses=(RoleUnknown, RoleBuiltIn))
-@in_console(Operation.ROLES_CHANGE)
-async def ask_to_delete_role(call: Call, org_slug: str, role_slug: str) -> Page:
-    """Show who has a role, in numbers, and ask whether it is to be deleted."""
-    return await _deletion(call, org_slug, role_slug)
-
-
 @routes.post(f"{ROLE}/delete", refuses=(RoleUnknown, RoleBuiltIn, RoleInUse, RoleChanged))
 @in_console(Operation.ROLES_CHANGE)
-@shows_again(_deletion, RoleInUse, RoleChanged)
+@shows_again(ask_to_delete_role, RoleInUse, RoleChanged)
 async def delete_role_for_good(call: Call, org_slug: str, role_slug: str, form: RoleDeletionForm) -> PageOrRedirect:
     """Delete a role that is not in use; programs use `DELETE /api/organizations/:slug/roles/:role_slug`."""
     await call.transact(roles.delete, org_slug, role_slug, seen_state=form.seen_state)

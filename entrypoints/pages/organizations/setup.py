@@ -17,10 +17,10 @@ from core.organizations import setup_links
 from core.organizations.setup_links import OpenSetup, Part, SetupLinkDead
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
-from entrypoints.pages.brands import brand_of
-from entrypoints.pages.declaring import setup_pages
-from entrypoints.pages.languages import marked
-from entrypoints.pages.rendering import Page, page
+from entrypoints.pages.frame.brands import brand_of
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, page
+from entrypoints.pages.frame.routes import setup_pages
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
@@ -64,7 +64,15 @@ async def show_link(call: Call, secret: str) -> Page:
     titles = [PARTS[part][0] for part in setup.parts]
     token = browsers.form_token_before_sign_in(call)
     return _protected(
-        page(call, "setup_link.html", secret=secret, setup=setup, titles=titles, form_token=token, brand=brand)
+        page(
+            call,
+            "organizations/setup_link.html",
+            secret=secret,
+            setup=setup,
+            titles=titles,
+            form_token=token,
+            brand=brand,
+        )
     )
 
 
@@ -85,7 +93,9 @@ async def show_setup(call: Call) -> Page:
     """Show the parts that a setup link allows to set, and how far each of them is."""
     setup = await call.read(setup_links.present, setup_cookie(call))
     progress = await call.read(setup_links.progress, setup_cookie(call))
-    return await part_page(call, "setup.html", setup, parts=[(*PARTS[part], one) for part, one in progress.items()])
+    return await part_page(
+        call, "organizations/setup.html", setup, parts=[(*PARTS[part], one) for part, one in progress.items()]
+    )
 
 
 async def part_page(call: Call, template: str, setup: OpenSetup, *, status: int = 200, **values: Any) -> Response:

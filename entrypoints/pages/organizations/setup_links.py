@@ -23,14 +23,14 @@ from core.organizations.setup_links import (
 from core.organizations.standing import Standing
 from core.services import suggestions
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import marked
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.setup import PARTS
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.shown_secrets import leading_to, shown_once
+from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -83,7 +83,9 @@ class SetupLinksQuery(DoneQuery, kw_only=True):
         return SetupLinkForm(parts=self.parts, service_slug=self.service_slug, expires_in_days=self.expires_in_days)
 
 
-async def _page(
+@routes.get(LINKS)
+@in_console(Operation.SETUP_LINKS_READ)
+async def show_setup_links(
     call: Call,
     org_slug: str,
     *,
@@ -93,6 +95,7 @@ async def _page(
     shown_id: UUID | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the valid setup links of an organization."""
     standing, found = await opened(call, org_slug, Operation.SETUP_LINKS_READ, setup_links.list_with_makers)
     services = await call.read(suggestions.of_organization, org_slug, Operation.SETUP_LINKS_READ)
     form = form or (query.form if query is not None else SetupLinkForm())
@@ -103,7 +106,7 @@ async def _page(
     url = f"{call.installation.settings.base_url}/app/setup/"
     return console_page(
         call,
-        "console_setup_links.html",
+        "organizations/setup_links.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/setup-links",
@@ -127,16 +130,9 @@ async def _page(
     )
 
 
-@routes.get(LINKS)
-@in_console(Operation.SETUP_LINKS_READ)
-async def show_setup_links(call: Call, org_slug: str, query: SetupLinksQuery) -> Page:
-    """Show the valid setup links of an organization."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.post(LINKS, makes_secret=True, refuses=(TooManySetupLinks, Forbidden, BadRequest))
 @in_console(Operation.SETUP_LINK_CREATE)
-@shows_again(_page, BadRequest)
+@shows_again(show_setup_links, BadRequest)
 async def make_setup_link(call: Call, org_slug: str, form: SetupLinkForm) -> PageOrRedirect:
     """Make a setup link and lead to it; programs use `POST /api/organizations/:slug/setup-links`."""
     await call.read(authorize, org_slug, Operation.SETUP_LINK_CREATE)
@@ -159,7 +155,7 @@ async def make_setup_link(call: Call, org_slug: str, form: SetupLinkForm) -> Pag
 async def show_new_setup_link(call: Call, org_slug: str, link_id: UUID, shown_id: UUID) -> Page:
     """Show the valid setup links, and a new one to copy, once and in the browser that made it."""
     await call.read(authorize, org_slug, Operation.SETUP_LINK_CREATE)
-    return await _page(call, org_slug, made_id=link_id, shown_id=shown_id)
+    return await show_setup_links(call, org_slug, made_id=link_id, shown_id=shown_id)
 
 
 @routes.get(f"{LINKS}/:link_id/revoke", refuses=(SetupLinkUnknown,))
@@ -170,7 +166,7 @@ async def ask_to_revoke_setup_link(call: Call, org_slug: str, link_id: UUID) -> 
     page = f"{page_of(org_slug)}/setup-links"
     return console_page(
         call,
-        "console_setup_link_revocation.html",
+        "organizations/setup_links_revocation.html",
         standing,
         program=Program(path=f"{api(org_slug)}/setup-links/{link_id}", method="DELETE"),
         one=link,
@@ -181,7 +177,7 @@ async def ask_to_revoke_setup_link(call: Call, org_slug: str, link_id: UUID) -> 
 
 @routes.post(f"{LINKS}/:link_id/revoke", refuses=(SetupLinkUnknown,))
 @in_console(Operation.SETUP_LINKS_CHANGE)
-@shows_again(_page, SetupLinkUnknown)
+@shows_again(show_setup_links, SetupLinkUnknown)
 async def revoke_setup_link_for_good(call: Call, org_slug: str, link_id: UUID) -> PageOrRedirect:
     """Revoke a setup link; programs use `DELETE /api/organizations/:slug/setup-links/:link_id`."""
     await call.transact(setup_links.revoke, org_slug, link_id)

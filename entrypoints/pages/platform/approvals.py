@@ -11,13 +11,13 @@ from core.organizations.bulk_jobs import JobKind, ListChanged, TooManyJobs
 from core.organizations.organizations import OrganizationStatus
 from core.platform import organization_records, organizations
 from core.text import checked_reason
-from entrypoints.pages.choosing import attempted, each_once
-from entrypoints.pages.console_pages import after
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.languages import marked
-from entrypoints.pages.platform.jobs import JOBS
-from entrypoints.pages.platform.organizations import APPROVALS, ORGANIZATIONS, FleetQuery, list_page
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.bulk_actions import attempted, each_once
+from entrypoints.pages.console.frame import PLATFORM_ORGANIZATIONS, after
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.pages.organizations.bulk_jobs import PLATFORM_JOBS
+from entrypoints.pages.platform.organizations import APPROVALS, FleetQuery, show_all_organizations
 from entrypoints.web.input.decoding import number_of
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -43,7 +43,7 @@ class ApprovalsForm(ProtectedForm, kw_only=True):
 
 
 async def _page(call: Call, *, query: FleetQuery, form: ApprovalsForm, refusal: Refusal | None = None) -> Page:
-    return await list_page(call, query=query, chosen=form.ids, reason=form.reason, refusal=refusal)
+    return await show_all_organizations(call, query=query, chosen=form.ids, reason=form.reason, refusal=refusal)
 
 
 @routes.post(APPROVALS, refuses=(BadRequest, ListChanged, TooManyJobs))
@@ -65,13 +65,13 @@ async def decide_about_many(call: Call, query: FleetQuery, form: ApprovalsForm) 
     problems = {organization_id: await _decide(call, organization_id, form) for organization_id in chosen}
     # What was refused stays chosen. Where all went well, nothing that was typed is left to do.
     refused = [organization_id for organization_id, problem in problems.items() if problem]
-    return await list_page(
+    return await show_all_organizations(
         call,
         query=query,
         chosen=refused,
         reason=form.reason if refused else "",
         results=[
-            (names.get(organization_id, str(organization_id)), problem, f"{ORGANIZATIONS}/{organization_id}")
+            (names.get(organization_id, str(organization_id)), problem, f"{PLATFORM_ORGANIZATIONS}/{organization_id}")
             for organization_id, problem in problems.items()
         ],
     )
@@ -94,7 +94,7 @@ async def _begin_job(call: Call, query: FleetQuery, form: ApprovalsForm) -> Page
         seen_total=number_of(form.seen_total),
         details={"reason": form.reason} if rejects else {},
     )
-    return after(f"{JOBS}/{job_id}", "job-begun")
+    return after(f"{PLATFORM_JOBS}/{job_id}", "job-begun")
 
 
 async def _decide(call: Call, organization_id: UUID, form: ApprovalsForm) -> str:

@@ -6,11 +6,11 @@ from uuid import UUID
 from core.errors import BadRequest, Refusal
 from core.platform import organization_records, organizations
 from core.platform.organizations import OrganizationChanged, OrganizationUnknown
-from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.platform.organizations import API, ORGANIZATION, ORGANIZATIONS
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.frame import PLATFORM_ORGANIZATIONS, Program, after, console_page, opened_for_platform
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.pages.platform.organizations import API, ORGANIZATION
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
@@ -35,14 +35,14 @@ async def _page(
     standing, found = await opened_for_platform(call, organization_records.show_to_owner, organization_id)
     return console_page(
         call,
-        "platform_organization_deletion.html",
+        "platform/deletion.html",
         standing,
         program=Program(path=f"{API}/{organization_id}", method="DELETE"),
         refusal=refusal,
         found=found,
         form=form or DeletionForm(),
         problems=problems_of(refusal),
-        page=f"{ORGANIZATIONS}/{organization_id}",
+        page=f"{PLATFORM_ORGANIZATIONS}/{organization_id}",
     )
 
 
@@ -68,4 +68,4 @@ async def delete_organization_for_good(call: Call, organization_id: UUID, form: 
         reason=form.reason,
         seen_status=form.seen_status,
     )
-    return after(ORGANIZATIONS, "deleted")
+    return after(PLATFORM_ORGANIZATIONS, "deleted")

@@ -11,13 +11,13 @@ from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.platform import impersonation
 from core.platform.impersonation import ImpersonatedUserChanged, ImpersonationTarget, TargetIsPlatformOwner
 from core.rate_limits import RateLimit
-from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
-from entrypoints.pages.console_pages import page_of as page_of_organization
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.home import HOME
+from entrypoints.pages.console.frame import Program, after, console_page, opened_for_platform
+from entrypoints.pages.console.frame import page_of as page_of_organization
+from entrypoints.pages.frame.home import HOME
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.platform.users import USER, USERS, can_be_impersonated
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.input.decoding import Query, id_or_none
 from entrypoints.web.serving import impersonating
 from entrypoints.web.serving.answers import see_other
@@ -60,7 +60,7 @@ async def _page(
     form = form or ImpersonationForm()
     return console_page(
         call,
-        "platform_user_impersonation.html",
+        "platform/impersonation.html",
         standing,
         program=Program(
             path=f"/api/platform/impersonate/{user_id}",

@@ -9,9 +9,9 @@ from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import authorize_support
 from core.platform import mails, outbox
 from core.platform.mails import ListedMailState, MailUnknown, OutboxFilter, OutboxMail
-from core.platform.outbox import NOT_SENT
-from entrypoints.pages.choosing import attempted, each_once
-from entrypoints.pages.console_pages import (
+from core.platform.outbox import NOT_SENT, ListedMail
+from entrypoints.pages.console.bulk_actions import attempted, each_once
+from entrypoints.pages.console.frame import (
     PLATFORM,
     ROWS_SHOWN,
     PagedQuery,
@@ -21,11 +21,12 @@ from entrypoints.pages.console_pages import (
     opened_for_platform,
     with_query,
 )
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.languages import marked
-from entrypoints.pages.platform.mail_words import KINDS, MEANINGS, STATES
-from entrypoints.pages.refusals import problem_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.pages.mail.mail import KINDS, MEANINGS, STATES
 from entrypoints.web.input.decoding import id_or_none
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -48,15 +49,13 @@ class MailQuery(PagedQuery, kw_only=True):
     choose: Annotated[str, msgspec.Meta(description="`all` ticks the boxes of the page.", max_length=10)] = ""
 
     @property
-    def kept(self) -> dict[str, str]:
-        """The filters, as the fields of an address."""
-        return {"state": self.state, "email": self.email}
-
-    @property
     def wanted(self) -> OutboxFilter:
         """The filters; what is no state filters nothing."""
         state = ListedMailState(self.state) if self.state in set(ListedMailState) else None
         return OutboxFilter(state=state, email=self.email[: EMAIL_CHARACTERS_MAX + 1] or None)
+
+
+LISTED: Final = ConsoleList[ListedMail](path=MAIL)
 
 
 class MailForm(ProtectedForm, kw_only=True):
@@ -65,7 +64,9 @@ class MailForm(ProtectedForm, kw_only=True):
     mail: list[str] = msgspec.field(default_factory=list[str])
 
 
-async def _page(
+@routes.get(MAIL)
+@platform_support_in_console
+async def show_mail(
     call: Call,
     *,
     query: MailQuery,
@@ -73,6 +74,7 @@ async def _page(
     results: list[tuple[OutboxMail | None, str]] | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the mails of the platform by state and recipient, without what they say."""
     standing, found = await opened_for_platform(
         call,
         outbox.browse,
@@ -82,13 +84,12 @@ async def _page(
     )
     return console_page(
         call,
-        "platform_mail.html",
+        "platform/mails.html",
         standing,
         program=Program(path=API, query=query.kept),
         done=query.done,
         refusal=refusal,
-        query=query,
-        found=found,
+        **LISTED.values(query, found),
         results=results or [],
         chosen=form.mail if form is not None else [],
         kinds=KINDS,
@@ -97,24 +98,14 @@ async def _page(
         not_sent=NOT_SENT,
         choices=[("", marked("Every state")), *((state.value, text) for state, (_, text) in STATES.items())],
         retried=RETRIED,
-        page=MAIL,
         action=with_query(MAIL, **query.kept, after=query.after),
         choose_all=with_query(MAIL, **query.kept, after=query.after, choose="all"),
-        first=with_query(MAIL, **query.kept) if query.after else "",
-        next=with_query(MAIL, **query.kept, after=found.next) if found.next is not None else "",
     )
-
-
-@routes.get(MAIL)
-@platform_support_in_console
-async def show_mail(call: Call, query: MailQuery) -> Page:
-    """Show the mails of the platform by state and recipient, without what they say."""
-    return await _page(call, query=query)
 
 
 @routes.post(MAIL, refuses=(BadRequest,))
 @platform_support_in_console
-@shows_again(_page, BadRequest)
+@shows_again(show_mail, BadRequest)
 async def send_again(call: Call, query: MailQuery, form: MailForm) -> PageOrRedirect:
     """Send the chosen mails again; programs use `POST /api/platform/mails/:mail_id/retry` for each."""
     # Each mail is a transaction of its own, which says no more than its own refusal.
@@ -130,7 +121,7 @@ async def send_again(call: Call, query: MailQuery, form: MailForm) -> PageOrRedi
     if not refused:
         return after(MAIL, "mails-again", **query.kept)
     # What was refused stays chosen.
-    return await _page(call, query=query, form=MailForm(mail=refused), results=results)
+    return await show_mail(call, query=query, form=MailForm(mail=refused), results=results)
 
 
 async def _send_again(call: Call, mail_id: str) -> tuple[OutboxMail | None, str]:

@@ -6,10 +6,10 @@ from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Refusal
 from core.platform import mfa
 from core.platform.mfa import UserMfaChanged
-from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
-from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.console.frame import Program, after, console_page, opened_for_platform
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.platform.users import API, USER, USERS
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
@@ -30,7 +30,7 @@ async def _page(call: Call, user_id: UUID, *, form: FactorForm | None = None, re
     reason = form.reason if form is not None else ""
     return console_page(
         call,
-        "platform_user_mfa.html",
+        "platform/mfa.html",
         standing,
         program=Program(
             path=f"{API}/{user_id}/mfa", method="DELETE", body={"reason": reason or "Phone lost (ticket 4711)"}

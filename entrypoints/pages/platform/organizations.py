@@ -4,7 +4,7 @@ Elsewhere: several at once in `approvals.py`, and what ends something, with a pa
 `deletion.py`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -20,9 +20,9 @@ from core.organizations.tiers import TierUnknown
 from core.platform import organization_records, organizations
 from core.platform.organization_records import ListedOrganization, OrganizationFilter
 from core.platform.organizations import OrganizationChanged, OrganizationUnknown, SeenLimits
-from core.positions import Position
-from entrypoints.pages.console_pages import (
-    PLATFORM,
+from entrypoints.pages.console.csv_files import CsvFile
+from entrypoints.pages.console.frame import (
+    PLATFORM_ORGANIZATIONS,
     ROWS_SHOWN,
     ConsoleListQuery,
     Program,
@@ -31,12 +31,12 @@ from entrypoints.pages.console_pages import (
     opened_for_platform,
     with_query,
 )
-from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import marked
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.web.input.decoding import id_or_none
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -45,9 +45,8 @@ from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()
 
-ORGANIZATIONS: Final = f"{PLATFORM}/organizations"
-ORGANIZATION: Final = f"{ORGANIZATIONS}/:organization_id"
-APPROVALS: Final = f"{ORGANIZATIONS}/approvals"
+ORGANIZATION: Final = f"{PLATFORM_ORGANIZATIONS}/:organization_id"
+APPROVALS: Final = f"{PLATFORM_ORGANIZATIONS}/approvals"
 API: Final = "/api/platform/organizations"
 STATUSES: Final = {
     OrganizationStatus.PENDING: ("warning", marked("Waits for approval")),
@@ -55,7 +54,6 @@ STATUSES: Final = {
     OrganizationStatus.SUSPENDED: ("bad", marked("Suspended")),
     OrganizationStatus.REJECTED: ("bad", marked("Rejected")),
 }
-_COLUMNS: Final = ("slug", "name", "status", "tier", "owner", "members", "created", "last_sign_in", "id")
 
 
 class FleetQuery(ConsoleListQuery, kw_only=True):
@@ -69,15 +67,33 @@ class FleetQuery(ConsoleListQuery, kw_only=True):
     choose: Annotated[str, msgspec.Meta(description="`all` ticks the boxes of the page.", max_length=10)] = ""
 
     @property
-    def kept(self) -> dict[str, str]:
-        """The filters, as the fields of an address."""
-        return {"search": self.search, "status": self.status, "tier": self.tier}
-
-    @property
     def wanted(self) -> OrganizationFilter:
         """The filters; what is no status or no id filters nothing."""
         status = OrganizationStatus(self.status) if self.status in set(OrganizationStatus) else None
         return OrganizationFilter(search=self.search, status=status, tier_id=id_or_none(self.tier))
+
+    @property
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name."""
+        return {"wanted": self.wanted}
+
+
+LISTED: Final = ConsoleList[ListedOrganization](
+    path=PLATFORM_ORGANIZATIONS,
+    listed=organization_records.listed,
+    file="organizations",
+    columns={
+        "slug": lambda one: one.slug,
+        "name": lambda one: one.name,
+        "status": lambda one: one.status.value,
+        "tier": lambda one: one.tier,
+        "owner": lambda one: one.owner.email if one.owner is not None else None,
+        "members": lambda one: one.members,
+        "created": lambda one: one.created_at,
+        "last_sign_in": lambda one: one.last_sign_in_at,
+        "id": lambda one: one.id,
+    },
+)
 
 
 class DecisionForm(ProtectedForm, kw_only=True):
@@ -99,7 +115,9 @@ class LimitsForm(ProtectedForm, kw_only=True):
     seen_max_users: str = ""
 
 
-async def list_page(
+@routes.get(PLATFORM_ORGANIZATIONS)
+@platform_support_in_console
+async def show_all_organizations(
     call: Call,
     *,
     query: FleetQuery | None = None,
@@ -108,7 +126,7 @@ async def list_page(
     results: Sequence[tuple[str, str, str]] = (),
     refusal: Refusal | None = None,
 ) -> Page:
-    """Return the page of the list; `results` are names, what was refused about each, and their addresses."""
+    """Show the organizations of the platform, by a part of their name, slug or domain, by owner, status and tier."""
     query = query or FleetQuery()
     standing, found = await opened_for_platform(
         call,
@@ -120,13 +138,12 @@ async def list_page(
     waiting = {one.id for one in found.found if one.status is OrganizationStatus.PENDING}
     return console_page(
         call,
-        "platform_organizations.html",
+        "platform/organizations.html",
         standing,
         program=Program(path=API, query={"status": query.status, "tier_id": query.tier}),
         done=query.done,
         refusal=refusal,
-        query=query,
-        found=found,
+        **LISTED.values(query, found),
         statuses=STATUSES,
         choices=[("", marked("Every status")), *((status.value, text) for status, (_, text) in STATUSES.items())],
         tiers=[("", marked("Every tier")), *await tier_choices(call)],
@@ -135,34 +152,21 @@ async def list_page(
         reason=reason,
         job_rows_max=ROWS_MAX,
         results=results,
-        page=ORGANIZATIONS,
         action=with_query(APPROVALS, **query.kept, after=query.after),
-        choose_all=with_query(ORGANIZATIONS, **query.kept, after=query.after, choose="all"),
-        file=with_query(f"{ORGANIZATIONS}/organizations.csv", **query.kept),
-        first=with_query(ORGANIZATIONS, **query.kept) if query.after else "",
-        next=with_query(ORGANIZATIONS, **query.kept, after=found.next) if found.next is not None else "",
+        choose_all=with_query(PLATFORM_ORGANIZATIONS, **query.kept, after=query.after, choose="all"),
     )
 
 
-@routes.get(ORGANIZATIONS)
-@platform_support_in_console
-async def show_all_organizations(call: Call, query: FleetQuery) -> Page:
-    """Show the organizations of the platform, by a part of their name, slug or domain, by owner, status and tier."""
-    return await list_page(call, query=query)
-
-
-@routes.get(f"{ORGANIZATIONS}/organizations.csv")
+@routes.get(f"{PLATFORM_ORGANIZATIONS}/organizations.csv")
 @platform_support_in_console
 async def download_organizations(call: Call, query: FleetQuery) -> CsvFile:
     """Download the organizations that a search finds, at most 100,000, for a spreadsheet."""
-
-    async def read(after: Position | None) -> Sequence[ListedOrganization]:
-        return await call.read(organization_records.listed, query.wanted, after=after, limit=ROWS_AT_ONCE)
-
-    return await listed_file("organizations", _COLUMNS, read, _row, after=query.position)
+    return await LISTED.csv(call, query=query)
 
 
-async def organization_page(
+@routes.get(ORGANIZATION, refuses=(OrganizationUnknown,))
+@platform_support_in_console
+async def show_organization(
     call: Call,
     organization_id: UUID,
     *,
@@ -170,12 +174,12 @@ async def organization_page(
     form: DecisionForm | LimitsForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
-    """Return the page of an organization, with what was typed into a form that was refused."""
+    """Show an organization: its owner, what it has and may have, its domains, and what can be decided about it."""
     standing, found = await opened_for_platform(call, organization_records.show, organization_id)
     decision = form if isinstance(form, DecisionForm) else DecisionForm(tier=str(found.tier.id))
     return console_page(
         call,
-        "platform_organization.html",
+        "platform/organizations_one.html",
         standing,
         program=_program(found.organization.status, organization_id),
         done=query.done if query is not None else "",
@@ -187,16 +191,9 @@ async def organization_page(
         limits=form if isinstance(form, LimitsForm) else _shown_limits(found),
         seen=_shown_limits(found),
         problems=problems_of(refusal),
-        page=f"{ORGANIZATIONS}/{organization_id}",
-        page_of_all=ORGANIZATIONS,
+        page=f"{PLATFORM_ORGANIZATIONS}/{organization_id}",
+        page_of_all=PLATFORM_ORGANIZATIONS,
     )
-
-
-@routes.get(ORGANIZATION, refuses=(OrganizationUnknown,))
-@platform_support_in_console
-async def show_organization(call: Call, organization_id: UUID, query: DoneQuery) -> Page:
-    """Show an organization: its owner, what it has and may have, its domains, and what can be decided about it."""
-    return await organization_page(call, organization_id, query=query)
 
 
 _DECIDING: Final = (OrganizationUnknown, OrganizationChanged, WrongState)
@@ -204,37 +201,37 @@ _DECIDING: Final = (OrganizationUnknown, OrganizationChanged, WrongState)
 
 @routes.post(f"{ORGANIZATION}/approve", refuses=(*_DECIDING, TierUnknown))
 @platform_owner_in_console
-@shows_again(organization_page, BadRequest, OrganizationChanged)
+@shows_again(show_organization, BadRequest, OrganizationChanged)
 async def approve_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
     """Approve a pending organization; programs use `POST /api/platform/organizations/:id/approve`."""
     await call.read(authorize_platform)
     await call.transact(
         organizations.approve, organization_id, tier_id=_tier_of(form.tier), seen_status=form.seen_status
     )
-    return after(f"{ORGANIZATIONS}/{organization_id}", "approved")
+    return after(f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "approved")
 
 
 @routes.post(f"{ORGANIZATION}/reject", refuses=(*_DECIDING, BadRequest))
 @platform_owner_in_console
-@shows_again(organization_page, BadRequest, OrganizationChanged)
+@shows_again(show_organization, BadRequest, OrganizationChanged)
 async def reject_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
     """Reject a pending organization; programs use `POST /api/platform/organizations/:id/reject`."""
     await call.transact(organizations.reject, organization_id, form.reason, seen_status=form.seen_status)
-    return after(f"{ORGANIZATIONS}/{organization_id}", "rejected")
+    return after(f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "rejected")
 
 
 @routes.post(f"{ORGANIZATION}/activate", refuses=_DECIDING)
 @platform_owner_in_console
-@shows_again(organization_page, BadRequest, OrganizationChanged)
+@shows_again(show_organization, BadRequest, OrganizationChanged)
 async def activate_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
     """Activate a suspended organization again; programs use `POST /api/platform/organizations/:id/activate`."""
     await call.transact(organizations.activate, organization_id, seen_status=form.seen_status)
-    return after(f"{ORGANIZATIONS}/{organization_id}", "activated")
+    return after(f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "activated")
 
 
 @routes.post(f"{ORGANIZATION}/tier-and-limits", refuses=(OrganizationUnknown, OrganizationChanged, TierUnknown))
 @platform_owner_in_console
-@shows_again(organization_page, BadRequest, OrganizationChanged)
+@shows_again(show_organization, BadRequest, OrganizationChanged)
 async def change_tier_and_limits(call: Call, organization_id: UUID, form: LimitsForm) -> PageOrRedirect:
     """Change the tier and own limits of an organization; programs use `PATCH /api/platform/organizations/:id/tier`."""
     await call.read(authorize_platform)
@@ -255,7 +252,7 @@ async def change_tier_and_limits(call: Call, organization_id: UUID, form: Limits
             max_users=_limit_of(form.seen_max_users, "max_users"),
         ),
     )
-    return after(f"{ORGANIZATIONS}/{organization_id}", "limits-changed")
+    return after(f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "limits-changed")
 
 
 async def tier_choices(call: Call) -> list[tuple[str, str]]:
@@ -303,11 +300,3 @@ def _program(status: OrganizationStatus, organization_id: UUID) -> Program:
             return Program(path=f"{path}/activate", method="POST")
         case OrganizationStatus.REJECTED:
             return Program(path=API, query={"status": status.value})
-
-
-def _row(one: ListedOrganization) -> tuple[Any, ...]:
-    owner = one.owner.email if one.owner is not None else None
-    return (
-        *(one.slug, one.name, one.status.value, one.tier, owner, one.members),
-        *(one.created_at, one.last_sign_in_at, one.id),
-    )

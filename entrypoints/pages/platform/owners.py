@@ -11,11 +11,11 @@ from core.limits import EMAIL_CHARACTERS_MAX
 from core.platform import owners, support
 from core.platform.owners import CannotDemoteYourself, NotAPlatformOwner
 from core.platform.support import NotPlatformSupport
-from entrypoints.pages.console_pages import PLATFORM, Program, after, console_page, opened_for_platform, with_query
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.refusals import problem_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.frame import PLATFORM, Program, after, console_page, opened_for_platform, with_query
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
@@ -57,19 +57,22 @@ class DemotionForm(ProtectedForm, kw_only=True):
     reason: str = ""
 
 
-async def _page(
+@routes.get(OWNERS)
+@platform_owner_in_console
+async def show_owners(
     call: Call,
     *,
     query: OwnersQuery | None = None,
     form: OwnerForm | SupportForm | DemotionForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the platform owners and the people of the platform's support, and what protects their accounts."""
     query = query or OwnersQuery()
     standing, (present, people) = await opened_for_platform(call, support.list_staff)
     problem = problem_of(refusal)
     return console_page(
         call,
-        "platform_owners.html",
+        "platform/owners.html",
         standing,
         program=Program(path=f"{_API}/owners"),
         done=query.done,
@@ -84,16 +87,9 @@ async def _page(
     )
 
 
-@routes.get(OWNERS)
-@platform_owner_in_console
-async def show_owners(call: Call, query: OwnersQuery) -> Page:
-    """Show the platform owners and the people of the platform's support, and what protects their accounts."""
-    return await _page(call, query=query)
-
-
 @routes.post(OWNERS, refuses=(UserUnknown, Conflict))
 @platform_owner_in_console
-@shows_again(_page, BadRequest, UserUnknown, Conflict)
+@shows_again(show_owners, BadRequest, UserUnknown, Conflict)
 async def appoint_owner(call: Call, form: OwnerForm) -> PageOrRedirect:
     """Appoint a platform owner by their address; programs use `POST /api/platform/owners`."""
     await recent(call, page=with_query(OWNERS, owner=form.owner[:EMAIL_CHARACTERS_MAX]))
@@ -103,7 +99,7 @@ async def appoint_owner(call: Call, form: OwnerForm) -> PageOrRedirect:
 
 @routes.post(SUPPORT, refuses=(UserUnknown, Conflict))
 @platform_owner_in_console
-@shows_again(_page, BadRequest, UserUnknown, Conflict)
+@shows_again(show_owners, BadRequest, UserUnknown, Conflict)
 async def appoint_supporter(call: Call, form: SupportForm) -> PageOrRedirect:
     """Appoint a person to the platform's support by their address; programs use `POST /api/platform/support`."""
     await recent(call, page=with_query(OWNERS, support=form.support[:EMAIL_CHARACTERS_MAX]))
@@ -117,7 +113,7 @@ async def _owner_demotion(
     standing, demotion = await opened_for_platform(call, owners.show_demotion, user_id)
     return console_page(
         call,
-        "platform_demotion.html",
+        "platform/owners_demotion.html",
         standing,
         program=Program(path=f"{_API}/owners/{user_id}", method="DELETE"),
         refusal=refusal,
@@ -130,7 +126,7 @@ async def _owner_demotion(
 
 @routes.get(f"{OWNERS}/:user_id/demote", refuses=(CannotDemoteYourself, NotAPlatformOwner))
 @platform_owner_in_console
-@shows_again(_page, CannotDemoteYourself, NotAPlatformOwner)
+@shows_again(show_owners, CannotDemoteYourself, NotAPlatformOwner)
 async def ask_to_demote_owner(call: Call, user_id: UUID) -> Page:
     """Show what it means to demote a platform owner."""
     await recent_for_form(call)
@@ -139,7 +135,7 @@ async def ask_to_demote_owner(call: Call, user_id: UUID) -> Page:
 
 @routes.post(f"{OWNERS}/:user_id/demote", refuses=(CannotDemoteYourself, NotAPlatformOwner, Forbidden))
 @platform_owner_in_console
-@shows_again(_page, CannotDemoteYourself, NotAPlatformOwner)
+@shows_again(show_owners, CannotDemoteYourself, NotAPlatformOwner)
 @shows_again(_owner_demotion, BadRequest, but_not=(CannotDemoteYourself,))
 async def demote_owner(call: Call, user_id: UUID, form: DemotionForm) -> PageOrRedirect:
     """Demote a platform owner; programs use `DELETE /api/platform/owners/:user_id`."""
@@ -154,7 +150,7 @@ async def _support_demotion(
     standing, person = await opened_for_platform(call, support.find, user_id)
     return console_page(
         call,
-        "platform_demotion.html",
+        "platform/owners_demotion.html",
         standing,
         program=Program(path=f"{_API}/support/{user_id}", method="DELETE"),
         refusal=refusal,
@@ -167,7 +163,7 @@ async def _support_demotion(
 
 @routes.get(f"{SUPPORT}/:user_id/demote", refuses=(NotPlatformSupport,))
 @platform_owner_in_console
-@shows_again(_page, NotPlatformSupport)
+@shows_again(show_owners, NotPlatformSupport)
 async def ask_to_demote_supporter(call: Call, user_id: UUID) -> Page:
     """Show what it means to end an appointment to the platform's support."""
     await recent_for_form(call)
@@ -176,7 +172,7 @@ async def ask_to_demote_supporter(call: Call, user_id: UUID) -> Page:
 
 @routes.post(f"{SUPPORT}/:user_id/demote", refuses=(NotPlatformSupport, Forbidden))
 @platform_owner_in_console
-@shows_again(_page, NotPlatformSupport)
+@shows_again(show_owners, NotPlatformSupport)
 @shows_again(_support_demotion, BadRequest)
 async def demote_supporter(call: Call, user_id: UUID, form: DemotionForm) -> PageOrRedirect:
     """End an appointment to the platform's support; programs use `DELETE /api/platform/support/:user_id`."""

@@ -6,11 +6,17 @@ import msgspec
 
 from core.platform import search
 from core.platform.search import HitKind, SearchHit
-from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform, with_query
-from entrypoints.pages.declaring import platform_pages
-from entrypoints.pages.languages import marked
-from entrypoints.pages.platform.organizations import ORGANIZATIONS
-from entrypoints.pages.rendering import PageOrRedirect
+from entrypoints.pages.console.frame import (
+    PLATFORM,
+    PLATFORM_ORGANIZATIONS,
+    Program,
+    console_page,
+    opened_for_platform,
+    with_query,
+)
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
@@ -47,7 +53,7 @@ async def find_anything(call: Call, query: FindQuery) -> PageOrRedirect:
     searched = query.q.strip()
     return console_page(
         call,
-        "platform_search.html",
+        "platform/search.html",
         standing,
         program=Program(path="/api/platform/users/search", query={"email": searched}),
         searched=searched,
@@ -67,7 +73,7 @@ def address_of(hit: SearchHit) -> str:
         case HitKind.USER | HitKind.SESSION | HitKind.SIGN_IN:
             return f"{PLATFORM}/users/{hit.id}"
         case HitKind.ORGANIZATION | HitKind.DOMAIN | HitKind.SERVICE:
-            return f"{ORGANIZATIONS}/{hit.id}"
+            return f"{PLATFORM_ORGANIZATIONS}/{hit.id}"
         case HitKind.LOG_OF_REQUEST:
             return with_query(f"{PLATFORM}/audit", request=hit.title)
         case HitKind.LOG_OF_ADDRESS:

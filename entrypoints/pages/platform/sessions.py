@@ -6,10 +6,10 @@ from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Refusal
 from core.platform import sessions
 from core.sessions.sessions import SessionsChanged
-from entrypoints.pages.console_pages import Program, after, console_page, opened_for_platform
-from entrypoints.pages.declaring import platform_pages, shows_again
+from entrypoints.pages.console.frame import Program, after, console_page, opened_for_platform
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.platform.users import API, USER, USERS
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.input.decoding import number_of
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -26,11 +26,16 @@ class EndForm(ProtectedForm, kw_only=True):
     seen_sessions: str = ""
 
 
-async def _page(call: Call, user_id: UUID, *, form: EndForm | None = None, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{USER}/end-sessions", refuses=(UserUnknown,))
+@platform_support_in_console
+async def ask_to_end_sessions(
+    call: Call, user_id: UUID, *, form: EndForm | None = None, refusal: Refusal | None = None
+) -> Page:
+    """Show what ends with all sessions of a user, in numbers."""
     standing, ending = await opened_for_platform(call, sessions.show_all, user_id)
     return console_page(
         call,
-        "platform_user_sessions.html",
+        "platform/sessions.html",
         standing,
         program=Program(path=f"{API}/{user_id}/sessions", method="DELETE"),
         refusal=refusal,
@@ -40,16 +45,9 @@ async def _page(call: Call, user_id: UUID, *, form: EndForm | None = None, refus
     )
 
 
-@routes.get(f"{USER}/end-sessions", refuses=(UserUnknown,))
-@platform_support_in_console
-async def ask_to_end_sessions(call: Call, user_id: UUID) -> Page:
-    """Show what ends with all sessions of a user, in numbers."""
-    return await _page(call, user_id)
-
-
 @routes.post(f"{USER}/end-sessions", refuses=(UserUnknown, BadRequest, SessionsChanged))
 @platform_support_in_console
-@shows_again(_page, BadRequest, SessionsChanged)
+@shows_again(ask_to_end_sessions, BadRequest, SessionsChanged)
 async def end_sessions(call: Call, user_id: UUID, form: EndForm) -> PageOrRedirect:
     """End all sessions of a user; programs use `DELETE /api/platform/users/:user_id/sessions`."""
     await call.transact(sessions.end_all_shown, user_id, reason=form.reason, seen=number_of(form.seen_sessions))

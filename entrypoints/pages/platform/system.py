@@ -10,10 +10,10 @@ import trio
 from core.platform import system
 from core.platform.system import SystemState
 from entrypoints import settings as settings_module
-from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform
-from entrypoints.pages.declaring import platform_pages
-from entrypoints.pages.languages import marked
-from entrypoints.pages.rendering import Page
+from entrypoints.pages.console.frame import PLATFORM, Program, console_page, opened_for_platform
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page
+from entrypoints.pages.frame.routes import platform_pages
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks, late_work
 from entrypoints.shared.platform.findings import Finding, Verdict
@@ -92,7 +92,7 @@ async def show_system(call: Call) -> Page:
     ]
     return console_page(
         call,
-        "platform_system.html",
+        "platform/system.html",
         standing,
         program=Program(path="/health/ready"),
         python=platform.python_version(),

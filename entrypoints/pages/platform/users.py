@@ -12,25 +12,25 @@ import msgspec
 from core.accounts.users import UserUnknown
 from core.errors import Conflict, Refusal
 from core.platform import found_users, limits, mails, user_records
-from core.platform.found_users import position_of
+from core.platform.found_users import ListedUser, position_of
 from core.platform.mails import NothingToVerify
 from core.platform.user_records import UserRecord
 from core.sign_in.sign_ins import SignIn, SignInOutcome
-from entrypoints.pages.console_pages import (
+from entrypoints.pages.console.frame import (
     PLATFORM,
     ROWS_SHOWN,
     Program,
     after,
     console_page,
     opened_for_platform,
-    with_query,
 )
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.platform.mail_words import KINDS, STATES
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.sign_in.reason_texts import RISKS
-from entrypoints.pages.sign_in_words import OUTCOMES
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.sign_in_lists import OUTCOMES
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.pages.mail.mail import KINDS, STATES
+from entrypoints.pages.sign_in.reasons import RISKS
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
@@ -47,6 +47,14 @@ class UsersQuery(DoneQuery, kw_only=True):
 
     search: Annotated[str, msgspec.Meta(description="A part of the address, or the whole id.", max_length=254)] = ""
     after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=300)] = ""
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The filters, as the fields of an address."""
+        return {"search": self.search}
+
+
+FOUND: Final = ConsoleList[ListedUser](path=USERS)
 
 
 class VerificationHeld(Conflict):
@@ -67,23 +75,24 @@ async def show_users(call: Call, query: UsersQuery) -> Page:
     )
     return console_page(
         call,
-        "platform_users.html",
+        "platform/users.html",
         standing,
         program=Program(path=f"{API}/search", query={"email": query.search or "ann@"}),
         done=query.done,
-        query=query,
-        found=found,
-        page=USERS,
-        first=with_query(USERS, search=query.search) if query.after else "",
-        next=with_query(USERS, search=query.search, after=found.next) if found.next is not None else "",
+        **FOUND.values(query, found),
     )
 
 
-async def _user(call: Call, user_id: UUID, *, query: DoneQuery | None = None, refusal: Refusal | None = None) -> Page:
+@routes.get(USER, refuses=(UserUnknown,))
+@platform_support_in_console
+async def show_user(
+    call: Call, user_id: UUID, *, query: DoneQuery | None = None, refusal: Refusal | None = None
+) -> Page:
+    """Show the record of a user; each opening by support is recorded in the platform's audit log."""
     standing, record = await opened_for_platform(call, user_records.show, user_id)
     return console_page(
         call,
-        "platform_user.html",
+        "platform/users_one.html",
         standing,
         program=Program(path=f"{API}/{user_id}"),
         done=query.done if query is not None else "",
@@ -97,16 +106,9 @@ async def _user(call: Call, user_id: UUID, *, query: DoneQuery | None = None, re
     )
 
 
-@routes.get(USER, refuses=(UserUnknown,))
-@platform_support_in_console
-async def show_user(call: Call, user_id: UUID, query: DoneQuery) -> Page:
-    """Show the record of a user; each opening by support is recorded in the platform's audit log."""
-    return await _user(call, user_id, query=query)
-
-
 @routes.post(f"{USER}/verify", refuses=(UserUnknown, NothingToVerify, VerificationHeld))
 @platform_support_in_console
-@shows_again(_user, NothingToVerify, VerificationHeld)
+@shows_again(show_user, NothingToVerify, VerificationHeld)
 async def resend_verification(call: Call, user_id: UUID) -> PageOrRedirect:
     """Mail the link that verifies the address again.
 

@@ -17,13 +17,13 @@ from core.platform.mails import NothingToVerify
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
 from core.sign_in.rules import Rule
-from entrypoints.pages.console_pages import PLATFORM, Program, console_page, opened_for_platform, with_query
-from entrypoints.pages.declaring import platform_pages, shows_again
-from entrypoints.pages.languages import marked
+from entrypoints.pages.console.frame import PLATFORM, Program, console_page, opened_for_platform, with_query
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.pages.platform.sign_in_questions import EXAMPLE, SLUG_TYPED_MAX, WAYS, way_of
+from entrypoints.pages.platform.sign_in_walks import SettingPlace, shown, tells_of
 from entrypoints.pages.platform.users import VerificationHeld
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.sign_in.walks import SettingPlace, shown, tells_of
-from entrypoints.pages.sign_in.why import EXAMPLE, SLUG_TYPED_MAX, WAYS, way_of
 from entrypoints.web.input.decoding import Query, id_or_none
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
@@ -100,7 +100,10 @@ class WhyVerificationForm(ProtectedForm, kw_only=True):
     user_id: str = ""
 
 
-async def _page(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None = None) -> Page:
+@routes.get(WHY)
+@platform_support_in_console
+async def show_platform_why(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None = None) -> Page:
+    """Show which rule refuses the sign-in of any user, and what was tried lately."""
     try:
         standing, explanation = await opened_for_platform(
             call,
@@ -119,7 +122,7 @@ async def _page(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None 
     user_id = query.question.user_id
     return console_page(
         call,
-        "platform_why.html",
+        "platform/why.html",
         standing,
         program=Program(
             path="/api/platform/why",
@@ -144,16 +147,9 @@ async def _page(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None 
     )
 
 
-@routes.get(WHY)
-@platform_support_in_console
-async def show_platform_why(call: Call, query: PlatformWhyQuery) -> Page:
-    """Show which rule refuses the sign-in of any user, and what was tried lately."""
-    return await _page(call, query=query)
-
-
 @routes.post(f"{WHY}/lift", refuses=(Forbidden, BadRequest))
 @platform_support_in_console
-@shows_again(_page, BadRequest)
+@shows_again(show_platform_why, BadRequest)
 async def end_limit(call: Call, query: PlatformWhyQuery, form: WhyLimitForm) -> PageOrRedirect:
     """End the limits of an address; programs use `POST /api/platform/limits/lift`."""
     await call.transact(limits.lift_of_address, form.address)
@@ -162,7 +158,7 @@ async def end_limit(call: Call, query: PlatformWhyQuery, form: WhyLimitForm) -> 
 
 @routes.post(f"{WHY}/resend", refuses=(Forbidden, UserUnknown, NothingToVerify, VerificationHeld))
 @platform_support_in_console
-@shows_again(_page, UserUnknown, NothingToVerify, VerificationHeld)
+@shows_again(show_platform_why, UserUnknown, NothingToVerify, VerificationHeld)
 async def send_verification(call: Call, query: PlatformWhyQuery, form: WhyVerificationForm) -> PageOrRedirect:
     """Send the verification again; programs use `POST /api/platform/users/:user_id/resend-verification`."""
     if not await call.transact(mails.resend_verification, id_or_none(form.user_id) or _NO_ID):

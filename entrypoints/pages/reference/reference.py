@@ -13,10 +13,10 @@ from core.errors import ErrorCode
 from core.lazy_dataclasses import dataclass
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from core.rate_limits import RateLimit
+from entrypoints.pages.frame.rendering import HTML, Page, protected, render
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference.curl_examples import curl_example, variables
 from entrypoints.pages.reference.field_rows import FieldRow, field_rows, remarks, takes
-from entrypoints.pages.rendering import HTML, Page, protected, render
 from entrypoints.web.describing.documented_errors import RefusalDescription, refusals
 from entrypoints.web.describing.openapi import introductions, operation_id, parameters_of
 from entrypoints.web.describing.schemas import Schemas, answers, for_readers
@@ -92,7 +92,7 @@ async def page(call: Call) -> Page | Annotated[None, AnswerStatus(304)]:
 
 def _write(routes: tuple[Route, ...], base_url: str, version: str) -> Document:
     html = render(
-        "reference.html",
+        "reference/reference.html",
         version=version,
         base_url=base_url,
         capabilities=describe(routes, base_url),

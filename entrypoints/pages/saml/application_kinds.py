@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from entrypoints.pages.languages import marked
-from entrypoints.pages.organizations.steps import ProviderKind, Step, kind_of
+from entrypoints.pages.console.setup_steps import ProviderKind, Step, kind_of
+from entrypoints.pages.frame.languages import marked
 
 _USERS: Final = Step(
     text=marked("Choose what the application is told about a user. In doubt, leave it as it is."),

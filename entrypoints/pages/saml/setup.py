@@ -9,7 +9,10 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.setup_links import SetupLinkDead
 from core.saml import setup
 from core.saml.configuration import SamlNotSetUp
-from entrypoints.pages.declaring import setup_pages, shows_again
+from entrypoints.pages.console.setup_steps import kind_of
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import setup_pages, shows_again
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
@@ -18,11 +21,8 @@ from entrypoints.pages.organizations.setup import (
     protected_cookie,
     setup_cookie,
 )
-from entrypoints.pages.organizations.steps import kind_of
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.saml import application_kinds
-from entrypoints.pages.saml.application_fields import NAMES, changes_of, copies_of, proposed
+from entrypoints.pages.saml.configuration import NAMES, changes_of, copies_of, proposed
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
@@ -68,7 +68,7 @@ async def _page(
     problems = problems_of(refusal)
     return await part_page(
         call,
-        "setup_saml.html",
+        "saml/setup.html",
         shown.setup,
         status=400 if problems else 200,
         shown=shown,
@@ -121,7 +121,7 @@ async def create_certificate(call: Call, form: CertificateForm) -> None:
 async def ask_to_delete_saml(call: Call) -> Page:
     """Show what ends with the application, and ask whether it is to be deleted."""
     shown = await call.read(setup.show_ends, setup_cookie(call))
-    return await part_page(call, "setup_saml_deletion.html", shown.setup, shown=shown)
+    return await part_page(call, "saml/setup_deletion.html", shown.setup, shown=shown)
 
 
 @routes.post(f"{SAML}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, SamlNotSetUp))

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from entrypoints.pages.languages import marked
-from entrypoints.pages.organizations.steps import ProviderKind, Step
+from entrypoints.pages.console.setup_steps import ProviderKind, Step
+from entrypoints.pages.frame.languages import marked
 
 _TOKEN: Final = Step(text=marked("Create a token below. It is shown once; copy it then."))
 KINDS: Final = (

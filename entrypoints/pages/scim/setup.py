@@ -9,7 +9,9 @@ from core.organizations.setup_links import SetupLinkDead
 from core.scim import setup
 from core.scim.tokens import ScimTokenUnknown, TooManyTokens
 from core.sessions.shown_secrets import ToShow, holder_of_setup
-from entrypoints.pages.declaring import setup_pages
+from entrypoints.pages.console.setup_steps import kind_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import setup_pages
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
@@ -18,11 +20,9 @@ from entrypoints.pages.organizations.setup import (
     protected_cookie,
     setup_cookie,
 )
-from entrypoints.pages.organizations.steps import kind_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.scim import directory_kinds
-from entrypoints.pages.scim.provisioning import copies_of
-from entrypoints.pages.shown_secrets import leading_to, shown_once
+from entrypoints.pages.scim.tokens import copies_of
+from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -71,7 +71,7 @@ async def show_token(call: Call, shown_id: UUID, query: KindQuery) -> Page:
 async def ask_to_revoke_token(call: Call, token_id: UUID) -> Page:
     """Show what ends with a token, and ask whether it is to be revoked."""
     shown, ends = await call.read(setup.show_ends, setup_cookie(call), token_id)
-    return await part_page(call, "setup_scim_revocation.html", shown, ends=ends, own_name=setup.TOKEN_NAME)
+    return await part_page(call, "scim/setup_revocation.html", shown, ends=ends, own_name=setup.TOKEN_NAME)
 
 
 @routes.post(
@@ -91,7 +91,7 @@ async def _page(call: Call, word: str, shown_id: UUID | None = None) -> Response
     url = f"{call.installation.settings.base_url}/scim/v2"
     return await part_page(
         call,
-        "setup_scim.html",
+        "scim/setup.html",
         shown.setup,
         shown=shown,
         own_name=setup.TOKEN_NAME,

@@ -13,13 +13,14 @@ from core.services import api_keys
 from core.services.api_keys import ApiKeyUnknown, ListedApiKey, Permission, PermissionBeyondMaker, TooManyKeys
 from core.services.services import ServiceUnknown
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages.console_pages import ROWS_SHOWN, PagedQuery, Program, after, with_query
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.languages import marked
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
-from entrypoints.pages.shown_secrets import leading_to, shown_once
+from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.answers import encode
 from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
@@ -94,6 +95,9 @@ class ApiKeysQuery(PagedQuery, kw_only=True):
     search: Annotated[str, msgspec.Meta(description="A part of the name or of the prefix.", max_length=100)] = ""
 
 
+FOUND: Final = ConsoleList[ListedApiKey](path=KEYS, called="keys")
+
+
 class NewKeyForm(ProtectedForm, kw_only=True):
     """What a new key is for, what it allows, and when it expires."""
 
@@ -102,9 +106,12 @@ class NewKeyForm(ProtectedForm, kw_only=True):
     expires: str = "365"
 
 
-async def _list(
+@routes.get(KEYS, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.API_KEYS_READ)
+async def show_service_keys(
     call: Call, org_slug: str, service_slug: str, *, query: ApiKeysQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show the API keys of a service, the newest first, also those that have expired."""
     query = query or ApiKeysQuery()
     at, found = await opened_service(
         call,
@@ -112,34 +119,22 @@ async def _list(
         service_slug,
         Operation.API_KEYS_READ,
         api_keys.search,
-        search=query.search,
+        **query.filters,
         after=query.position,
         limit=ROWS_SHOWN,
     )
-    keys = page_of_service(org_slug, service_slug) + TAB
     return service_page(
         call,
-        "service_keys.html",
+        "services/api_keys.html",
         at,
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys"),
         done=query.done,
         refusal=refusal,
-        query=query,
-        found=found,
+        **FOUND.values(query, found, org_slug, service_slug),
         permissions=PERMISSIONS,
         now=call.installation.clock(),
         lacks_change=at.lacks(Operation.API_KEY_CREATE),
-        keys=keys,
-        first=with_query(keys, search=query.search) if query.after else "",
-        next=with_query(keys, search=query.search, after=found.next) if found.next is not None else "",
     )
-
-
-@routes.get(KEYS, refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.API_KEYS_READ)
-async def show_service_keys(call: Call, org_slug: str, service_slug: str, query: ApiKeysQuery) -> Page:
-    """Show the API keys of a service, the newest first, also those that have expired."""
-    return await _list(call, org_slug, service_slug, query=query)
 
 
 async def _new(
@@ -154,7 +149,7 @@ async def _new(
     form = form or NewKeyForm()
     return service_page(
         call,
-        "service_key_new.html",
+        "services/api_keys_new.html",
         at,
         program=Program(
             path=f"{api_of_service(org_slug, service_slug)}/api-keys",
@@ -208,7 +203,7 @@ async def _key(call: Call, org_slug: str, service_slug: str, key_id: UUID, *, sh
     secret = "" if shown_id is None else "".join(await shown_once(call, shown_id))
     return service_page(
         call,
-        "service_key.html",
+        "services/api_keys_one.html",
         at,
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys/{key_id}"),
         shown=shown,
@@ -252,7 +247,7 @@ async def ask_to_revoke_key(call: Call, org_slug: str, service_slug: str, api_ke
     )
     return service_page(
         call,
-        "service_key_revocation.html",
+        "services/api_keys_revocation.html",
         at,
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys/{api_key_id}", method="DELETE"),
         shown=shown,
@@ -264,7 +259,7 @@ async def ask_to_revoke_key(call: Call, org_slug: str, service_slug: str, api_ke
 
 @routes.post(f"{KEY}/revoke", refuses=(ServiceUnknown, ApiKeyUnknown))
 @on_service_in_console(Operation.API_KEYS_CHANGE)
-@shows_again(_list, ApiKeyUnknown)
+@shows_again(show_service_keys, ApiKeyUnknown)
 async def revoke_key(call: Call, org_slug: str, service_slug: str, api_key_id: UUID) -> PageOrRedirect:
     """Revoke an API key; programs use `DELETE …/services/:service_slug/api-keys/:api_key_id`."""
     await call.transact(api_keys.delete, org_slug, service_slug, api_key_id)

@@ -6,10 +6,10 @@ from uuid import UUID
 from core.errors import Forbidden
 from core.services import applications
 from core.services.applications import ApplicationUnknown
-from entrypoints.pages.account_pages import ACCOUNT, account_page, address_after
-from entrypoints.pages.declaring import account_pages
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.rendering import Page
+from entrypoints.pages.console.account import ACCOUNT, account_page, address_after
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.rendering import Page
+from entrypoints.pages.frame.routes import account_pages
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
@@ -24,7 +24,7 @@ async def show_applications(call: Call, query: DoneQuery) -> Page:
     """Show the applications that you have signed in to."""
     mine = await call.read(applications.list_mine)
     return account_page(
-        call, "account_applications.html", done=query.done, applications=mine.applications, total=mine.total
+        call, "services/applications.html", done=query.done, applications=mine.applications, total=mine.total
     )
 
 
@@ -33,7 +33,7 @@ async def show_applications(call: Call, query: DoneQuery) -> Page:
 async def show_application(call: Call, service_id: UUID) -> Page:
     """Show what one of your applications has of your account, and what disconnecting it means."""
     application = await call.read(applications.show_mine, service_id)
-    return account_page(call, "account_application.html", application=application)
+    return account_page(call, "services/applications_one.html", application=application)
 
 
 @routes.post(f"{APPLICATIONS}/:service_id/disconnect", status=303, refuses=(ApplicationUnknown, Forbidden))

@@ -7,10 +7,10 @@ from quart import Response
 from core.errors import Refusal
 from core.organizations.access import Operation
 from core.services import redirect_changes
-from entrypoints.pages.console_pages import Program
+from entrypoints.pages.console.frame import Program
 from entrypoints.pages.services import snippets
 from entrypoints.pages.services.kinds import TYPES
-from entrypoints.pages.services.service_pages import api_of_service, opened_service, service_page
+from entrypoints.pages.services.standing import api_of_service, opened_service, service_page
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import issuer_of
 
@@ -34,7 +34,7 @@ async def connect_page(
     service, issuer = at.service, issuer_of(call)
     return service_page(
         call,
-        "console_service_connect.html",
+        "services/connecting.html",
         at,
         program=Program(path=api_of_service(org_slug, service_slug)),
         done=done,

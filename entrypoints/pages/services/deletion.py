@@ -7,11 +7,11 @@ from core.organizations.access import Operation
 from core.services import found_services
 from core.services.management import ServiceSubscribed
 from core.services.services import ServiceUnknown
-from entrypoints.pages.console_pages import Program, after, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.services.service_pages import api_of_service, opened_service, service_page
+from entrypoints.pages.console.frame import Program, after, page_of
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.standing import api_of_service, opened_service, service_page
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import on_service_in_console
@@ -42,7 +42,7 @@ async def _page(
     )
     return service_page(
         call,
-        "console_service_deletion.html",
+        "services/deletion.html",
         at,
         program=Program(path=api_of_service(org_slug, service_slug), method="DELETE"),
         refusal=refusal,

@@ -1,6 +1,6 @@
 """The pages of the end users of an organization: finding them, one in detail, ending sessions, the list as a file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -9,13 +9,12 @@ import msgspec
 from core.audit import person_records
 from core.errors import Refusal
 from core.organizations.access import Operation
-from core.positions import Position
 from core.services import found_end_users
 from core.services.end_users import EndUserUnknown
 from core.services.found_end_users import EndUserState, ListedEndUser
 from core.sessions.sessions import SessionsChanged
-from entrypoints.pages.console_pages import (
-    ROWS_SHOWN,
+from entrypoints.pages.console.csv_files import CsvFile
+from entrypoints.pages.console.frame import (
     ConsoleListQuery,
     Program,
     after,
@@ -23,14 +22,13 @@ from entrypoints.pages.console_pages import (
     console_page,
     opened,
     page_of,
-    with_query,
 )
-from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import marked
-from entrypoints.pages.person_records import people_tabs, record_values
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.person_records import people_tabs, record_values
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.web.input.decoding import number_of
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -50,7 +48,6 @@ STATES: Final = {
 }
 # More services of one person are counted, so that a page stays small.
 SERVICES_SHOWN: Final = 3
-_COLUMNS: Final = ("email", "name", "state", "second_factor", "last_sign_in", "services", "plans")
 
 
 class FoundEndUsersQuery(ConsoleListQuery, kw_only=True):
@@ -59,6 +56,28 @@ class FoundEndUsersQuery(ConsoleListQuery, kw_only=True):
     service: Annotated[str, msgspec.Meta(description="Only end users of this service, by its slug.", max_length=50)] = (
         ""
     )
+
+    @property
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name."""
+        return {"search": self.search, "service": self.service.strip()}
+
+
+FOUND: Final = ConsoleList[ListedEndUser](
+    path=END_USERS,
+    search=found_end_users.search,
+    listed=found_end_users.listed,
+    file="end-users",
+    columns={
+        "email": lambda one: one.email,
+        "name": lambda one: one.name,
+        "state": lambda one: one.state.value,
+        "second_factor": lambda one: one.has_second_factor,
+        "last_sign_in": lambda one: one.last_sign_in_at,
+        "services": lambda one: " ".join(one.services),
+        "plans": lambda one: "; ".join(one.plans),
+    },
+)
 
 
 class EndingForm(ProtectedForm, kw_only=True):
@@ -71,32 +90,16 @@ class EndingForm(ProtectedForm, kw_only=True):
 @in_console(Operation.END_USERS_READ)
 async def show_end_users(call: Call, org_slug: str, query: FoundEndUsersQuery) -> Page:
     """Show the end users of an organization, by a part of their address and by service."""
-    standing, found = await opened(
-        call,
-        org_slug,
-        Operation.END_USERS_READ,
-        found_end_users.search,
-        search=query.search,
-        service=query.service.strip(),
-        after=query.position,
-        limit=ROWS_SHOWN,
-    )
-    page = f"{page_of(org_slug)}/people/end-users"
-    kept = {"search": query.search, "service": query.service}
+    standing, found = await FOUND.opened(call, Operation.END_USERS_READ, org_slug, query=query)
     return console_page(
         call,
-        "console_end_users.html",
+        "services/end_users.html",
         standing,
         program=Program(path=f"{api(org_slug)}/users", query={"search": query.search}),
-        query=query,
-        found=found,
+        **FOUND.values(query, found, org_slug),
         states=STATES,
         services_shown=SERVICES_SHOWN,
         tabs=people_tabs(standing),
-        page=page,
-        file=with_query(f"{page}/end-users.csv", **kept),
-        first=with_query(page, **kept) if query.after else "",
-        next=with_query(page, **kept, after=found.next) if found.next is not None else "",
     )
 
 
@@ -104,18 +107,7 @@ async def show_end_users(call: Call, org_slug: str, query: FoundEndUsersQuery) -
 @in_console(Operation.END_USERS_READ)
 async def download_end_users(call: Call, org_slug: str, query: FoundEndUsersQuery) -> CsvFile:
     """Download the end users that a search finds, at most 100,000, for a spreadsheet."""
-
-    async def read(after: Position | None) -> Sequence[ListedEndUser]:
-        return await call.read(
-            found_end_users.listed,
-            org_slug,
-            search=query.search,
-            service=query.service.strip(),
-            after=after,
-            limit=ROWS_AT_ONCE,
-        )
-
-    return await listed_file(f"{org_slug}-end-users", _COLUMNS, read, _row, after=query.position)
+    return await FOUND.csv(call, org_slug, query=query)
 
 
 @routes.get(END_USER, refuses=(EndUserUnknown,))
@@ -127,7 +119,7 @@ async def show_end_user(call: Call, org_slug: str, user_id: UUID, query: DoneQue
     )
     return console_page(
         call,
-        "console_end_user.html",
+        "services/end_users_one.html",
         standing,
         program=Program(path=f"{api(org_slug)}/users/{user_id}"),
         done=query.done,
@@ -138,11 +130,14 @@ async def show_end_user(call: Call, org_slug: str, user_id: UUID, query: DoneQue
     )
 
 
-async def _ending(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{END_USER}/end", refuses=(EndUserUnknown,))
+@in_console(Operation.END_USERS_CHANGE)
+async def ask_to_end_sessions(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal | None = None) -> Page:
+    """Show how many sessions end."""
     standing, ending = await opened(call, org_slug, Operation.END_USERS_CHANGE, found_end_users.show_ending, user_id)
     return console_page(
         call,
-        "console_sessions_ending.html",
+        "services/end_users_sessions.html",
         standing,
         program=Program(path=f"{api(org_slug)}/users/{user_id}/sessions", method="DELETE"),
         refusal=refusal,
@@ -151,24 +146,10 @@ async def _ending(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal 
     )
 
 
-@routes.get(f"{END_USER}/end", refuses=(EndUserUnknown,))
-@in_console(Operation.END_USERS_CHANGE)
-async def ask_to_end_sessions(call: Call, org_slug: str, user_id: UUID) -> Page:
-    """Show how many sessions end."""
-    return await _ending(call, org_slug, user_id)
-
-
 @routes.post(f"{END_USER}/end", refuses=(EndUserUnknown, SessionsChanged))
 @in_console(Operation.END_USERS_CHANGE)
-@shows_again(_ending, SessionsChanged)
+@shows_again(ask_to_end_sessions, SessionsChanged)
 async def end_sessions(call: Call, org_slug: str, user_id: UUID, form: EndingForm) -> PageOrRedirect:
     """End the sessions of an end user; programs use `DELETE /api/organizations/:slug/users/:user_id/sessions`."""
     await call.transact(found_end_users.end_shown, org_slug, user_id, seen=number_of(form.seen_sessions))
     return after(f"{page_of(org_slug)}/people/end-users/{user_id}", "sessions-ended")
-
-
-def _row(one: ListedEndUser) -> tuple[Any, ...]:
-    return (
-        *(one.email, one.name, one.state.value, one.has_second_factor, one.last_sign_in_at),
-        *(" ".join(one.services), "; ".join(one.plans)),
-    )

@@ -1,6 +1,6 @@
 """The tab of a service with its people: who looks after it by a grant, and the way to its end users."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
@@ -10,14 +10,15 @@ from core.organizations.access import Operation
 from core.organizations.members import MemberUnknown
 from core.organizations.relations import ServiceRelation
 from core.services import grants
-from core.services.grants import GrantChanged, GrantUnknown
+from core.services.grants import GrantChanged, GrantUnknown, ServiceGrant
 from core.services.services import ServiceUnknown
 from core.services.standing import ServiceStanding
-from entrypoints.pages.console_pages import ROWS_SHOWN, ConsoleListQuery, Program, after, opened, page_of, with_query
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.languages import marked
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.services.service_pages import api_of_service, page_of_service, service_page
+from entrypoints.pages.console.frame import ROWS_SHOWN, ConsoleListQuery, Program, after, opened, page_of, with_query
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.standing import api_of_service, page_of_service, service_page
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -40,6 +41,14 @@ class GrantsQuery(ConsoleListQuery, kw_only=True):
 
     find: Annotated[str, msgspec.Meta(description="A part of the address of the members to find.", max_length=254)] = ""
 
+    @property
+    def kept(self) -> dict[str, str]:
+        """The filters of the grants, as the fields of an address."""
+        return {"search": self.search}
+
+
+GIVEN: Final = ConsoleList[ServiceGrant](path=GRANTS, called="grants")
+
 
 class GrantForm(ProtectedForm, kw_only=True):
     """What a member may do with the service, and what the page has shown."""
@@ -54,9 +63,12 @@ class GrantRevocationForm(ProtectedForm, kw_only=True):
     seen_relation: str = ""
 
 
-async def _page(
+@routes.get(GRANTS, refuses=(ServiceUnknown,))
+@in_console(Operation.SERVICE_GRANTS_CHANGE)
+async def show_grants(
     call: Call, org_slug: str, service_slug: str, *, query: GrantsQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show who looks after a service by a grant, and how many people use it."""
     query = query or GrantsQuery()
     # A grant on the service does not open this, so the reader has the standing of their role.
     reader, found = await opened(
@@ -70,37 +82,26 @@ async def _page(
         after=query.position,
         limit=ROWS_SHOWN,
     )
-    page = page_of_service(org_slug, service_slug) + TAB
-    kept: dict[str, Any] = {"search": query.search}
     return service_page(
         call,
-        "service_grants.html",
+        "services/grants.html",
         ServiceStanding(reader=reader, service=found.service, granted=frozenset()),
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/grants"),
         done=query.done,
         refusal=refusal,
-        query=query,
+        **GIVEN.values(query, found.grants, org_slug, service_slug),
         people=found,
-        found=found.grants,
         relation_names=dict(RELATIONS),
         lacks_giving=reader.lacks_lasting(Operation.SERVICE_GRANTS_CHANGE),
         lacks_members=reader.lacks(Operation.MEMBERS_LIST),
         lacks_end_users=reader.lacks(Operation.END_USERS_READ),
         end_users=with_query(f"{page_of(org_slug)}/people/end-users", service=service_slug),
-        grants=page,
-        first=with_query(page, **kept) if query.after else "",
-        next=with_query(page, **kept, after=found.grants.next) if found.grants.next is not None else "",
     )
 
 
-@routes.get(GRANTS, refuses=(ServiceUnknown,))
+@routes.get(GRANT, refuses=(ServiceUnknown, MemberUnknown))
 @in_console(Operation.SERVICE_GRANTS_CHANGE)
-async def show_grants(call: Call, org_slug: str, service_slug: str, query: GrantsQuery) -> Page:
-    """Show who looks after a service by a grant, and how many people use it."""
-    return await _page(call, org_slug, service_slug, query=query)
-
-
-async def _access(
+async def show_access(
     call: Call,
     org_slug: str,
     service_slug: str,
@@ -109,13 +110,14 @@ async def _access(
     form: GrantForm | GrantRevocationForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show what a member may do with a service by a grant."""
     reader, found = await opened(
         call, org_slug, Operation.SERVICE_GRANTS_CHANGE, grants.show_access, service_slug, user_id
     )
     relation = found.relation.value if found.relation is not None else ""
     return service_page(
         call,
-        "service_grant.html",
+        "services/grants_one.html",
         ServiceStanding(reader=reader, service=found.service, granted=frozenset()),
         program=Program(
             path=f"{api_of_service(org_slug, service_slug)}/grants/{user_id}",
@@ -133,17 +135,10 @@ async def _access(
     )
 
 
-@routes.get(GRANT, refuses=(ServiceUnknown, MemberUnknown))
-@in_console(Operation.SERVICE_GRANTS_CHANGE)
-async def show_access(call: Call, org_slug: str, service_slug: str, user_id: UUID) -> Page:
-    """Show what a member may do with a service by a grant."""
-    return await _access(call, org_slug, service_slug, user_id)
-
-
 @routes.post(GRANT, refuses=(ServiceUnknown, MemberUnknown, GrantChanged))
 @in_console(Operation.SERVICE_GRANTS_CHANGE)
-@shows_again(_page, MemberUnknown)
-@shows_again(_access, GrantChanged, BadRequest)
+@shows_again(show_grants, MemberUnknown)
+@shows_again(show_access, GrantChanged, BadRequest)
 async def grant_access(call: Call, org_slug: str, service_slug: str, user_id: UUID, form: GrantForm) -> PageOrRedirect:
     """Grant a member access to a service, or change it; programs use `PUT …/:service_slug/grants/:user_id`."""
     if form.relation not in set(ServiceRelation):
@@ -161,8 +156,8 @@ async def grant_access(call: Call, org_slug: str, service_slug: str, user_id: UU
 
 @routes.post(f"{GRANT}/revoke", refuses=(ServiceUnknown, GrantUnknown, GrantChanged))
 @in_console(Operation.SERVICE_GRANTS_CHANGE)
-@shows_again(_page, GrantUnknown)
-@shows_again(_access, GrantChanged)
+@shows_again(show_grants, GrantUnknown)
+@shows_again(show_access, GrantChanged)
 async def revoke_access(
     call: Call, org_slug: str, service_slug: str, user_id: UUID, form: GrantRevocationForm
 ) -> PageOrRedirect:

@@ -6,7 +6,7 @@ from typing import Final
 
 from core.lazy_dataclasses import dataclass
 from core.services.services import ServiceType
-from entrypoints.pages.languages import marked
+from entrypoints.pages.frame.languages import marked
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from core.organizations.access import Operation
 from core.services import plans
 from core.services.plans import (
     DEFAULT_CURRENCY,
+    CountedPlan,
     Plan,
     PlanChanged,
     PlanFields,
@@ -23,14 +24,15 @@ from core.services.plans import (
     TooManyPlans,
 )
 from core.services.services import ServiceUnknown
-from entrypoints.pages.console_pages import ROWS_SHOWN, PagedQuery, Program, after, with_query
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.languages import language_of
-from entrypoints.pages.prices import amount_of, price, smallest_of
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.prices import amount_of, price, smallest_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import language_of
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
 from entrypoints.web.serving.answers import encode
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -75,9 +77,15 @@ class PlanForm(ProtectedForm, kw_only=True):
         )
 
 
-async def _list(
+FOUND: Final = ConsoleList[CountedPlan](path=PLANS, called="plans")
+
+
+@routes.get(PLANS, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.PLANS_READ)
+async def show_plans(
     call: Call, org_slug: str, service_slug: str, *, query: PlansQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show the plans of a service with their numbers of subscriptions, the oldest first."""
     query = query or PlansQuery()
     at, found = await opened_service(
         call,
@@ -85,44 +93,35 @@ async def _list(
         service_slug,
         Operation.PLANS_READ,
         plans.search,
-        search=query.search,
+        **query.filters,
         after=query.position,
         limit=ROWS_SHOWN,
     )
-    page = page_of_service(org_slug, service_slug) + TAB
     return service_page(
         call,
-        "service_plans.html",
+        "services/plans.html",
         at,
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/plans"),
         done=query.done,
         refusal=refusal,
-        query=query,
-        found=found,
+        **FOUND.values(query, found, org_slug, service_slug),
         prices={one.plan.id: _price(call, one.plan) for one in found.found},
         features_shown=FEATURES_SHOWN,
         lacks_change=at.lacks(Operation.PLANS_CHANGE),
-        plans=page,
-        first=with_query(page, search=query.search) if query.after else "",
-        next=with_query(page, search=query.search, after=found.next) if found.next is not None else "",
     )
 
 
-@routes.get(PLANS, refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.PLANS_READ)
-async def show_plans(call: Call, org_slug: str, service_slug: str, query: PlansQuery) -> Page:
-    """Show the plans of a service with their numbers of subscriptions, the oldest first."""
-    return await _list(call, org_slug, service_slug, query=query)
-
-
-async def _new(
+@routes.get(f"{PLANS}/new", refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.PLANS_CHANGE)
+async def ask_for_plan(
     call: Call, org_slug: str, service_slug: str, *, form: PlanForm | None = None, refusal: Refusal | None = None
 ) -> Page:
+    """Show the form of a new plan."""
     at, _ = await opened_service(call, org_slug, service_slug, Operation.PLANS_CHANGE, plans.require_changeable)
     form = form or PlanForm()
     return service_page(
         call,
-        "service_plan_new.html",
+        "services/plans_new.html",
         at,
         program=Program(
             path=f"{api_of_service(org_slug, service_slug)}/plans",
@@ -137,16 +136,9 @@ async def _new(
     )
 
 
-@routes.get(f"{PLANS}/new", refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.PLANS_CHANGE)
-async def ask_for_plan(call: Call, org_slug: str, service_slug: str) -> Page:
-    """Show the form of a new plan."""
-    return await _new(call, org_slug, service_slug)
-
-
 @routes.post(f"{PLANS}/new", refuses=(ServiceUnknown, TooManyPlans, PriceTaken))
 @on_service_in_console(Operation.PLANS_CHANGE)
-@shows_again(_new, BadRequest, PriceTaken)
+@shows_again(ask_for_plan, BadRequest, PriceTaken)
 async def create_plan(call: Call, org_slug: str, service_slug: str, form: PlanForm) -> PageOrRedirect:
     """Create a plan; programs use `POST …/services/:service_slug/plans`."""
     await call.read(plans.require_changeable, org_slug, service_slug)
@@ -154,7 +146,9 @@ async def create_plan(call: Call, org_slug: str, service_slug: str, form: PlanFo
     return after(f"{page_of_service(org_slug, service_slug)}{TAB}/{plan.id}", "plan-created")
 
 
-async def _plan(
+@routes.get(PLAN, refuses=(ServiceUnknown, PlanUnknown))
+@on_service_in_console(Operation.PLANS_READ)
+async def show_plan(
     call: Call,
     org_slug: str,
     service_slug: str,
@@ -164,12 +158,13 @@ async def _plan(
     form: PlanForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show a plan, with the link to its checkout."""
     at, shown = await opened_service(call, org_slug, service_slug, Operation.PLANS_READ, plans.show, plan_id)
     plan, base_url = shown.plan, call.installation.settings.base_url
     page = page_of_service(org_slug, service_slug)
     return service_page(
         call,
-        "service_plan.html",
+        "services/plans_one.html",
         at,
         program=Program(
             path=f"{api_of_service(org_slug, service_slug)}/plans/{plan_id}",
@@ -191,16 +186,9 @@ async def _plan(
     )
 
 
-@routes.get(PLAN, refuses=(ServiceUnknown, PlanUnknown))
-@on_service_in_console(Operation.PLANS_READ)
-async def show_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID, query: DoneQuery) -> Page:
-    """Show a plan, with the link to its checkout."""
-    return await _plan(call, org_slug, service_slug, plan_id, query=query)
-
-
 @routes.post(PLAN, refuses=(ServiceUnknown, PlanUnknown, PriceTaken, PlanChanged))
 @on_service_in_console(Operation.PLANS_CHANGE)
-@shows_again(_plan, BadRequest, PriceTaken, PlanChanged)
+@shows_again(show_plan, BadRequest, PriceTaken, PlanChanged)
 async def change_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID, form: PlanForm) -> PageOrRedirect:
     """Change a plan; programs use `PATCH …/services/:service_slug/plans/:plan_id`."""
     await call.read(plans.show_end, org_slug, service_slug, plan_id)
@@ -209,13 +197,16 @@ async def change_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUI
     return after(f"{page_of_service(org_slug, service_slug)}{TAB}/{plan_id}", "plan-changed")
 
 
-async def _deletion(
+@routes.get(f"{PLAN}/delete", refuses=(ServiceUnknown, PlanUnknown))
+@on_service_in_console(Operation.PLANS_CHANGE)
+async def ask_to_delete_plan(
     call: Call, org_slug: str, service_slug: str, plan_id: UUID, *, refusal: Refusal | None = None
 ) -> Page:
+    """Show what is deleted with a plan, in numbers."""
     at, shown = await opened_service(call, org_slug, service_slug, Operation.PLANS_CHANGE, plans.show_end, plan_id)
     return service_page(
         call,
-        "service_plan_deletion.html",
+        "services/plans_deletion.html",
         at,
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/plans/{plan_id}", method="DELETE"),
         refusal=refusal,
@@ -224,17 +215,10 @@ async def _deletion(
     )
 
 
-@routes.get(f"{PLAN}/delete", refuses=(ServiceUnknown, PlanUnknown))
-@on_service_in_console(Operation.PLANS_CHANGE)
-async def ask_to_delete_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID) -> Page:
-    """Show what is deleted with a plan, in numbers."""
-    return await _deletion(call, org_slug, service_slug, plan_id)
-
-
 @routes.post(f"{PLAN}/delete", refuses=(ServiceUnknown, PlanUnknown, PlanInUse, PlanIsDefault))
 @on_service_in_console(Operation.PLANS_CHANGE)
-@shows_again(_deletion, PlanInUse, PlanIsDefault)
-@shows_again(_list, PlanUnknown)
+@shows_again(ask_to_delete_plan, PlanInUse, PlanIsDefault)
+@shows_again(show_plans, PlanUnknown)
 async def delete_plan(call: Call, org_slug: str, service_slug: str, plan_id: UUID) -> PageOrRedirect:
     """Delete a plan; programs use `DELETE …/services/:service_slug/plans/:plan_id`."""
     await call.transact(plans.delete, org_slug, service_slug, plan_id)

@@ -8,11 +8,11 @@ from core.services import redirect_changes
 from core.services.management import ServiceChanged
 from core.services.redirect_changes import NoRefusedRedirect, RedirectUriGone
 from core.services.services import ServiceUnknown
-from entrypoints.pages.console_pages import Program, after
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.frame import Program, after
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.connecting import connect_page
-from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -49,14 +49,19 @@ async def _kept_page(call: Call, org_slug: str, service_slug: str, *, refusal: R
     return await connect_page(call, org_slug, service_slug, refusal=refusal)
 
 
-async def _refused_page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None) -> Page:
+@routes.get(REFUSED, refuses=(ServiceUnknown, NoRefusedRedirect))
+@on_service_in_console(Operation.SERVICE_UPDATE)
+async def ask_about_refused_redirect(
+    call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None
+) -> Page:
+    """Show the redirect URI that was refused last, and ask whether it is to be added."""
     at, refused = await opened_service(
         call, org_slug, service_slug, Operation.SERVICE_UPDATE, redirect_changes.show_refused
     )
     wanted = [*at.service.redirect_uris, refused.redirect_uri]
     return service_page(
         call,
-        "console_service_refused_redirect.html",
+        "services/redirect_uris.html",
         at,
         program=Program(path=api_of_service(org_slug, service_slug), method="PATCH", body={"redirect_uris": wanted}),
         refusal=refusal,
@@ -90,13 +95,6 @@ async def remove_redirect_uri(call: Call, org_slug: str, service_slug: str, form
         outside=outside(call),
     )
     return after(page_of_service(org_slug, service_slug), "redirect-removed")
-
-
-@routes.get(REFUSED, refuses=(ServiceUnknown, NoRefusedRedirect))
-@on_service_in_console(Operation.SERVICE_UPDATE)
-async def ask_about_refused_redirect(call: Call, org_slug: str, service_slug: str) -> Page:
-    """Show the redirect URI that was refused last, and ask whether it is to be added."""
-    return await _refused_page(call, org_slug, service_slug)
 
 
 @routes.post(REFUSED, refuses=(ServiceUnknown, RedirectUriGone, BadRequest))

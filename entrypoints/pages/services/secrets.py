@@ -8,11 +8,11 @@ from core.services import management
 from core.services.management import ServiceChanged, ServiceHasKeysAlone, ServiceNotConfidential
 from core.services.services import ServiceUnknown
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages.console_pages import Program
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.services.service_pages import api_of_service, opened_service, page_of_service, service_page
-from entrypoints.pages.shown_secrets import leading_to
+from entrypoints.pages.console.frame import Program
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.sessions.shown_secrets import leading_to
 from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import on_service_in_console
@@ -33,7 +33,7 @@ async def _page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusa
     at, _ = await opened_service(call, org_slug, service_slug, Operation.SERVICE_SECRET_ROTATE, management.read)
     return service_page(
         call,
-        "console_service_secret.html",
+        "services/secrets.html",
         at,
         program=Program(path=f"{api_of_service(org_slug, service_slug)}/secret/rotate", method="POST"),
         refusal=refusal,

@@ -8,10 +8,11 @@ import msgspec
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
 from core.services import found_services, management
+from core.services.found_services import ListedService
 from core.services.management import AudienceTaken, ServiceLimitExceeded, ServiceSlugTaken
 from core.services.services import ServiceFields, ServiceType, ServiceUnknown
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages.console_pages import (
+from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     PagedQuery,
     Program,
@@ -19,17 +20,17 @@ from entrypoints.pages.console_pages import (
     console_page,
     opened,
     page_of,
-    with_query,
 )
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.connecting import connect_page
 from entrypoints.pages.services.kinds import KINDS, TYPES, kind_by
-from entrypoints.pages.services.service_pages import opened_service, page_of_service
 from entrypoints.pages.services.snippets import local_redirect_uri
-from entrypoints.pages.shown_secrets import leading_to, shown_once
+from entrypoints.pages.services.standing import opened_service, page_of_service
+from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
@@ -50,6 +51,9 @@ class ServiceSearchQuery(PagedQuery, kw_only=True):
     """Which services to show."""
 
     search: Annotated[str, msgspec.Meta(description="A part of the name or the slug.", max_length=100)] = ""
+
+
+FOUND: Final = ConsoleList[ListedService](path=SERVICES)
 
 
 class ServiceKindQuery(Query, kw_only=True):
@@ -77,27 +81,22 @@ async def show_services(call: Call, org_slug: str, query: ServiceSearchQuery) ->
         org_slug,
         Operation.SERVICES_LIST,
         found_services.search,
-        search=query.search,
+        **query.filters,
         after=query.position,
         limit=ROWS_SHOWN,
     )
-    page, rows = f"{page_of(org_slug)}/services", found.rows
     return console_page(
         call,
-        "console_services.html",
+        "services/services.html",
         standing,
         program=Program(path=f"{api(org_slug)}/services"),
         done=query.done,
-        query=query,
-        found=rows,
+        **FOUND.values(query, found.rows, org_slug),
         usage=found.usage,
         users_max=found_services.USERS_COUNTED_MAX,
         kinds=KINDS,
         types=TYPES,
         lacks_creation=standing.lacks(Operation.SERVICE_CREATE),
-        page=page,
-        first=with_query(page, search=query.search) if query.after else "",
-        next=with_query(page, search=query.search, after=rows.next) if rows.next is not None else "",
     )
 
 
@@ -114,7 +113,7 @@ async def _new(
     service_type = kind.types[0] if kind is not None else ServiceType.WEB
     return console_page(
         call,
-        "console_service_new.html",
+        "services/services_new.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/services", method="POST", body={**_EXAMPLE, "service_type": service_type.value}

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 from core.lazy_dataclasses import dataclass
 from core.services.services import Service, ServiceType
-from entrypoints.pages.languages import marked
+from entrypoints.pages.frame.languages import marked
 
 # Stands in for the secret, which is shown once.
 SECRET_PLACEHOLDER: Final = "YOUR_CLIENT_SECRET"  # noqa: S105 - it says where the secret goes

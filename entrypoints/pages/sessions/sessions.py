@@ -6,10 +6,10 @@ from uuid import UUID
 from core.errors import Forbidden, NotFound
 from core.sessions import sessions
 from core.sign_in import own_sessions
-from entrypoints.pages.account_pages import ACCOUNT, account_page, address_after
-from entrypoints.pages.declaring import account_pages
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.rendering import Page
+from entrypoints.pages.console.account import ACCOUNT, account_page, address_after
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.rendering import Page
+from entrypoints.pages.frame.routes import account_pages
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
@@ -23,7 +23,7 @@ SESSIONS: Final = f"{ACCOUNT}/sessions"
 async def show_sessions(call: Call, query: DoneQuery) -> Page:
     """Show where your account is signed in: in this browser, in others, at services, and by programs."""
     mine = await call.read(own_sessions.list_mine)
-    return account_page(call, "account_sessions.html", done=query.done, sessions=mine)
+    return account_page(call, "sessions/sessions.html", done=query.done, sessions=mine)
 
 
 @routes.post(f"{SESSIONS}/end-others", status=303, refuses=(Forbidden,))

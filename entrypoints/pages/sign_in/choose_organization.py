@@ -4,12 +4,12 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.organizations import management, selection
 from core.organizations.organizations import Organization
 from core.organizations.session_strength import SecondFactorRequired
-from entrypoints.pages import returns
-from entrypoints.pages.declaring import sign_in_pages
-from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
-from entrypoints.pages.returns import ReturnQuery, WayForm
-from entrypoints.pages.sign_in import ways
-from entrypoints.pages.sign_in.ways import CHOOSE_ORGANIZATION, SET_UP
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.frame.returns import ReturnQuery, WayForm
+from entrypoints.pages.frame.routes import sign_in_pages
+from entrypoints.pages.sign_in import conclusion
+from entrypoints.pages.sign_in.conclusion import CHOOSE_ORGANIZATION, SET_UP
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_in_person
@@ -34,7 +34,7 @@ async def show_organizations(call: Call, query: ReturnQuery) -> Page:
     mine = [one.organization for one in await call.read(management.list_mine) if one.is_usable]
     return form_page(
         call,
-        "choose_organization.html",
+        "sign_in/choose_organization.html",
         **await returns.context(call, query),
         organizations=[one for one in mine if wanted in {None, one.slug} and _is_at_host(call, one)],
         present=call.in_browser.organization_id,
@@ -58,7 +58,7 @@ async def choose_organization(call: Call, form: ChoiceForm) -> PageOrRedirect:
             # The page of the refusal leads to the base URL, where accounts are looked after (decisions 13.3).
             raise
         return see_other(form.way.on(SET_UP))
-    return await ways.go_on(call, form.way, is_organization_chosen=True)
+    return await conclusion.go_on(call, form.way, is_organization_chosen=True)
 
 
 def _is_at_host(call: Call, organization: Organization) -> bool:

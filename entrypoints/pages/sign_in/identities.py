@@ -7,10 +7,10 @@ from core.sign_in.identities import IdentityUnknown, LastIdentity
 from core.sign_in.upstream import linking
 from core.sign_in.upstream.flows import ProviderNotOffered
 from core.sign_in.upstream.providers import external_of, linked_of
-from entrypoints.pages.account_pages import account_page, after
-from entrypoints.pages.declaring import account_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.account import account_page, after
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import account_pages, shows_again
 from entrypoints.pages.sign_in.upstream.providers import IDENTITIES
 from entrypoints.shared.sign_in.identities import platform_clients
 from entrypoints.web.serving.browsers import ProtectedForm, recent
@@ -30,7 +30,7 @@ async def _page(call: Call, *, done: str = "", refusal: LastIdentity | None = No
     linked = await call.read(identities.list_mine)
     known = await call.read(identities.linked_here)
     others = [provider for provider in platform_clients(call) if provider not in known]
-    return account_page(call, "account_identities.html", done=done, refusal=refusal, identities=linked, others=others)
+    return account_page(call, "sign_in/identities.html", done=done, refusal=refusal, identities=linked, others=others)
 
 
 @routes.get(IDENTITIES)
@@ -47,7 +47,7 @@ async def begin_to_link(call: Call, form: ProviderForm) -> Page:
     await recent(call, page=IDENTITIES)
     link_id = await call.transact(linking.begin, external_of(form.provider), platform_clients(call))
     address = f"/auth/{form.provider}?{urlencode({'link': link_id.reveal()})}"
-    return account_page(call, "account_link.html", provider=form.provider, address=address)
+    return account_page(call, "sign_in/identities_link.html", provider=form.provider, address=address)
 
 
 @routes.post(f"{IDENTITIES}/unlink", refuses=(IdentityUnknown,))

@@ -3,13 +3,13 @@
 from core.errors import SsoRequired
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
-from entrypoints.pages import returns
-from entrypoints.pages.brands import brand_of
-from entrypoints.pages.forms import LinkForm, MailedLink
-from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, PageOrRedirect, page
-from entrypoints.pages.returns import read_in
-from entrypoints.pages.sign_in import ways
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.brands import brand_of
+from entrypoints.pages.frame.forms import LinkForm, MailedLink
+from entrypoints.pages.frame.refusals import refusal_page
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, page
+from entrypoints.pages.frame.returns import read_in
+from entrypoints.pages.sign_in import conclusion
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.calls import Call
@@ -27,7 +27,7 @@ async def show_link(call: Call, query: MailedLink) -> Page:
     read_in(call, link.back)
     return page(
         call,
-        "magic_link.html",
+        "sign_in/magic_links.html",
         token=query.token,
         email=link.email,
         place=link.place.name,
@@ -51,9 +51,11 @@ async def press_link(call: Call, form: LinkForm) -> PageOrRedirect:
         exchanged = await call.transact(magic_links.exchange, form.token)
         brand = await brand_of(call, exchanged.place.organization_id)
         # A program names where its link leads back to; a browser waits with the page for the code.
-        return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.place, brand=brand)
+        return page(
+            call, "sign_in/magic_links_code.html", code=exchanged.code.reveal(), back=exchanged.place, brand=brand
+        )
     call.repeats_at = way.on(browsers.SIGN_IN)
     # Another site cannot send this form: it does not know the token of a link that this browser has requested.
     await browsers.find_session(call)
-    outcome = await transact_counted(call, magic_links.verify, form.token, ways.destination(call, way))
-    return await ways.conclude(call, outcome, way)
+    outcome = await transact_counted(call, magic_links.verify, form.token, conclusion.destination(call, way))
+    return await conclusion.conclude(call, outcome, way)

@@ -10,11 +10,11 @@ from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
-from entrypoints.pages import returns
-from entrypoints.pages.declaring import sign_in_pages
-from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
-from entrypoints.pages.returns import AddressForm, ReturnQuery
-from entrypoints.pages.sign_in import ways
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.frame.returns import AddressForm, ReturnQuery
+from entrypoints.pages.frame.routes import sign_in_pages
+from entrypoints.pages.sign_in import conclusion
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
@@ -63,11 +63,11 @@ async def show_link_code(call: Call, query: ReturnQuery) -> None:
 async def submit_link_code(call: Call, form: LinkCodeForm) -> PageOrRedirect:
     """Sign in with the code that the page of the mailed link shows."""
     try:
-        wanted = ways.destination(call, form.way)
+        wanted = conclusion.destination(call, form.way)
         outcome = await transact_counted(call, magic_links.verify, _code(form.code), wanted, mailed_to=form.email)
     except (MagicLinkRefused, BadRequest) as refusal:
         return await _mail_page(call, form.way, form.email, refusal)
-    return await ways.conclude(call, outcome, form.way)
+    return await conclusion.conclude(call, outcome, form.way)
 
 
 async def mail_link(call: Call, way: ReturnQuery, email: str) -> Response:
@@ -80,7 +80,7 @@ async def mail_link(call: Call, way: ReturnQuery, email: str) -> Response:
 async def _mail_page(call: Call, way: ReturnQuery, email: str, refusal: Refusal | None = None) -> Response:
     return form_page(
         call,
-        "mailed_link.html",
+        "sign_in/mailed_links.html",
         status=refusal.code.status if refusal is not None else 200,
         **await returns.context(call, way),
         email=email,

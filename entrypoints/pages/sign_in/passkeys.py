@@ -6,12 +6,12 @@ from core.errors import BadRequest, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import passkeys
 from core.sign_in.passkeys import PasskeyRefused
-from entrypoints.pages.declaring import sign_in_pages
-from entrypoints.pages.forms import challenge_id_of
-from entrypoints.pages.rendering import PageOrRedirect
-from entrypoints.pages.returns import AddressForm, ReturnQuery
-from entrypoints.pages.sign_in import ways
-from entrypoints.pages.sign_in.sign_in import address_page, methods_page
+from entrypoints.pages.frame.forms import challenge_id_of
+from entrypoints.pages.frame.rendering import PageOrRedirect
+from entrypoints.pages.frame.returns import AddressForm, ReturnQuery
+from entrypoints.pages.frame.routes import sign_in_pages
+from entrypoints.pages.sign_in import conclusion
+from entrypoints.pages.sign_in.login import address_page, methods_page
 from entrypoints.shared.credentials.passkeys import AuthenticationCredential, assertion_of
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.input.decoding import decode_body
@@ -53,7 +53,7 @@ async def submit_passkey(call: Call, form: PasskeyForm) -> PageOrRedirect:
             passkeys.finish,
             challenge_id_of(form.challenge_id),
             assertion_of(decode_body(form.credential.encode(), AuthenticationCredential)),
-            ways.destination(call, form.way),
+            conclusion.destination(call, form.way),
         )
     except SsoRequired as refusal:
         if not form.email:
@@ -64,4 +64,4 @@ async def submit_passkey(call: Call, form: PasskeyForm) -> PageOrRedirect:
         if form.email:
             return await methods_page(call, form.way, form.email, refusal=refusal)
         return await address_page(call, form.way, refusal=refusal)
-    return await ways.conclude(call, outcome, form.way)
+    return await conclusion.conclude(call, outcome, form.way)

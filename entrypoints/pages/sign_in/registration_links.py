@@ -15,15 +15,15 @@ from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.registration_links import RegistrationPasswordWrong
-from entrypoints.pages import returns
 from entrypoints.pages.accounts.verification import RegistrationLinkForm, show
-from entrypoints.pages.brands import brand_of
-from entrypoints.pages.declaring import registration_pages
-from entrypoints.pages.interrupted_ways import place_page, where_it_goes_on
-from entrypoints.pages.languages import marked, translated
-from entrypoints.pages.rendering import PageOrRedirect, page
-from entrypoints.pages.returns import ReturnQuery, read_in
-from entrypoints.pages.sign_in import ways
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.brands import brand_of
+from entrypoints.pages.frame.interrupted_sign_ins import place_page, where_it_goes_on
+from entrypoints.pages.frame.languages import marked, translated
+from entrypoints.pages.frame.rendering import PageOrRedirect, page
+from entrypoints.pages.frame.returns import ReturnQuery, read_in
+from entrypoints.pages.frame.routes import registration_pages
+from entrypoints.pages.sign_in import conclusion
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call, shielded
@@ -53,7 +53,7 @@ async def confirm_registration(call: Call, form: RegistrationConfirmationForm) -
     read_in(call, found.back)
     # Elsewhere the registration says nothing about what waits in this browser.
     way = returns.way_of(call, found.registering_browser)
-    wanted = ways.destination(call, way or ReturnQuery())
+    wanted = conclusion.destination(call, way or ReturnQuery())
     call.repeats_at = (way or ReturnQuery()).on(SIGN_IN)
     if way is not None:
         outcome = await transact_counted(call, registration_links.confirm, form.token, wanted)
@@ -88,7 +88,7 @@ async def _lead_on(
     call: Call, outcome: SignInCompleted | SecondFactorPending, found: UnprovedAddress, way: ReturnQuery | None
 ) -> Response:
     """Complete the sign-in, and lead on to where the registration came from; `way` is None in another browser."""
-    led_on = await ways.conclude(call, outcome, way or ReturnQuery())
+    led_on = await conclusion.conclude(call, outcome, way or ReturnQuery())
     back, email = found.back, found.user.email
     if back.redirect_uri is not None:
         return await _back_page(call, email, back)
@@ -108,11 +108,11 @@ async def _back_page(call: Call, email: str, back: ReturnTarget) -> Response:
     """Return the page with the button to the service; a form cannot redirect to another site."""
     return page(
         call,
-        "message.html",
+        "frame/message.html",
         heading=translated(call, "Your email address is verified"),
         text=translated(call, "You are signed in with %(email)s now.", email=email),
         back=back,
-        next=(marked("Your account"), ways.HOME),
+        next=(marked("Your account"), conclusion.HOME),
         request_id=None,
         brand=await brand_of(call, back.organization_id),
     )

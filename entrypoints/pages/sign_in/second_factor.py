@@ -16,13 +16,13 @@ from core.sign_in.second_factor import (
     PreAuthOver,
     TooManyWrongCodes,
 )
-from entrypoints.pages import returns
-from entrypoints.pages.declaring import sign_in_pages
-from entrypoints.pages.refusals import problem_of
-from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
-from entrypoints.pages.returns import ReturnQuery, WayForm
-from entrypoints.pages.sign_in import ways
-from entrypoints.pages.sign_in.ways import SECOND_FACTOR
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.frame.returns import ReturnQuery, WayForm
+from entrypoints.pages.frame.routes import sign_in_pages
+from entrypoints.pages.sign_in import conclusion
+from entrypoints.pages.sign_in.conclusion import SECOND_FACTOR
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.admission import admit_pre_auth_token
@@ -52,7 +52,7 @@ class CodeForm(WayForm, kw_only=True):
 @in_browser_or_not
 async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
     """Show the field for the code of a sign-in that waits for it."""
-    token = call.request.cookies.get(browsers.cookie_name(call, ways.PRE_AUTH_COOKIE))
+    token = call.request.cookies.get(browsers.cookie_name(call, conclusion.PRE_AUTH_COOKIE))
     if token is None:
         return await over_page(call, query, status=200)
     return await code_page(call, query, stay=query.stay)
@@ -67,7 +67,7 @@ async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
 @in_browser_or_not
 async def submit_code(call: Call, form: CodeForm) -> PageOrRedirect:
     """Finish a sign-in with a code; programs use `POST /api/auth/mfa/verify`."""
-    token = call.request.cookies.get(browsers.cookie_name(call, ways.PRE_AUTH_COOKIE))
+    token = call.request.cookies.get(browsers.cookie_name(call, conclusion.PRE_AUTH_COOKIE))
     if token is None:
         return await over_page(call, form.way)
     try:
@@ -79,14 +79,14 @@ async def submit_code(call: Call, form: CodeForm) -> PageOrRedirect:
             UUID(call.claims["challenge"]),
             form.code,
             network=call.throttled_network,
-            client=ways.destination(call, form.way, stays_signed_in=bool(form.stay)),
+            client=conclusion.destination(call, form.way, stays_signed_in=bool(form.stay)),
             trust_device=bool(form.trust),
         )
     except (TooManyWrongCodes, PreAuthOver, TokenExpired, TokenInvalid):
         return await over_page(call, form.way)
     except (CodeWrong, BadRequest) as refusal:
         return await code_page(call, form.way, stay=form.stay, trust=form.trust, refusal=refusal)
-    return await ways.complete(call, verified.completed, form.way)
+    return await conclusion.complete(call, verified.completed, form.way)
 
 
 async def code_page(
@@ -95,7 +95,7 @@ async def code_page(
     """Return the page with the field for a code, and what was refused."""
     return form_page(
         call,
-        "second_factor.html",
+        "sign_in/second_factor.html",
         status=refusal.code.status if refusal is not None else 200,
         **await returns.context(call, way),
         problem=problem_of(refusal),
@@ -106,10 +106,10 @@ async def code_page(
 
 async def over_page(call: Call, way: ReturnQuery, *, status: int = 401) -> Response:
     """Return the page of a sign-in that waits for no code, or no longer."""
-    call.forget_cookie(browsers.cookie_name(call, ways.PRE_AUTH_COOKIE))
+    call.forget_cookie(browsers.cookie_name(call, conclusion.PRE_AUTH_COOKIE))
     return form_page(
         call,
-        "sign_in_over.html",
+        "sign_in/second_factor_over.html",
         status=status,
         **await returns.context(call, way),
         request_id=call.request_id if status >= 400 else None,

@@ -11,15 +11,15 @@ from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages import returns
 from entrypoints.pages.credentials.mfa import SECOND_FACTOR
-from entrypoints.pages.declaring import shows_again, sign_in_pages
-from entrypoints.pages.next_steps import CONFIRM_ADDRESS
-from entrypoints.pages.refusals import problem_of
-from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
-from entrypoints.pages.returns import ReturnQuery, WayForm
-from entrypoints.pages.shown_secrets import leading_to, made_to_show, shown_once
-from entrypoints.pages.sign_in.ways import SET_UP
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.next_steps import CONFIRM_ADDRESS
+from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.frame.returns import ReturnQuery, WayForm
+from entrypoints.pages.frame.routes import shows_again, sign_in_pages
+from entrypoints.pages.sessions.shown_secrets import leading_to, made_to_show, shown_once
+from entrypoints.pages.sign_in.conclusion import SET_UP
 from entrypoints.shared.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
@@ -45,7 +45,7 @@ async def _page(
     """Return the page with the QR code; without a secret, the one that takes the code of an app which has it."""
     return form_page(
         call,
-        "second_factor_code.html",
+        "sign_in/second_factor_setup_code.html",
         status=400 if refusal is not None else 200,
         **await returns.context(call, way),
         secret=_grouped(secret),
@@ -67,7 +67,9 @@ async def show_setup(call: Call, query: ReturnQuery) -> PageOrRedirect:
     confirmed_at = _confirmed_at(call, query)
     if not confirmed_at:
         await recent(call)
-    return form_page(call, "second_factor_setup.html", **await returns.context(call, query), confirmed_at=confirmed_at)
+    return form_page(
+        call, "sign_in/second_factor_setup.html", **await returns.context(call, query), confirmed_at=confirmed_at
+    )
 
 
 @routes.post(SET_UP, makes_secret=True, limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled,))
@@ -127,7 +129,9 @@ async def show_codes(call: Call, shown_id: UUID, query: ReturnQuery) -> Page:
     """Show the backup codes once, in the browser that made them."""
     codes = await shown_once(call, shown_id)
     # The sign-in page leads a browser that is signed in on.
-    return form_page(call, "backup_codes.html", **await returns.context(call, query), codes=codes)
+    return form_page(
+        call, "sign_in/second_factor_setup_backup_codes.html", **await returns.context(call, query), codes=codes
+    )
 
 
 def _confirmed_at(call: Call, way: ReturnQuery) -> str:

@@ -12,13 +12,13 @@ from core.sign_in import second_factor
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.refusals import CountedRefusal, SignInRefused
 from core.sign_in.second_factor import CodeWrong, PreAuthOver
-from entrypoints.pages import returns
-from entrypoints.pages.declaring import sign_in_pages
-from entrypoints.pages.refusals import problem_of
-from entrypoints.pages.rendering import Page, PageOrRedirect, form_page
-from entrypoints.pages.returns import ReturnQuery, WayForm
-from entrypoints.pages.sign_in import ways
-from entrypoints.pages.sign_in.sign_in import LIMITS
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.frame.returns import ReturnQuery, WayForm
+from entrypoints.pages.frame.routes import sign_in_pages
+from entrypoints.pages.sign_in import conclusion
+from entrypoints.pages.sign_in.login import LIMITS
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.shared.sign_in.login import authenticate
 from entrypoints.web.serving.browsers import SIGN_IN_AGAIN
@@ -57,11 +57,11 @@ async def submit_sign_in_again(call: Call, form: AgainForm) -> PageOrRedirect:
         outcome = await (_by_code(call, form) if form.code else _by_password(call, form))
     except (CountedRefusal, PreAuthOver, BadRequest) as refusal:
         return await _page(call, form.way, refusal)
-    return await ways.conclude(call, outcome, form.way)
+    return await conclusion.conclude(call, outcome, form.way)
 
 
 async def _by_password(call: Call, form: AgainForm) -> SignInCompleted | SecondFactorPending:
-    wanted = ways.destination(call, form.way, is_again=True)
+    wanted = conclusion.destination(call, form.way, is_again=True)
     return await authenticate(call, call.in_browser.email, form.password, wanted)
 
 
@@ -72,7 +72,7 @@ async def _by_code(call: Call, form: AgainForm) -> SignInCompleted:
         call.in_browser,
         form.code,
         network=call.throttled_network,
-        client=ways.destination(call, form.way, is_again=True),
+        client=conclusion.destination(call, form.way, is_again=True),
     )
     return verified.completed
 
@@ -80,7 +80,7 @@ async def _by_code(call: Call, form: AgainForm) -> SignInCompleted:
 async def _page(call: Call, way: ReturnQuery, refusal: Refusal | None = None) -> Response:
     return form_page(
         call,
-        "sign_in_again.html",
+        "sign_in/sign_in_again.html",
         status=refusal.code.status if refusal is not None else 200,
         connects=True,
         **await returns.context(call, way),

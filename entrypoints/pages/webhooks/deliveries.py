@@ -1,7 +1,7 @@
 """The pages of the deliveries of a webhook: finding them, one with its attempts, and sending them again."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -10,14 +10,14 @@ import msgspec
 
 from core.errors import BadRequest, Conflict, Refusal
 from core.organizations.access import Operation, authorize
-from core.positions import Position
 from core.typed_times import time_of
 from core.webhooks import deliveries, delivery_log, webhooks
 from core.webhooks.deliveries import REDELIVERED_MAX, DeliveryChanged, DeliveryUnknown
 from core.webhooks.delivery_log import AskedDeliveries, DeliveryState, ListedDelivery
 from core.webhooks.webhooks import WebhookUnknown
-from entrypoints.pages.choosing import attempted, each_once
-from entrypoints.pages.console_pages import (
+from entrypoints.pages.console.bulk_actions import attempted, each_once
+from entrypoints.pages.console.csv_files import CsvFile
+from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     PagedQuery,
     Program,
@@ -27,13 +27,13 @@ from entrypoints.pages.console_pages import (
     opened,
     with_query,
 )
-from entrypoints.pages.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery, moment_seen
-from entrypoints.pages.languages import marked
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.webhooks.event_words import CHOICES, EVENTS
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.events.events import CHOICES, EVENTS
+from entrypoints.pages.frame.forms import DoneQuery, moment_seen
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.webhooks.webhooks import WEBHOOK, page_of_webhook, tabs_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -51,7 +51,6 @@ STATES: Final = {
     DeliveryState.FAILED: ("bad", marked("Failed")),
 }
 BODY_CHARACTERS_MAX: Final = 8_000
-_COLUMNS: Final = ("id", "event", "created", "state", "attempts", "status", "error", "next_attempt")
 
 
 class DeliveriesPageQuery(PagedQuery, kw_only=True):
@@ -64,14 +63,27 @@ class DeliveriesPageQuery(PagedQuery, kw_only=True):
     choose: Annotated[str, msgspec.Meta(description="`all` ticks the boxes of the page.", max_length=10)] = ""
 
     @property
-    def kept(self) -> dict[str, str]:
-        """The filters, as the fields of an address."""
-        return {"state": self.state, "event": self.event, "since": self.since, "until": self.until}
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name."""
+        asked = AskedDeliveries(state=self.state, event_type=self.event, since=self.since, until=self.until)
+        return {"asked": asked}
 
-    @property
-    def asked(self) -> AskedDeliveries:
-        """The filters."""
-        return AskedDeliveries(state=self.state, event_type=self.event, since=self.since, until=self.until)
+
+LISTED: Final = ConsoleList[ListedDelivery](
+    path=DELIVERIES,
+    listed=delivery_log.listed,
+    file="deliveries",
+    columns={
+        "id": lambda one: one.id,
+        "event": lambda one: one.event_type,
+        "created": lambda one: one.created_at,
+        "state": lambda one: one.state.value,
+        "attempts": lambda one: one.attempt_count,
+        "status": lambda one: one.response_status_code,
+        "error": lambda one: one.delivery_error,
+        "next_attempt": lambda one: one.next_retry_at,
+    },
+)
 
 
 class DeliveriesForm(ProtectedForm, kw_only=True):
@@ -136,16 +148,15 @@ async def _list(
             Operation.WEBHOOKS_READ,
             delivery_log.search,
             webhook_id,
-            query.asked,
+            **query.filters,
             after=query.position,
             limit=ROWS_SHOWN,
         )
-    page = f"{page_of_webhook(org_slug, webhook_id)}/deliveries"
-    kept = query.kept
+    page = LISTED.page(org_slug, webhook_id)
     delivered = {"delivered": "true", "failed": "false"}.get(query.state, "")
     return console_page(
         call,
-        "console_deliveries.html",
+        "webhooks/deliveries.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/webhooks/{webhook_id}/deliveries",
@@ -155,9 +166,7 @@ async def _list(
         refusal=refusal,
         problems=problems_of(refusal),
         webhook=webhook,
-        query=query,
-        is_filtered=any(kept.values()),
-        found=found,
+        **LISTED.values(query, found, org_slug, webhook_id),
         results=results,
         chosen=form.rows if form is not None else [],
         states=STATES,
@@ -165,12 +174,8 @@ async def _list(
         event_choices=[("", marked("Every event")), *CHOICES],
         words=EVENTS,
         tabs=tabs_of(org_slug, webhook_id),
-        page=page,
-        action=with_query(page, **kept, after=query.after),
-        choose_all=with_query(page, **kept, after=query.after, choose="all"),
-        file=with_query(f"{page}/deliveries.csv", **kept),
-        first=with_query(page, **kept) if query.after else "",
-        next=with_query(page, **kept, after=found.next) if found is not None and found.next is not None else "",
+        action=with_query(page, **query.kept, after=query.after),
+        choose_all=with_query(page, **query.kept, after=query.after, choose="all"),
     )
 
 
@@ -207,13 +212,7 @@ async def redeliver_chosen(
 @in_console(Operation.WEBHOOKS_READ)
 async def download_deliveries(call: Call, org_slug: str, webhook_id: UUID, query: DeliveriesPageQuery) -> CsvFile:
     """Download the deliveries that a search finds, at most 100,000, for a spreadsheet."""
-
-    async def read(position: Position | None) -> Sequence[ListedDelivery]:
-        return await call.read(
-            delivery_log.listed, org_slug, webhook_id, query.asked, after=position, limit=ROWS_AT_ONCE
-        )
-
-    return await listed_file(f"{org_slug}-deliveries", _COLUMNS, read, _row, after=query.position)
+    return await LISTED.csv(call, org_slug, webhook_id, query=query)
 
 
 async def _failed(
@@ -236,7 +235,7 @@ async def _failed(
     )
     return console_page(
         call,
-        "console_deliveries_failed.html",
+        "webhooks/deliveries_failed.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/webhooks/{webhook_id}/redeliver-failed",
@@ -272,7 +271,9 @@ async def redeliver_failed_here(call: Call, org_slug: str, webhook_id: UUID, for
     return after(page, "deliveries-again", state=DeliveryState.WAITING.value)
 
 
-async def _delivery(
+@routes.get(DELIVERY, refuses=(DeliveryUnknown,))
+@in_console(Operation.WEBHOOKS_READ)
+async def show_delivery(
     call: Call,
     org_slug: str,
     webhook_id: UUID,
@@ -281,11 +282,12 @@ async def _delivery(
     query: DoneQuery | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show a delivery: what is sent, what each attempt got, and when the next one is made."""
     standing, shown = await opened(call, org_slug, Operation.WEBHOOKS_READ, delivery_log.show, webhook_id, delivery_id)
     page = page_of_webhook(org_slug, webhook_id)
     return console_page(
         call,
-        "console_delivery.html",
+        "webhooks/deliveries_one.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", method="POST"
@@ -303,16 +305,9 @@ async def _delivery(
     )
 
 
-@routes.get(DELIVERY, refuses=(DeliveryUnknown,))
-@in_console(Operation.WEBHOOKS_READ)
-async def show_delivery(call: Call, org_slug: str, webhook_id: UUID, delivery_id: UUID, query: DoneQuery) -> Page:
-    """Show a delivery: what is sent, what each attempt got, and when the next one is made."""
-    return await _delivery(call, org_slug, webhook_id, delivery_id, query=query)
-
-
 @routes.post(f"{DELIVERY}/redeliver", refuses=(DeliveryUnknown, DeliveryChanged))
 @in_console(Operation.WEBHOOKS_CHANGE)
-@shows_again(_delivery, Conflict)
+@shows_again(show_delivery, Conflict)
 async def redeliver_here(
     call: Call, org_slug: str, webhook_id: UUID, delivery_id: UUID, form: SeenDeliveryForm
 ) -> PageOrRedirect:
@@ -326,10 +321,3 @@ def _body(payload: dict[str, Any]) -> str:
     """Return the body of a delivery with line breaks, cut where it is very long."""
     text = json.dumps(payload, ensure_ascii=False, indent=2)
     return text if len(text) <= BODY_CHARACTERS_MAX else f"{text[:BODY_CHARACTERS_MAX]}\n…"
-
-
-def _row(one: ListedDelivery) -> tuple[Any, ...]:
-    return (
-        *(one.id, one.event_type, one.created_at, one.state.value, one.attempt_count, one.response_status_code),
-        *(one.delivery_error, one.next_retry_at),
-    )

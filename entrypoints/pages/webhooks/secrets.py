@@ -8,11 +8,11 @@ from core.organizations.access import Operation
 from core.sessions.shown_secrets import ToShow
 from core.webhooks import health, webhooks
 from core.webhooks.webhooks import ROTATION_OVERLAP, WebhookChanged, WebhookUnknown
-from entrypoints.pages.console_pages import Program, api, console_page, opened
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import moment_seen
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.shown_secrets import leading_to
+from entrypoints.pages.console.frame import Program, api, console_page, opened
+from entrypoints.pages.frame.forms import moment_seen
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.sessions.shown_secrets import leading_to
 from entrypoints.pages.webhooks.webhooks import WEBHOOK, SeenWebhookForm, page_of_webhook
 from entrypoints.web.serving.browsers import recent_for_form
 from entrypoints.web.serving.calls import Call
@@ -28,7 +28,7 @@ async def _page(call: Call, org_slug: str, webhook_id: UUID, *, refusal: Refusal
     standing, shown = await opened(call, org_slug, Operation.WEBHOOK_CONFIGURE, health.show, webhook_id)
     return console_page(
         call,
-        "console_webhook_rotation.html",
+        "webhooks/secrets.html",
         standing,
         program=_program(org_slug, webhook_id),
         refusal=refusal,

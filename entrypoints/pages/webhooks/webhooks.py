@@ -13,15 +13,15 @@ from core.sessions.shown_secrets import ToShow
 from core.webhooks import deliveries, delivery_log, health, webhooks
 from core.webhooks.health import HourOfDeliveries
 from core.webhooks.webhooks import WebhookChanged, WebhookChanges, WebhookNameTaken, WebhookUnknown
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of, with_query
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery, moment_seen
-from entrypoints.pages.languages import language_of, marked
-from entrypoints.pages.plots import Plot, Point, bars
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.shown_secrets import leading_to, shown_once
-from entrypoints.pages.webhooks.event_words import CHOICES, EVENTS, GROUPS
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.plots import Plot, Point, bars
+from entrypoints.pages.events.events import CHOICES, EVENTS, GROUPS
+from entrypoints.pages.frame.forms import DoneQuery, moment_seen
+from entrypoints.pages.frame.languages import language_of, marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.pages.webhooks.receiver_code import RECEIVER
 from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
@@ -79,7 +79,7 @@ async def show_webhooks(call: Call, org_slug: str, query: DoneQuery) -> Page:
     standing, found = await opened(call, org_slug, Operation.WEBHOOKS_READ, health.list_all)
     return console_page(
         call,
-        "console_webhooks.html",
+        "webhooks/webhooks.html",
         standing,
         program=Program(path=f"{api(org_slug)}/webhooks"),
         done=query.done,
@@ -94,7 +94,7 @@ async def _new(call: Call, org_slug: str, *, form: WebhookForm | None = None, re
     standing, _ = await opened(call, org_slug, Operation.WEBHOOK_CONFIGURE, webhooks.list_all)
     return console_page(
         call,
-        "console_webhook_new.html",
+        "webhooks/webhooks_new.html",
         standing,
         program=Program(path=f"{api(org_slug)}/webhooks", method="POST", body=_EXAMPLE),
         refusal=refusal,
@@ -139,7 +139,7 @@ async def show_new_webhook_secret(call: Call, org_slug: str, webhook_id: UUID, s
     secret = "".join(await shown_once(call, shown_id))
     return console_page(
         call,
-        "console_webhook_secret.html",
+        "webhooks/webhooks_secret.html",
         standing,
         program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}/rotate-secret", method="POST"),
         webhook=shown.webhook,
@@ -150,7 +150,9 @@ async def show_new_webhook_secret(call: Call, org_slug: str, webhook_id: UUID, s
     )
 
 
-async def _webhook(
+@routes.get(WEBHOOK, refuses=(WebhookUnknown,))
+@in_console(Operation.WEBHOOKS_READ)
+async def show_webhook_here(
     call: Call,
     org_slug: str,
     webhook_id: UUID,
@@ -159,11 +161,12 @@ async def _webhook(
     form: TestForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show how a webhook is doing: its deliveries of the last 24 hours by hour, and how long its attempts took."""
     standing, shown = await opened(call, org_slug, Operation.WEBHOOKS_READ, health.show, webhook_id)
     page = page_of_webhook(org_slug, webhook_id)
     return console_page(
         call,
-        "console_webhook.html",
+        "webhooks/webhooks_one.html",
         standing,
         program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}"),
         done=query.done if query is not None else "",
@@ -180,16 +183,9 @@ async def _webhook(
     )
 
 
-@routes.get(WEBHOOK, refuses=(WebhookUnknown,))
-@in_console(Operation.WEBHOOKS_READ)
-async def show_webhook_here(call: Call, org_slug: str, webhook_id: UUID, query: DoneQuery) -> Page:
-    """Show how a webhook is doing: its deliveries of the last 24 hours by hour, and how long its attempts took."""
-    return await _webhook(call, org_slug, webhook_id, query=query)
-
-
 @routes.post(f"{WEBHOOK}/test", refuses=(WebhookUnknown, BadRequest))
 @in_console(Operation.WEBHOOKS_CHANGE)
-@shows_again(_webhook, BadRequest)
+@shows_again(show_webhook_here, BadRequest)
 async def send_test(call: Call, org_slug: str, webhook_id: UUID, form: TestForm) -> PageOrRedirect:
     """Send a test as an event of a type; programs use `POST /api/organizations/:org_slug/webhooks/:webhook_id/test`."""
     try:
@@ -200,7 +196,9 @@ async def send_test(call: Call, org_slug: str, webhook_id: UUID, form: TestForm)
     return after(f"{page_of_webhook(org_slug, webhook_id)}/deliveries/{delivery_id}", "test-sent")
 
 
-async def _settings(
+@routes.get(f"{WEBHOOK}/change", refuses=(WebhookUnknown,))
+@in_console(Operation.WEBHOOK_CONFIGURE)
+async def ask_to_change_webhook(
     call: Call,
     org_slug: str,
     webhook_id: UUID,
@@ -209,13 +207,14 @@ async def _settings(
     form: WebhookForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the settings of a webhook."""
     standing, shown = await opened(call, org_slug, Operation.WEBHOOK_CONFIGURE, health.show, webhook_id)
     webhook = shown.webhook
     # What was typed stays, also when another person has changed the webhook meanwhile.
     typed = form or WebhookForm(name=webhook.name, url=webhook.url, events=webhook.events)
     return console_page(
         call,
-        "console_webhook_settings.html",
+        "webhooks/webhooks_settings.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/webhooks/{webhook_id}",
@@ -233,16 +232,9 @@ async def _settings(
     )
 
 
-@routes.get(f"{WEBHOOK}/change", refuses=(WebhookUnknown,))
-@in_console(Operation.WEBHOOK_CONFIGURE)
-async def ask_to_change_webhook(call: Call, org_slug: str, webhook_id: UUID, query: DoneQuery) -> Page:
-    """Show the settings of a webhook."""
-    return await _settings(call, org_slug, webhook_id, query=query)
-
-
 @routes.post(f"{WEBHOOK}/change", refuses=(WebhookUnknown, WebhookNameTaken, WebhookChanged))
 @in_console(Operation.WEBHOOK_CONFIGURE)
-@shows_again(_settings, BadRequest, Conflict)
+@shows_again(ask_to_change_webhook, BadRequest, Conflict)
 async def change_webhook_here(call: Call, org_slug: str, webhook_id: UUID, form: WebhookForm) -> PageOrRedirect:
     """Change a webhook; programs use `PATCH /api/organizations/:org_slug/webhooks/:webhook_id`."""
     wanted = WebhookChanges(name=form.name, url=form.url.strip(), events=form.events)
@@ -262,7 +254,7 @@ async def _change(call: Call, org_slug: str, webhook_id: UUID, wanted: WebhookCh
 
 
 async def _after_refusal(call: Call, org_slug: str, webhook_id: UUID, *, refusal: Refusal) -> Page:
-    return await _settings(call, org_slug, webhook_id, refusal=refusal)
+    return await ask_to_change_webhook(call, org_slug, webhook_id, refusal=refusal)
 
 
 @routes.post(f"{WEBHOOK}/pause", refuses=(WebhookUnknown, WebhookChanged))
@@ -283,13 +275,16 @@ async def activate_webhook(call: Call, org_slug: str, webhook_id: UUID, form: Se
     return after(f"{page_of_webhook(org_slug, webhook_id)}/change", "webhook-active")
 
 
-async def _deletion(call: Call, org_slug: str, webhook_id: UUID, *, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{WEBHOOK}/delete", refuses=(WebhookUnknown,))
+@in_console(Operation.WEBHOOKS_CHANGE)
+async def ask_to_delete_webhook(call: Call, org_slug: str, webhook_id: UUID, *, refusal: Refusal | None = None) -> Page:
+    """Show what ends with a webhook, in numbers."""
     standing, (webhook, kept, waiting) = await opened(
         call, org_slug, Operation.WEBHOOKS_CHANGE, delivery_log.show_history, webhook_id
     )
     return console_page(
         call,
-        "console_webhook_deletion.html",
+        "webhooks/webhooks_deletion.html",
         standing,
         program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}", method="DELETE"),
         refusal=refusal,
@@ -300,16 +295,9 @@ async def _deletion(call: Call, org_slug: str, webhook_id: UUID, *, refusal: Ref
     )
 
 
-@routes.get(f"{WEBHOOK}/delete", refuses=(WebhookUnknown,))
-@in_console(Operation.WEBHOOKS_CHANGE)
-async def ask_to_delete_webhook(call: Call, org_slug: str, webhook_id: UUID) -> Page:
-    """Show what ends with a webhook, in numbers."""
-    return await _deletion(call, org_slug, webhook_id)
-
-
 @routes.post(f"{WEBHOOK}/delete", refuses=(WebhookUnknown, WebhookChanged))
 @in_console(Operation.WEBHOOKS_CHANGE)
-@shows_again(_deletion, Conflict)
+@shows_again(ask_to_delete_webhook, Conflict)
 async def delete_webhook_here(call: Call, org_slug: str, webhook_id: UUID, form: SeenWebhookForm) -> PageOrRedirect:
     """Delete a webhook; programs use `DELETE /api/organizations/:org_slug/webhooks/:webhook_id`."""
     await call.transact(webhooks.delete, org_slug, webhook_id, seen_at=moment_seen(form.seen_at))

@@ -39,7 +39,10 @@ def accepts_gzip(request: Request) -> bool:
 async def compress(response: Response, route: Route | None, call: Call) -> None:
     """Compress a page for a client that takes it so."""
     body = response.response
-    if not isinstance(body, DataBody) or not _may_be_compressed(response, body.data, route, call):
+    # First what sets most answers apart, which are JSON.
+    if response.mimetype != HTML or not isinstance(body, DataBody):
+        return
+    if not _may_be_compressed(response, body.data, route, call):
         return
     response.headers.add("Vary", "Accept-Encoding")
     is_from_elsewhere = call.request.headers.get("Sec-Fetch-Site") in _OTHER_SITES
@@ -54,6 +57,5 @@ async def compress(response: Response, route: Route | None, call: Call) -> None:
 
 
 def _may_be_compressed(response: Response, data: bytes, route: Route | None, call: Call) -> bool:
-    is_page = response.mimetype == HTML and "Content-Encoding" not in response.headers
     carries_secret = route is None or route.carries_secret or call.reveals_secret
-    return is_page and len(data) >= PAGE_BYTES_MIN and not carries_secret
+    return "Content-Encoding" not in response.headers and len(data) >= PAGE_BYTES_MIN and not carries_secret

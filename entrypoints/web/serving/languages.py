@@ -36,9 +36,11 @@ _BY_LOWER_CASE: Final = {tag.lower(): tag for tag in TAGS}
 
 def preferred(request: "Request", asked_for: str | None, of_account: str | None) -> str | None:
     """Return the tag of the language for the person behind a request; None when none is known that is offered."""
-    chosen = (cookie_of(request, LANGUAGE_COOKIE), asked_for, of_account)
-    known = next((tag for tag in chosen if tag is not None and tag in TAGS), None)
-    return known or _accepted(request.headers.get("Accept-Language", "")[:ACCEPT_CHARACTERS_MAX])
+    for tag in (cookie_of(request, LANGUAGE_COOKIE), asked_for, of_account):
+        if tag is not None and tag in TAGS:
+            return tag
+    accepted = request.headers.get("Accept-Language")
+    return _accepted(accepted[:ACCEPT_CHARACTERS_MAX]) if accepted else None
 
 
 def asked_for(locales: str | None) -> str | None:

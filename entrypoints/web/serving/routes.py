@@ -20,7 +20,8 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from functools import cache
-from typing import Any, Final, TypeAlias, TypeVar, get_type_hints
+from types import NoneType
+from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
 from uuid import UUID
 
 import msgspec
@@ -150,8 +151,9 @@ class Route:
 
         The holder of a setup link has no account, and nothing to sign in with.
         """
-        takes = self.form is not None and takes_secret(self.form)
-        return self.who.kind is CredentialKind.BROWSER_SESSION and (takes or self.makes_secret or self.shows_secret)
+        if self.who.kind is not CredentialKind.BROWSER_SESSION:
+            return False
+        return self.makes_secret or self.shows_secret or (self.form is not None and takes_secret(self.form))
 
     @property
     def name(self) -> str:
@@ -278,7 +280,7 @@ class Routes:
             who = declared_policy(handler)
             if who is None:
                 raise TypeError(f"{name} does not declare who may call it; add a decorator such as @public")
-            takes = get_type_hints(handler, include_extras=True)
+            takes = _sent_to(handler, method)
             answer, body, query = takes.pop("return", None), takes.pop("body", None), takes.pop("query", None)
             form = takes.pop("form", None)
             path_parameters = _path_parameters(name, takes)
@@ -318,6 +320,21 @@ class Routes:
             return handler
 
         return declare
+
+
+def _sent_to(handler: Callable[..., Awaitable[Any]], method: str) -> dict[str, Any]:
+    """Return the types of what a handler takes of a request, and of its answer.
+
+    A page that a refused form shows again takes, by its name, what a GET does not send.
+    """
+    takes = get_type_hints(handler, include_extras=True)
+    if method != "GET":
+        return takes
+    by_name = {one.name for one in inspect.signature(handler).parameters.values() if one.kind is one.KEYWORD_ONLY}
+    sent = {name: kind for name, kind in takes.items() if name not in by_name - {"query"}}
+    if "query" in sent:
+        [sent["query"]] = [one for one in get_args(sent["query"]) if one is not NoneType] or [sent["query"]]
+    return sent
 
 
 def _use_of(method: str, path: str, who: AccessPolicy, limits: tuple[RateLimit, ...]) -> ConnectionUse:

@@ -27,7 +27,7 @@ from core.errors import ServiceUnavailable
 from core.mail import mail as messages
 from core.mail.mail import MailTemplate, RenderedMail
 from core.sessions.origins import Origin
-from entrypoints.pages.languages import LANGUAGES
+from entrypoints.pages.frame.languages import LANGUAGES
 from ports.database import Database
 from tests.doorbells import RecordedDoorbells
 

@@ -27,7 +27,7 @@ from core.mail import mail
 from core.mail.mail import LEASE, RETRY_DELAYS, MailServerUnusable, MailTemplate, RenderedMail
 from core.mail.routed_mail import WAIT_MAX
 from core.mail.servers import MailServer
-from entrypoints.pages.languages import LANGUAGES
+from entrypoints.pages.frame.languages import LANGUAGES
 from ports.unit_of_work import UnitOfWork
 from tests.actors.mail_courier.installation import Installation
 from tests.world.builder import Builder

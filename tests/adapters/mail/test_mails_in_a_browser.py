@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.mail.mail import MailMessage, MailTemplate
-from entrypoints.pages.languages import LANGUAGES
+from entrypoints.pages.frame.languages import LANGUAGES
 from tests import axe
 from tests.adapters.mail.test_renderer import names_in
 from tests.application import mail_renderer

@@ -13,7 +13,7 @@ from jinja2 import meta
 from adapters.gateways.mail_renderer import SUBJECT_CHARACTERS_MAX, JinjaMailRenderer
 from core.mail.brands import MailBrand
 from core.mail.mail import MailMessage, MailRefused, MailTemplate, RenderedMail
-from entrypoints.pages.languages import LANGUAGES
+from entrypoints.pages.frame.languages import LANGUAGES
 from tests.adapters.mail.texts import template_names, tree
 from tests.application import mail_renderer
 

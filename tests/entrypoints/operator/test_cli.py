@@ -120,6 +120,16 @@ def test_routes_lists_every_route_and_who_may_call_it(commands: Commands) -> Non
     assert "/dev/mailbox" not in finished.stdout
 
 
+def test_routes_with_files_says_where_the_handler_of_each_is(commands: Commands) -> None:
+    finished = commands.run("routes", "--files")
+
+    assert finished.returncode == 0
+    assert re.search(
+        r"^GET +/health/ready +entrypoints/http/platform/health\.py:\d+ \w+$", finished.stdout, re.MULTILINE
+    )
+    assert len(finished.stdout.splitlines()) == len(commands.run("routes").stdout.splitlines())
+
+
 def test_routes_in_development_mode_lists_those_of_development_as_well(commands_here: CommandsHere) -> None:
     assert "/dev/mailbox" in commands_here.run("routes", DEV="on").stdout
 

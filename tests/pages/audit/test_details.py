@@ -15,9 +15,9 @@ from core.organizations.settings.branding import Branding
 from core.services.plans import Plan
 from core.services.services import Service
 from core.services.subscriptions import Subscription, SubscriptionStatus
-from entrypoints.pages.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
-from entrypoints.pages.audit_words import UNDONE
-from entrypoints.pages.languages import LANGUAGES
+from entrypoints.pages.console.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
+from entrypoints.pages.events.actions import UNDONE
+from entrypoints.pages.frame.languages import LANGUAGES
 from tests.application import Answer
 from tests.pages.audit.recorded_details import RecordedDetails
 from tests.pages.audit.written import HOSTILE, KEY, PAGE, rows, write

@@ -41,6 +41,8 @@ async def test_the_receiver_is_chosen_set_paused_and_deleted(people: Team, ann: 
     assert (await people.request("ann", "GET", "/siem")).status == 404
     assert (await ann.open(f"{PAGE}/delete")).status == 404
     assert (await ann.open(f"{PAGE}/restart")).status == 404
+    assert (await ann.submit(saved, f"{PAGE}/pause")).status == 404
+    assert (await people.request("ann", "POST", "/siem/restart", body={})).status == 404
 
 
 async def test_a_hidden_query_and_what_is_not_shown_stay(people: Team, ann: Visitor) -> None:

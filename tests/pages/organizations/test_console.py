@@ -10,7 +10,7 @@ from markupsafe import escape
 
 from core.organizations.overview import PERIOD
 from core.organizations.settings.branding import Branding
-from entrypoints.pages.console_pages import Program
+from entrypoints.pages.console.frame import Program
 from ports.unit_of_work import UnitOfWork
 from tests.world.builder import EMAIL
 from tests.world.visitor import Visitor

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from core.organizations.access import Capability
-from entrypoints.pages.organizations.capability_words import CAPABILITIES
+from entrypoints.pages.organizations.access import CAPABILITIES
 from tests.application import Answer
 from tests.world.team import Team
 from tests.world.visitor import Visitor, forms_of

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from entrypoints.pages.console_pages import ROWS_SHOWN
+from entrypoints.pages.console.frame import ROWS_SHOWN
 from tests.application import Answer
 from tests.concurrency import at_once
 from tests.world.callers import Caller, Callers

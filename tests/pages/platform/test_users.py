@@ -11,7 +11,7 @@ import pytest
 from core.accounts.sign_in_failures import attempt
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from entrypoints.pages.console_pages import ROWS_SHOWN
+from entrypoints.pages.console.frame import ROWS_SHOWN
 from tests.application import serving_with_rate_limits
 from tests.world.callers import Caller, Callers
 from tests.world.visitor import Visitor

@@ -10,7 +10,7 @@ import pytest
 from core.errors import ErrorCode
 from core.rate_limits import RateLimit
 from entrypoints.installation import Installation
-from entrypoints.pages import assets
+from entrypoints.pages.frame import assets
 from entrypoints.pages.reference import reference
 from entrypoints.pages.reference.reference import RouteView, describe, describe_limit
 from entrypoints.web.describing.openapi import operation_id

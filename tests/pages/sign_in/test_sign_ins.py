@@ -9,7 +9,7 @@ import pytest
 
 from core.sign_in.reasons import SignInReason
 from core.sign_in.risk import RiskFactor
-from entrypoints.pages.sign_in.reason_texts import REASONS, RISKS
+from entrypoints.pages.sign_in.reasons import REASONS, RISKS
 from tests.world.builder import EMAIL
 from tests.world.platform import Platform
 from tests.world.visitor import Visitor

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 from core.events.events import EventType
-from entrypoints.pages.webhooks.event_words import GROUPS
+from entrypoints.pages.events.events import GROUPS
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.receiver import Receiver

@@ -18,6 +18,7 @@ from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 from tests.application import Answer
+from tests.sampling import drawn_of_each
 from tests.world.callers import ACME, GLOBEX, ROLES, UNKNOWN, Caller, Callers, insert_callers
 from tests.world.world import World
 
@@ -113,8 +114,9 @@ def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
             return operation.capabilities <= callers.capabilities(caller)
 
 
+@pytest.mark.matrix
 async def test_a_caller_without_a_valid_access_token_is_refused(callers: Callers, subtests: pytest.Subtests) -> None:
-    for route, caller in product(SIGNED_IN, sorted(UNKNOWN)):
+    for route, caller in drawn_of_each(SIGNED_IN, sorted(UNKNOWN)):
         with subtests.test(route=route.name, caller=caller):
             answer = await call(callers, route, caller)
 
@@ -126,10 +128,11 @@ async def test_a_caller_without_a_valid_access_token_is_refused(callers: Callers
             assert (answer.status, code_of(answer)) == (401, expected.name)
 
 
+@pytest.mark.matrix
 async def test_a_non_member_is_refused_and_an_unknown_organization_is_not_found(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
-    for route, caller in product(IN_ORGANIZATION, NON_MEMBERS):
+    for route, caller in drawn_of_each(IN_ORGANIZATION, NON_MEMBERS):
         with subtests.test(route=route.name, caller=caller):
             refused = await call(callers, route, caller)
             not_found = await call(callers, route, caller, **dict.fromkeys(SLUGS, "nowhere"))

@@ -15,6 +15,7 @@ from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.impersonating import STOP
 from entrypoints.web.serving.routes import Route
 from tests.application import Answer
+from tests.sampling import drawn, drawn_of_each
 from tests.web.serving.test_authorization import (
     ROUTES,
     SIGNED_IN,
@@ -80,6 +81,7 @@ async def test_the_cookie_of_a_browser_opens_no_interface(callers: Callers, subt
                 assert (answer.status, code_of(answer)) == (401, ErrorCode.UNAUTHORIZED.name)
 
 
+@pytest.mark.matrix
 async def test_a_page_of_users_leads_every_caller_without_a_live_browser_session_to_the_sign_in(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
@@ -87,16 +89,19 @@ async def test_a_page_of_users_leads_every_caller_without_a_live_browser_session
 
     for route in FOR_BROWSERS:
         # A token of the interface never stands in for the cookie.
-        for caller, credentials in [*((caller, None) for caller in Caller), (Caller.REVOKED, ended)]:
+        kinds = [*((caller, None) for caller in Caller), (Caller.REVOKED, ended)]
+        for caller, credentials in drawn(kinds, route.method, route.path):
             with subtests.test(route=route.name, caller=caller, by_cookie=credentials is not None):
                 answer = await call(callers, route, caller, credentials)
                 assert (answer.status, answer.headers["Location"].partition("?")[0]) == (303, "/app/sign-in")
 
 
+@pytest.mark.matrix
 async def test_a_page_of_the_console_knows_organizations_as_the_interface_does(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
-    for route, caller in product(IN_CONSOLE, (Caller.STRANGER, Caller.OTHER_OWNER, Caller.PLATFORM_OWNER)):
+    outsiders = (Caller.STRANGER, Caller.OTHER_OWNER, Caller.PLATFORM_OWNER)
+    for route, caller in drawn_of_each(IN_CONSOLE, outsiders):
         with subtests.test(route=route.name, caller=caller):
             refused = await call_in_browser(callers, route, caller)
             not_found = await call_in_browser(callers, route, caller, **dict.fromkeys(SLUGS, "nowhere"))
@@ -105,10 +110,11 @@ async def test_a_page_of_the_console_knows_organizations_as_the_interface_does(
             assert (not_found.status, code_of_page(not_found)) == (404, ErrorCode.NOT_FOUND.name)
 
 
+@pytest.mark.matrix
 async def test_a_page_of_the_console_opens_to_the_roles_that_its_operation_declares(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
-    for route, caller in product(IN_CONSOLE, sorted(ROLES)):
+    for route, caller in drawn_of_each(IN_CONSOLE, sorted(ROLES)):
         with subtests.test(route=route.name, caller=caller):
             assert route.who.operation is not None
             answer = await call_in_browser(callers, route, caller)
@@ -121,12 +127,13 @@ async def test_a_page_of_the_console_opens_to_the_roles_that_its_operation_decla
                 assert (answer.status, code_of_page(answer)) == (403, ErrorCode.FORBIDDEN.name)
 
 
+@pytest.mark.matrix
 async def test_a_grant_opens_the_pages_of_its_own_service_alone(callers: Callers, subtests: pytest.Subtests) -> None:
     world, intern = callers.world, callers.people[Caller.INTERN]
     blog = world.service(callers.acme_id, "blog")
     world.grant(callers.acme_id, blog.id, intern, "manager")
 
-    for route, relation in product(ON_SERVICE, ("viewer", "manager")):
+    for route, relation in drawn_of_each(ON_SERVICE, ("viewer", "manager")):
         with subtests.test(route=route.name, relation=relation):
             operation = route.who.operation
             assert operation is not None
@@ -149,10 +156,12 @@ async def test_a_grant_opens_the_pages_of_its_own_service_alone(callers: Callers
                 assert (refused.status, code_of_page(refused)) == (403, ErrorCode.FORBIDDEN.name), slug
 
 
+@pytest.mark.matrix
 async def test_a_page_of_an_inactive_organization_opens_only_where_its_operation_declares_the_status(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
-    for status, route in product(sorted(set(OrganizationStatus) - {OrganizationStatus.ACTIVE}), IN_CONSOLE):
+    inactive = sorted(set(OrganizationStatus) - {OrganizationStatus.ACTIVE})
+    for status, route in drawn(product(inactive, IN_CONSOLE)):
         with subtests.test(route=route.name, status=status):
             callers.set_status(status)
             assert route.who.operation is not None
@@ -165,6 +174,7 @@ async def test_a_page_of_an_inactive_organization_opens_only_where_its_operation
                 assert (answer.status, code_of_page(answer)) == (403, ErrorCode.ORGANIZATION_NOT_ACTIVE.name)
 
 
+@pytest.mark.matrix
 async def test_where_mfa_is_required_one_factor_opens_of_the_console_what_it_opens_of_the_interface(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
@@ -175,7 +185,7 @@ async def test_where_mfa_is_required_one_factor_opens_of_the_console_what_it_ope
         Operation.ORGANIZATION_LEAVE,
     }
 
-    for route in IN_CONSOLE:
+    for route in drawn(IN_CONSOLE):
         with subtests.test(route=route.name):
             answer = await call_in_browser(callers, route, Caller.OWNER)
 
@@ -186,12 +196,13 @@ async def test_where_mfa_is_required_one_factor_opens_of_the_console_what_it_ope
                 assert (answer.status, code_of_page(answer)) == (403, ErrorCode.FORBIDDEN.name)
 
 
+@pytest.mark.matrix
 async def test_another_tenant_s_objects_are_neither_shown_nor_changed_in_the_console(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
     before = callers.everything_of_globex()
 
-    for route in IN_CONSOLE:
+    for route in drawn(IN_CONSOLE):
         with subtests.test(route=route.name):
             answer = await call_in_browser(callers, route, Caller.OWNER, **callers.foreign)
 
@@ -201,8 +212,9 @@ async def test_another_tenant_s_objects_are_neither_shown_nor_changed_in_the_con
             assert callers.everything_of_globex() == before
 
 
+@pytest.mark.matrix
 async def test_a_page_of_users_is_open_to_a_browser_session(callers: Callers, subtests: pytest.Subtests) -> None:
-    for route in FOR_BROWSERS:
+    for route in drawn(FOR_BROWSERS):
         with subtests.test(route=route.name):
             caller = Caller.PLATFORM_OWNER if route.who.governs_platform else Caller.OWNER
             answer = await call(callers, route, caller, callers.cookie(caller))
@@ -215,13 +227,14 @@ async def test_a_page_of_users_is_open_to_a_browser_session(callers: Callers, su
                 assert answer.status == 403, answer.text
 
 
+@pytest.mark.matrix
 async def test_a_form_without_its_token_or_of_another_site_is_refused_as_a_page(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
     cookie = callers.cookie(Caller.OWNER)
     before = callers.everything_of_globex()
 
-    for route in FORMS:
+    for route in drawn(FORMS):
         with subtests.test(route=route.name):
             for headers in (
                 cookie,
@@ -235,10 +248,11 @@ async def test_a_form_without_its_token_or_of_another_site_is_refused_as_a_page(
             assert callers.everything_of_globex() == before
 
 
+@pytest.mark.matrix
 async def test_a_page_of_the_platform_opens_to_its_owners_and_to_support_where_that_is_declared(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
-    for route in OF_PLATFORM:
+    for route in drawn(OF_PLATFORM):
         with subtests.test(route=route.name):
             helping = (Caller.SUPPORT,) if route.who.helps_users else ()
             without_power = (Caller.SUPPORT_WITH_ONE_FACTOR, Caller.SUPPORT_WITHOUT_FACTOR)
@@ -250,10 +264,11 @@ async def test_a_page_of_the_platform_opens_to_its_owners_and_to_support_where_t
                 assert is_authorized(await call_in_browser(callers, route, caller)), caller
 
 
+@pytest.mark.matrix
 async def test_a_platform_owner_who_acts_as_another_user_opens_no_page_that_is_for_themselves(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
-    for route in ROUTES:
+    for route in drawn(ROUTES):
         if route.who.has_protected_forms and route.who.operation is None and route.path != STOP:
             with subtests.test(route=route.name):
                 answer = await call_in_browser(callers, route, Caller.IMPERSONATED)
@@ -265,6 +280,7 @@ async def test_a_platform_owner_who_acts_as_another_user_opens_no_page_that_is_f
                     assert not answer.headers.get("Location", "").startswith("/app/sign-in"), answer.text
 
 
+@pytest.mark.matrix
 async def test_where_an_impersonation_has_ended_no_page_opens_before_its_end_is_seen(
     callers: Callers, subtests: pytest.Subtests
 ) -> None:
@@ -273,7 +289,7 @@ async def test_where_an_impersonation_has_ended_no_page_opens_before_its_end_is_
         "UPDATE sessions SET revoked_at = now() WHERE id = %s", (callers.sessions[Caller.IMPERSONATED],)
     )
 
-    for route in ROUTES:
+    for route in drawn(ROUTES):
         if (route.who.has_protected_forms or route.who.takes_browser) and route.path != STOP:
             with subtests.test(route=route.name):
                 answer = await call(callers, route, Caller.PLATFORM_OWNER, cookie | {"Accept": "text/html"})

@@ -57,7 +57,7 @@ class PostgresBrandings(Aggregate):
             INSERT INTO brandings ({columns(Branding, without=_PICTURES)}, organization_id)
             VALUES ({placeholders(Branding, without=_PICTURES)}, %(organization_id)s)
             ON CONFLICT (organization_id) DO UPDATE SET {assignments(Branding, without=_PICTURES)}
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(branding) | {"organization_id": organization_id},
         )
 

@@ -47,7 +47,7 @@ class PostgresBrandingVersions(Aggregate):
             f"""
             INSERT INTO branding_versions (organization_id, number, made_by, is_by_key, {columns(Branding)})
             VALUES (%(organization_id)s, %(number)s, %(made_by)s, %(is_by_key)s, {placeholders(Branding)})
-            """,  # noqa: S608 - made of the names of fields
+            """,
             values(version.branding)
             | {
                 "organization_id": organization_id,

@@ -14,7 +14,7 @@ from core.organizations.settings.domain import DomainClaim
 from core.sessions.origins import CustomHost
 
 _COLUMNS: Final = f"id, organization_id, {PROOF}"
-_CLAIM: Final = f"SELECT {_COLUMNS} FROM custom_domains"  # noqa: S608 - made of constants alone
+_CLAIM: Final = f"SELECT {_COLUMNS} FROM custom_domains"
 
 
 class PostgresCustomDomains(DomainClaims):
@@ -100,14 +100,14 @@ class PostgresCustomDomains(DomainClaims):
             FROM   custom_domains d
             JOIN   organizations o ON o.id = d.organization_id AND o.status = 'active'
             WHERE  d.domain = %(name)s AND {IN_FORCE}
-            """,  # noqa: S608 - made of constants alone
+            """,
             {"name": name, **in_force_at(self._transaction.now)},
         )
         return CustomHost(**row) if row is not None else None
 
     def verified_domains(self, organization_id: UUID) -> Sequence[str]:
         return self._values(
-            f"SELECT domain FROM custom_domains WHERE organization_id = %(organization_id)s AND {IN_FORCE}",  # noqa: S608 - made of constants alone
+            f"SELECT domain FROM custom_domains WHERE organization_id = %(organization_id)s AND {IN_FORCE}",
             {"organization_id": organization_id, **in_force_at(self._transaction.now)},
         )
 

@@ -23,7 +23,7 @@ _COMPUTED: Final = ("has_secret",)
 _CONNECTION: Final = f"""
     SELECT {columns(ConnectionRecord, without=_COMPUTED)}, client_secret_sealed IS NOT NULL AS has_secret
     FROM   upstream_connections
-"""  # noqa: S608 - made of the names of fields
+"""
 
 
 # An address gives other metadata each time, so another end that is near the one before is no news.
@@ -120,7 +120,7 @@ class PostgresUpstreamConnections(Aggregate):
             INSERT INTO upstream_connections ({columns(ConnectionRecord, without=_COMPUTED)}, organization_id,
                                               client_secret_sealed)
             VALUES ({placeholders(ConnectionRecord, without=_COMPUTED)}, %(organization_id)s, %(secret)s)
-            """,  # noqa: S608 - made of the names of fields
+            """,
             self._parameters(organization_id, connection, secret),
         )
 
@@ -138,7 +138,7 @@ class PostgresUpstreamConnections(Aggregate):
                                                                 %(metadata_xml)s)
                                       AND %(secret)s::bytea IS NULL THEN checked_at END
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             self._parameters(organization_id, connection, secret),
         )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
 
 _COLUMNS: Final = f"id, organization_id, connection_id, enforced, {PROOF}"
-_CLAIM: Final = f"SELECT {_COLUMNS} FROM domain_routes"  # noqa: S608 - made of constants alone
+_CLAIM: Final = f"SELECT {_COLUMNS} FROM domain_routes"
 # The index of verified claims finds at most one row.
 _OPEN: Final = f"""
     SELECT c.id AS connection_id, c.name AS connection_name, o.slug AS organization_slug, r.enforced
@@ -25,7 +25,7 @@ _OPEN: Final = f"""
     JOIN   upstream_connections c ON c.organization_id = r.organization_id AND c.id = r.connection_id AND c.enabled
     JOIN   organizations o        ON o.id = r.organization_id AND o.status = 'active'
     WHERE  r.domain = %(domain)s AND {IN_FORCE}
-"""  # noqa: S608 - made of constants alone
+"""
 # Whether the route of a user's mail domain, with its connection and organization, binds the user.
 IS_ENFORCED: Final = """
     (r.enforced AND c.enabled AND o.status = 'active'
@@ -103,7 +103,7 @@ class PostgresDomainRoutes(DomainClaims):
             f"""
             SELECT EXISTS (SELECT FROM domain_routes
                            WHERE  organization_id = %(organization_id)s AND domain = %(domain)s AND {IN_FORCE})
-            """,  # noqa: S608 - made of constants alone
+            """,
             {"organization_id": organization_id, "domain": domain, **in_force_at(self._transaction.now)},
         )
 

@@ -64,7 +64,7 @@ class PostgresUpstreamFailures(Aggregate):
             WHERE    organization_id = %s AND connection_id = %s
             ORDER BY last_at DESC, problem
             LIMIT    %s
-            """,  # noqa: S608 - made of the names of fields
+            """,
             (organization_id, connection_id, limit),
         )
 

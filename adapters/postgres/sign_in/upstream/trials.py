@@ -68,7 +68,7 @@ class PostgresTrialSignIns(Aggregate):
             WHERE  t.state_hash = %(state_hash)s AND t.session_id = %(session_id)s AND t.used_at IS NULL
               AND  t.expires_at > %(now)s AND o.id = t.organization_id AND o.status = 'active'
             RETURNING {_TRIAL}
-            """,  # noqa: S608 - made of the names of columns
+            """,
             {"state_hash": state_hash, "session_id": session_id, "now": self._transaction.now},
         )
 
@@ -80,7 +80,7 @@ class PostgresTrialSignIns(Aggregate):
             FROM   trial_sign_ins t
             JOIN   organizations o ON o.id = t.organization_id AND o.status = 'active'
             WHERE  t.state_hash = %s AND t.connection_id = %s AND t.used_at IS NULL AND t.expires_at > %s
-            """,  # noqa: S608 - made of the names of columns
+            """,
             (state_hash, connection_id, self._transaction.now),
         )
 
@@ -115,7 +115,7 @@ class PostgresTrialSignIns(Aggregate):
               AND  t.session_id = %(session_id)s AND t.used_at IS NOT NULL AND t.concluded_at IS NULL
               AND  t.expires_at > %(now)s AND o.id = t.organization_id AND o.status = 'active'
             RETURNING {_TRIAL}
-            """,  # noqa: S608 - made of the names of columns
+            """,
             {
                 "state_hash": state_hash,
                 "connection_id": connection_id,

@@ -31,12 +31,14 @@ from core.organizations.settings.pictures import (
     parse_file,
     picture_path,
 )
-from entrypoints.pages.asset_files import CACHE_CONTROL
-from entrypoints.pages.assets import PICTURE_POLICY, Png, StyleSheet
-from entrypoints.pages.brands import Brand
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.asset_files import CACHE_CONTROL
+from entrypoints.pages.frame.assets import PICTURE_POLICY, Png, StyleSheet
+from entrypoints.pages.frame.brands import Brand
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.settings.branding_preview import (
     LABELS,
     POLICY_OF_EDITOR_ADDITION,
@@ -46,8 +48,6 @@ from entrypoints.pages.organizations.settings.branding_preview import (
     framed_refusal,
     preview_page,
 )
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.shared.organizations.pictures import rebuilt
 from entrypoints.web.input.decoding import Query, number_of
 from entrypoints.web.serving.answers import Media
@@ -131,7 +131,7 @@ async def _page(
     saved, typed = history.present.branding, form if isinstance(form, BrandingForm) else None
     response = console_page(
         call,
-        "console_branding.html",
+        "organizations/settings/branding.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/branding",

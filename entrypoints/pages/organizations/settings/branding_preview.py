@@ -33,14 +33,14 @@ from core.organizations.settings.brand_contrasts import (
 from core.organizations.settings.branding import BrandedOrganization, Branding
 from core.organizations.settings.pictures import Picture
 from core.wording import Wording
-from entrypoints.pages.assets import asset_address
-from entrypoints.pages.brand_colors import only_scheme
-from entrypoints.pages.brands import Brand
-from entrypoints.pages.languages import language_of, marked, translated
-from entrypoints.pages.platform_look import look_of
-from entrypoints.pages.refusals import FORM_DAMAGED, message_on_page, prefers_json, refusal_page
-from entrypoints.pages.rendering import HTML, render
-from entrypoints.pages.returns import ReturnQuery
+from entrypoints.pages.frame.assets import asset_address
+from entrypoints.pages.frame.brand_colors import only_scheme
+from entrypoints.pages.frame.brands import Brand
+from entrypoints.pages.frame.languages import language_of, marked, translated
+from entrypoints.pages.frame.platform_look import look_of
+from entrypoints.pages.frame.refusals import FORM_DAMAGED, message_on_page, prefers_json, refusal_page
+from entrypoints.pages.frame.rendering import HTML, render
+from entrypoints.pages.frame.returns import ReturnQuery
 from entrypoints.web.serving.calls import Call
 
 # Only the page with the editor may frame it. Browsers follow `frame-ancestors` instead of X-Frame-Options.
@@ -149,7 +149,7 @@ def framed_refusal(call: Call, refusal: Refusal) -> Response:
         return refusal_page(call, refusal)
     language = language_of(call)
     html = render(
-        "branding_refused.html",
+        "organizations/settings/branding_preview_refused.html",
         language,
         # The fields that are judged before the preview are not typed by people.
         text=language.known(FORM_DAMAGED if isinstance(refusal, BadRequest) else message_on_page(refusal)),
@@ -167,7 +167,7 @@ def framed_refusal(call: Call, refusal: Refusal) -> Response:
 
 def _page(call: Call, brand: PreviewedBrand | None, view: PreviewView) -> str:
     language = language_of(call)
-    template = "sign_in.html" if view is PreviewView.SIGN_IN else "register.html"
+    template = "sign_in/login.html" if view is PreviewView.SIGN_IN else "accounts/registration.html"
     return render(
         template,
         language,
@@ -245,7 +245,7 @@ def _notes(call: Call, previewed: Previewed, view: PreviewView) -> str:
         )
     if previewed.brand is None:
         lines.append((False, translated(call, "Nothing is set, so this is the look of the platform.")))
-    return render("branding_notes.html", language, lines=lines)
+    return render("organizations/settings/branding_preview_notes.html", language, lines=lines)
 
 
 def _required(one: RequiredContrast) -> str:

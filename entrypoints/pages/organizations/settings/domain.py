@@ -19,13 +19,13 @@ from core.organizations.settings.domain import (
     DomainVerifiedElsewhere,
 )
 from core.organizations.setup_links import Part, SetupLinkDead
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, setup_pages, shows_again
-from entrypoints.pages.forms import DoneQuery
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
 from entrypoints.pages.organizations.setup import DOMAIN as SETUP_DOMAIN
 from entrypoints.pages.organizations.setup import LIMITS, SetupForm, part_page, protected_cookie, setup_cookie
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
@@ -66,7 +66,9 @@ class SetupDomainDeletionForm(SetupForm, kw_only=True):
     claim_id: str = ""
 
 
-async def _page(
+@routes.get(DOMAIN)
+@in_console(Operation.DOMAIN_READ)
+async def show_domain_page(
     call: Call,
     org_slug: str,
     *,
@@ -76,11 +78,12 @@ async def _page(
     found: Sequence[str] | None = (),
     is_checked: bool = False,
 ) -> Page:
+    """Show the custom domain of an organization, its records, and the last check."""
     standing, claim = await opened(call, org_slug, Operation.DOMAIN_READ, domain.find)
     values = _values(call, claim, form.domain if isinstance(form, DomainForm) else "")
     return console_page(
         call,
-        "console_domain.html",
+        "organizations/settings/domain.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/domain", method="PUT", body={"domain": values["typed"] or "id.example.com"}
@@ -97,16 +100,9 @@ async def _page(
     )
 
 
-@routes.get(DOMAIN)
-@in_console(Operation.DOMAIN_READ)
-async def show_domain_page(call: Call, org_slug: str, query: DoneQuery) -> Page:
-    """Show the custom domain of an organization, its records, and the last check."""
-    return await _page(call, org_slug, query=query)
-
-
 @routes.post(DOMAIN, refuses=(BadRequest, DomainChanged))
 @in_console(Operation.DOMAIN_CHANGE)
-@shows_again(_page, BadRequest, DomainChanged)
+@shows_again(show_domain_page, BadRequest, DomainChanged)
 async def claim_domain(call: Call, org_slug: str, form: DomainForm) -> PageOrRedirect:
     """Claim a domain; programs use `PUT /api/organizations/:slug/domain`."""
     own_names = hosts.own_names(call.installation.settings)
@@ -116,7 +112,7 @@ async def claim_domain(call: Call, org_slug: str, form: DomainForm) -> PageOrRed
 
 @routes.post(f"{DOMAIN}/verify", refuses=REFUSALS)
 @in_console(Operation.DOMAIN_CHANGE)
-@shows_again(_page, DomainUnset)
+@shows_again(show_domain_page, DomainUnset)
 async def check_domain(call: Call, org_slug: str) -> PageOrRedirect:
     """Ask for the TXT record now; programs use `POST /api/organizations/:slug/domain/verify`."""
     claim = await call.read(domain.find_to_verify, org_slug)
@@ -124,7 +120,7 @@ async def check_domain(call: Call, org_slug: str) -> PageOrRedirect:
     try:
         await call.transact(domain.verify, org_slug, claim, records)
     except (BadRequest, DomainVerifiedElsewhere) as refusal:
-        return await _page(call, org_slug, refusal=refusal, found=records, is_checked=True)
+        return await show_domain_page(call, org_slug, refusal=refusal, found=records, is_checked=True)
     return after(f"{page_of(org_slug)}/domain", "domain-verified")
 
 
@@ -135,7 +131,7 @@ async def ask_to_give_domain_up(call: Call, org_slug: str) -> Page:
     standing, ends = await opened(call, org_slug, Operation.DOMAIN_CHANGE, domain.show_ends)
     return console_page(
         call,
-        "console_domain_deletion.html",
+        "organizations/settings/domain_deletion.html",
         standing,
         program=Program(path=f"{api(org_slug)}/domain", method="DELETE"),
         ends=ends,
@@ -145,7 +141,7 @@ async def ask_to_give_domain_up(call: Call, org_slug: str) -> Page:
 
 @routes.post(f"{DOMAIN}/delete", refuses=(DomainUnset,))
 @in_console(Operation.DOMAIN_CHANGE)
-@shows_again(_page, DomainUnset)
+@shows_again(show_domain_page, DomainUnset)
 async def give_domain_up(call: Call, org_slug: str, form: DomainDeletionForm) -> PageOrRedirect:
     """Give the domain up that the page has shown; programs use `DELETE /api/organizations/:slug/domain`."""
     await call.transact(domain.delete, org_slug, claim_id=form.claim_id)
@@ -164,7 +160,7 @@ async def _setup_page(
     claim = await call.read(domain.find_by_link, setup_cookie(call))
     return await part_page(
         call,
-        "setup_domain.html",
+        "organizations/settings/domain_setup.html",
         setup,
         status=400 if refusal is not None or failure else 200,
         **_values(call, claim, form.domain if form is not None else ""),
@@ -213,7 +209,7 @@ async def verify_domain(call: Call, form: SetupForm) -> PageOrRedirect:
 async def ask_to_delete_domain(call: Call) -> Page:
     """Show what ends with the domain, and ask whether it is to be given up."""
     ends = await call.read(domain.show_ends_by_link, setup_cookie(call))
-    return await part_page(call, "setup_domain_deletion.html", ends.setup, ends=ends)
+    return await part_page(call, "organizations/settings/domain_setup_deletion.html", ends.setup, ends=ends)
 
 
 @setup_routes.post(

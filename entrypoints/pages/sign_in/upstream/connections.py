@@ -19,16 +19,16 @@ from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.configuring import ConfiguredConnection
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import no_secret, text_of_file, typed_secret
-from entrypoints.pages.languages import marked
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.setup_steps import kind_of
+from entrypoints.pages.frame.forms import no_secret, text_of_file, typed_secret
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.setup import KindQuery
-from entrypoints.pages.organizations.steps import kind_of
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.upstream import provider_kinds
-from entrypoints.pages.sign_in.upstream.connection_values import (
+from entrypoints.pages.sign_in.upstream.connection_wishes import (
     NotUsable,
     copies_of,
     described_change,
@@ -37,7 +37,7 @@ from entrypoints.pages.sign_in.upstream.connection_values import (
     seen_at,
     stored,
 )
-from entrypoints.pages.sign_in.upstream.problems import TO_MEMBERS
+from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from entrypoints.shared.sign_in.upstream.connection_keys import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
@@ -136,7 +136,7 @@ async def _new_page(
         example |= {"issuer": issuer or "https://idp.example.com", "client_id": "…", "client_secret": "…"}
     return console_page(
         call,
-        "console_connection_new.html",
+        "sign_in/upstream/connections_new.html",
         standing,
         program=Program(path=f"{api(org_slug)}/upstream-providers", method="POST", body=example),
         refusal=refusal,
@@ -199,7 +199,7 @@ async def _page(
     options = form if isinstance(form, OptionsForm) else _options(found)
     return console_page(
         call,
-        "console_connection.html",
+        "sign_in/upstream/connections_one.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/upstream-providers/{connection_id}",
@@ -306,7 +306,7 @@ async def _deletion_page(
     standing, ends = await opened(call, org_slug, Operation.CONNECTIONS_CHANGE, deletion.show, connection_id)
     return console_page(
         call,
-        "console_connection_deletion.html",
+        "sign_in/upstream/connections_deletion.html",
         standing,
         program=Program(path=f"{api(org_slug)}/upstream-providers/{connection_id}", method="DELETE"),
         refusal=refusal,

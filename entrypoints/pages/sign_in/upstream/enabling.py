@@ -7,10 +7,10 @@ from core.errors import BadRequest, Conflict, Forbidden, Refusal
 from core.organizations.access import Operation
 from core.sign_in.upstream import configuring, connections, deletion
 from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.sign_in.upstream.connection_values import seen_at
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.sign_in.upstream.connection_wishes import seen_at
 from entrypoints.pages.sign_in.upstream.connections import CONNECTION, SeenForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -27,13 +27,16 @@ class EnablingForm(SeenForm, kw_only=True):
     enabled: str = ""
 
 
-async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
+@routes.get(ENABLING, refuses=(ConnectionUnknown,))
+@in_console(Operation.CONNECTION_CONFIGURE)
+async def ask_to_switch(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
+    """Show what switching a connection on or off does, in numbers."""
     standing, found = await opened(call, org_slug, Operation.CONNECTION_CONFIGURE, configuring.show, connection_id)
     ends = await call.read(deletion.show, org_slug, connection_id)
     connection = found.state.connection
     return console_page(
         call,
-        "console_connection_enabling.html",
+        "sign_in/upstream/enabling.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/upstream-providers/{connection_id}",
@@ -49,16 +52,9 @@ async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refu
     )
 
 
-@routes.get(ENABLING, refuses=(ConnectionUnknown,))
-@in_console(Operation.CONNECTION_CONFIGURE)
-async def ask_to_switch(call: Call, org_slug: str, connection_id: UUID) -> Page:
-    """Show what switching a connection on or off does, in numbers."""
-    return await _page(call, org_slug, connection_id)
-
-
 @routes.post(ENABLING, refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
 @in_console(Operation.CONNECTION_CONFIGURE)
-@shows_again(_page, BadRequest, ConnectionSeenOtherwise)
+@shows_again(ask_to_switch, BadRequest, ConnectionSeenOtherwise)
 async def switch_connection(call: Call, org_slug: str, connection_id: UUID, form: EnablingForm) -> PageOrRedirect:
     """Switch a connection on or off; programs use `PATCH …/upstream-providers/:id`."""
     await call.read(connections.require_may_change, org_slug)

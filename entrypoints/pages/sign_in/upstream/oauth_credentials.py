@@ -11,11 +11,11 @@ from core.secrets import Secret
 from core.sign_in.upstream import configuring, oauth_credentials
 from core.sign_in.upstream.oauth_credentials import CredentialsUnset
 from core.sign_in.upstream.providers import external_of
-from entrypoints.pages.console_pages import Program, after, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.forms import no_secret
-from entrypoints.pages.refusals import problems_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
+from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.forms import no_secret
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.sign_in.upstream.providers import callback_of
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
@@ -47,7 +47,7 @@ async def _page(
     client_id = found.credentials.get(named)
     return console_page(
         call,
-        "console_oauth_credentials.html",
+        "sign_in/upstream/oauth_credentials.html",
         standing,
         program=Program(
             path=f"{api(org_slug)}/oauth-credentials/{named}",

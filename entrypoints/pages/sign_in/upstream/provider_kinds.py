@@ -5,8 +5,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from core.sign_in.upstream.connections import ConnectionRecord
-from entrypoints.pages.languages import marked
-from entrypoints.pages.organizations.steps import ProviderKind, Step
+from entrypoints.pages.console.setup_steps import ProviderKind, Step
+from entrypoints.pages.frame.languages import marked
 
 _NAME: Final = Step(text=marked("Say how the sign-in page names the connection."), fields=("name",))
 OPENID: Final = ProviderKind(

@@ -30,12 +30,12 @@ from core.sign_in.upstream.beginning import Begun, Wanted
 from core.sign_in.upstream.flows import Departure, ProviderNotOffered, SignInOver, UpstreamSignIn
 from core.sign_in.upstream.providers import PARAMETERS, CodeExchange
 from core.sign_in.upstream.sign_in import MailedCodeDue, OtherUserSignedIn, SignInToLink
-from entrypoints.pages import returns
-from entrypoints.pages.account_pages import after
-from entrypoints.pages.refusals import protocol_refusal_page
-from entrypoints.pages.rendering import PageOrRedirect
-from entrypoints.pages.returns import ReturnQuery
-from entrypoints.pages.sign_in import mailed_links, ways
+from entrypoints.pages.console.account import after
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.refusals import protocol_refusal_page
+from entrypoints.pages.frame.rendering import PageOrRedirect
+from entrypoints.pages.frame.returns import ReturnQuery
+from entrypoints.pages.sign_in import conclusion, mailed_links
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers
@@ -164,16 +164,16 @@ async def return_from_officesuite(call: Call, query: CallbackQuery) -> PageOrRed
 @in_browser_or_not
 async def link_after_sign_in(call: Call, query: ContinueQuery) -> PageOrRedirect:
     """Link the account of a provider after its user has signed in, and complete the sign-in with it."""
-    began, proven = await call.transact(flows.use_proven, query.id, browser=ways.upstream_binding(call))
-    wanted = ways.destination(call, carried_way(began))
+    began, proven = await call.transact(flows.use_proven, query.id, browser=conclusion.upstream_binding(call))
+    wanted = conclusion.destination(call, carried_way(began))
     outcome = await transact_counted(call, sign_in.link_and_conclude, began, proven, wanted)
     return await _go_on(call, began, outcome)
 
 
 def bind(call: Call) -> str:
     """Bind the browser to a sign-in that begins, and return the value of the cookie."""
-    value = ways.upstream_binding(call) or secrets.token_urlsafe(32)
-    call.set_cookie(browsers.cookie_name(call, ways.UPSTREAM_COOKIE), value, lifetime=BINDING_LIFETIME)
+    value = conclusion.upstream_binding(call) or secrets.token_urlsafe(32)
+    call.set_cookie(browsers.cookie_name(call, conclusion.UPSTREAM_COOKIE), value, lifetime=BINDING_LIFETIME)
     return value
 
 
@@ -221,7 +221,7 @@ async def complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) ->
 
 
 async def _complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) -> Response:
-    browser = ways.upstream_binding(call)
+    browser = conclusion.upstream_binding(call)
     assert browser is not None, "a browser has come back without the cookie that was checked"
     if began.user_id is not None:
         if call.browser is None:
@@ -231,7 +231,7 @@ async def _complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) -
         )
         browsers.keep_session(call, cookie)
         return after(IDENTITIES, "linked")
-    wanted = ways.destination(call, carried_way(began))
+    wanted = conclusion.destination(call, carried_way(began))
     outcome = await transact_counted(call, sign_in.conclude, began, proven, wanted, browser=browser)
     return await _go_on(call, began, outcome)
 
@@ -241,7 +241,7 @@ async def _go_on(
 ) -> Response:
     """Lead a browser on that has come back; to a sign-in to the account, where that is to come before."""
     if not isinstance(outcome, SignInToLink):
-        return await ways.conclude(call, outcome, await way_of(call, began))
+        return await conclusion.conclude(call, outcome, await way_of(call, began))
     target = f"{CONTINUE}?{urlencode({'id': outcome.continue_id.reveal()})}"
     before = await returns.kept_return(call, carried_way(began))
     answering = began.way.target if before is None else before.answering
@@ -256,7 +256,7 @@ async def _go_on(
     if isinstance(outcome, MailedCodeDue):
         kept = await call.transact(browser_returns.keep, wanted)
         return await mailed_links.mail_link(call, ReturnQuery(return_id=kept.reveal()), outcome.email)
-    page = await ways.sign_in_page(call, wanted.organization_slug, wanted.service_slug)
+    page = await conclusion.sign_in_page(call, wanted.organization_slug, wanted.service_slug)
     return see_other(await browsers.sign_in_address(call, wanted, page=page))
 
 
@@ -297,7 +297,7 @@ async def _begin_link(call: Call, provider: Provider, link_id: str) -> Begun | N
 
 
 async def _return(call: Call, provider: Provider, query: CallbackQuery) -> Response:
-    departure = await call.transact(flows.arrive, provider, query.state, browser=ways.upstream_binding(call))
+    departure = await call.transact(flows.arrive, provider, query.state, browser=conclusion.upstream_binding(call))
     with on_the_way_of(call, departure.sign_in):
         async with repeatable(call, departure.sign_in):
             return await _arrived(call, provider, query, departure)

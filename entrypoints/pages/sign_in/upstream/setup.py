@@ -1,8 +1,8 @@
 """The pages of a setup link for upstream connections: the identity provider, and the mail domains that it signs in.
 
 A page asks for the kind of provider first and then shows its steps alone. A connection is checked before it is saved,
-so that what cannot sign anybody in is told before the page is left; `problems.py` says what. What was typed is shown
-again, but for the client secret.
+so that what cannot sign anybody in is told before the page is left; `provider_problems.py` says what. What was
+typed is shown again, but for the client secret.
 """
 
 from typing import Any, Final
@@ -22,9 +22,11 @@ from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes
 from core.sign_in.upstream.domain_routes import RouteInForce, RouteUnknown
-from entrypoints.pages import refusals
-from entrypoints.pages.declaring import setup_pages, shows_again
-from entrypoints.pages.forms import no_secret, typed_secret
+from entrypoints.pages.console.setup_steps import kind_of
+from entrypoints.pages.frame import refusals
+from entrypoints.pages.frame.forms import no_secret, typed_secret
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import setup_pages, shows_again
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
@@ -33,10 +35,8 @@ from entrypoints.pages.organizations.setup import (
     protected_cookie,
     setup_cookie,
 )
-from entrypoints.pages.organizations.steps import kind_of
-from entrypoints.pages.rendering import Page, PageOrRedirect
 from entrypoints.pages.sign_in.upstream import provider_kinds
-from entrypoints.pages.sign_in.upstream.connection_values import (
+from entrypoints.pages.sign_in.upstream.connection_wishes import (
     NotUsable,
     copies_of,
     described_change,
@@ -44,7 +44,7 @@ from entrypoints.pages.sign_in.upstream.connection_values import (
     required,
     stored,
 )
-from entrypoints.pages.sign_in.upstream.problems import SENTENCES
+from entrypoints.pages.sign_in.upstream.provider_problems import SENTENCES
 from entrypoints.shared.sign_in.upstream.connection_keys import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
 from entrypoints.web.serving.answers import see_other
@@ -107,7 +107,7 @@ async def _new_page(
     typed = form or UpstreamSetupForm(name=setup.organization_name, issuer=provider_kinds.ISSUERS.get(_word(kind), ""))
     return await _part_page(
         call,
-        "setup_upstream.html" if kind is None else "setup_upstream_new.html",
+        "sign_in/upstream/setup.html" if kind is None else "sign_in/upstream/setup_new.html",
         setup,
         refusal,
         **shown,
@@ -132,7 +132,7 @@ async def _page(
     word = sent.provider if sent is not None else query.provider if query is not None else ""
     return await _part_page(
         call,
-        "setup_connection.html",
+        "sign_in/upstream/setup_connection.html",
         setup,
         refusal,
         connection=connection,
@@ -149,7 +149,7 @@ async def _page(
 async def _deletion_page(call: Call, connection_id: UUID, refusal: Refusal | None = None) -> Response:
     setup = await call.read(setup_links.present, setup_cookie(call), Part.UPSTREAM)
     ends = await call.read(deletion.show_by_link, setup_cookie(call), connection_id)
-    return await _part_page(call, "setup_connection_deletion.html", setup, refusal, ends=ends)
+    return await _part_page(call, "sign_in/upstream/setup_deletion.html", setup, refusal, ends=ends)
 
 
 @routes.get(UPSTREAM, refuses=(SetupLinkDead,))

@@ -1,6 +1,6 @@
 """Trying a connection by a real sign-in that signs nobody in, and the page that shows what it has brought.
 
-The button of a connection's page opens the way in a new tab; `ended_trials.py` reads the answer.
+The button of a connection's page opens the way in a new tab; `trial_judgements.py` reads the answer.
 """
 
 from typing import Final
@@ -13,15 +13,15 @@ from core.sign_in.upstream import configuring, trials
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connections import ConnectionUnknown
 from core.sign_in.upstream.trials import NothingToTry
-from entrypoints.pages.console_pages import Program, api, console_page, opened, page_of
-from entrypoints.pages.declaring import console_pages, shows_again
-from entrypoints.pages.languages import marked
-from entrypoints.pages.leading_on import leading_page
-from entrypoints.pages.rendering import Page, PageOrRedirect
-from entrypoints.pages.sign_in.upstream import assertions, ended_trials
+from entrypoints.pages.console.frame import Program, api, console_page, opened, page_of
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.redirects import leading_page
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.sign_in.upstream import answers, trial_judgements
+from entrypoints.pages.sign_in.upstream.answers import callback_address
 from entrypoints.pages.sign_in.upstream.connections import CONNECTION
-from entrypoints.pages.sign_in.upstream.exchanges import callback_address
-from entrypoints.pages.sign_in.upstream.problems import TO_MEMBERS
+from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
@@ -34,12 +34,17 @@ TRIAL: Final = f"{CONNECTION}/trial"
 LEADING: Final = marked("You are being led to your identity provider. Sign in there as your people do.")
 
 
-async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
+@routes.get(TRIAL, refuses=(ConnectionUnknown,))
+@in_console(Operation.CONNECTIONS_CHANGE)
+async def show_connection_trial(
+    call: Call, org_slug: str, connection_id: UUID, *, refusal: Refusal | None = None
+) -> Page:
+    """Show what the last trial sign-in of a connection has brought, and what would become of that person."""
     standing, found = await opened(call, org_slug, Operation.CONNECTIONS_CHANGE, configuring.show, connection_id)
     connection = found.state.connection
     return console_page(
         call,
-        "console_trial.html",
+        "sign_in/upstream/trials.html",
         standing,
         program=Program(path=f"{api(org_slug)}/upstream-providers/{connection_id}/test", method="POST"),
         refusal=refusal,
@@ -53,16 +58,9 @@ async def _page(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refu
     )
 
 
-@routes.get(TRIAL, refuses=(ConnectionUnknown,))
-@in_console(Operation.CONNECTIONS_CHANGE)
-async def show_connection_trial(call: Call, org_slug: str, connection_id: UUID) -> Page:
-    """Show what the last trial sign-in of a connection has brought, and what would become of that person."""
-    return await _page(call, org_slug, connection_id)
-
-
 @routes.post(TRIAL, refuses=(ConnectionUnknown, NothingToTry))
 @in_console(Operation.CONNECTIONS_CHANGE)
-@shows_again(_page, NothingToTry)
+@shows_again(show_connection_trial, NothingToTry)
 async def begin_connection_trial(call: Call, org_slug: str, connection_id: UUID) -> PageOrRedirect:
     """Lead the browser to the provider of a connection, switched on or off, for a sign-in that signs nobody in."""
     target = await call.read(trials.find, org_slug, connection_id)
@@ -73,14 +71,14 @@ async def begin_connection_trial(call: Call, org_slug: str, connection_id: UUID)
         if connection.is_saml:
             described = await current_description(call, organization_id, connection)
             departure = await call.transact(trials.begin, org_slug, target)
-            return await assertions.send_request(call, target, departure, described, after_form=LEADING)
+            return await answers.send_request(call, target, departure, described, after_form=LEADING)
         assert connection.issuer is not None, "an OpenID connection has no issuer"
         discovered = await call.installation.upstream_connections.discover(
             organization_id, connection.issuer, is_fresh=True
         )
     except UpstreamFailed as failed:
-        await call.transact(trials.fail, org_slug, target, ended_trials.failed(failed, claims=()))
-        return see_other(ended_trials.page_of_trial(org_slug, connection_id))
+        await call.transact(trials.fail, org_slug, target, trial_judgements.failed(failed, claims=()))
+        return see_other(trial_judgements.page_of_trial(org_slug, connection_id))
     departure = await call.transact(trials.begin, org_slug, target)
     address = departure.address(discovered.authorize_url, redirect_uri=callback_address(call), scopes=connection.scopes)
     return leading_page(call, address, text=LEADING)

@@ -13,7 +13,7 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.settings import branding
 from core.organizations.settings.branding import Branding
-from entrypoints.pages.brands import Brand
+from entrypoints.pages.frame.brands import Brand
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.pictures import chunk, data_url, drawn_png

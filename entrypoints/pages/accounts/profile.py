@@ -1,0 +1,27 @@
+"""The first page of one's own account: what there is to know and to change, by section."""
+
+from core.accounts import names
+from core.sign_in import account_figures, own_ways
+from entrypoints.pages.console.account import ACCOUNT, account_page
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.rendering import Page
+from entrypoints.pages.frame.routes import account_pages
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser
+
+routes = account_pages()
+
+
+@routes.get(ACCOUNT)
+@in_browser
+async def show_account(call: Call, query: DoneQuery) -> Page:
+    """Show an overview of your account."""
+    return account_page(
+        call,
+        "accounts/profile.html",
+        done=query.done,
+        email=call.in_browser.email,
+        name=(await call.read(names.of_caller)).own,
+        ways=await call.read(own_ways.read),
+        figures=await call.read(account_figures.read),
+    )

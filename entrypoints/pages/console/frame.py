@@ -1,0 +1,189 @@
+"""What the pages of the console share: the frame of an organization, what was just done, and the call of the interface.
+
+A page of the console is a route like this one; `console/frame.html` and `console/components.html` have the rest, and
+`lists.py` has lists:
+
+    @routes.get("/app/organizations/:org_slug/widgets/:widget_id")
+    @in_console(Operation.WIDGETS_READ)
+    async def show_widget(call: Call, org_slug: str, widget_id: UUID, query: DoneQuery) -> Page:
+        standing, widget = await opened(call, org_slug, Operation.WIDGETS_READ, widgets.show, widget_id)
+        return console_page(call, "widgets/widgets_one.html", standing,
+                            program=Program(f"{api(org_slug)}/widgets/{widget_id}"), done=query.done, widget=widget)
+
+`opened` authorizes and reads in one transaction, and `standing` says what the reader's role lacks. A page of the
+platform is declared by `@platform_support_in_console` or `@platform_owner_in_console`, reads with
+`opened_for_platform`, and its template extends `console/platform_frame.html`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+from quart import Response
+
+from core.errors import Refusal
+from core.lazy_dataclasses import dataclass
+from core.organizations import standing
+from core.organizations.access import Operation
+from core.organizations.standing import Standing
+from core.platform import console
+from core.platform.console import PlatformStanding
+from core.positions import Position, position_of
+from entrypoints.pages.console.flash_messages import OUTCOMES
+from entrypoints.pages.console.sections import sections_of
+from entrypoints.pages.frame.brands import Brand
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import language_of
+from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.rendering import form_page
+from entrypoints.web.serving.answers import encode, see_other
+from entrypoints.web.serving.calls import Call
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
+
+CONSOLE: Final = "/app/organizations"
+BILLING: Final = f"{CONSOLE}/:org_slug/billing"
+PLATFORM: Final = "/app/platform"
+PLATFORM_ORGANIZATIONS: Final = f"{PLATFORM}/organizations"
+# How many rows a list shows at once.
+ROWS_SHOWN: Final = 25
+# The fields of the query of a list that stand in no address which leads on: `choose` ticks the boxes of one page.
+_NO_FILTERS: Final = frozenset({"done", "after", "choose"})
+
+
+class PagedQuery(DoneQuery, kw_only=True):
+    """From where on a list is shown, and what was just done."""
+
+    after: Annotated[str, msgspec.Meta(description="The position after which the page begins.", max_length=100)] = ""
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The filters, as the fields of an address."""
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name not in _NO_FILTERS}
+
+    @property
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name."""
+        return self.kept
+
+    @property
+    def position(self) -> Position | None:
+        """The position after which the page begins; None for the begin of the list, also where it is damaged."""
+        return position_of(self.after)
+
+
+class ConsoleListQuery(PagedQuery, kw_only=True):
+    """Which rows a list shows, from where on, and what was just done."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """The call of the interface that does what a page shows, for its footer; a field without value is left out."""
+
+    path: str
+    method: str = "GET"
+    query: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    body: Mapping[str, Any] | None = None
+
+    def curl(self, base_url: str) -> str:
+        """Return the call as a command; $TOKEN is an access token."""
+        given = {name: value for name, value in self.query.items() if value}
+        address = shlex.quote(base_url + self.path + (f"?{urlencode(given)}" if given else ""))
+        method = "" if self.method == "GET" else f"-X {self.method} "
+        lines = [f"curl {method}{address}", '-H "Authorization: Bearer $TOKEN"']
+        if self.body is not None:
+            lines += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(encode(dict(self.body)).decode())}"]
+        return " \\\n  ".join(lines)
+
+
+def api(slug: str) -> str:
+    """Return the path of an organization in the interface."""
+    return f"/api/organizations/{slug}"
+
+
+def page_of(slug: str) -> str:
+    """Return the path of an organization in the console."""
+    return f"{CONSOLE}/{slug}"
+
+
+async def opened(
+    call: Call,
+    slug: str,
+    operation: Operation,
+    use_case: Callable[Concatenate[UnitOfWork, str, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> tuple[Standing, Found]:
+    """Authorize the reader of a page, and return their standing and what the use case reads."""
+    return await call.read(standing.read, slug, operation, use_case, *args, **kwargs)
+
+
+async def opened_for_platform(
+    call: Call,
+    use_case: Callable[Concatenate[UnitOfWork, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> tuple[PlatformStanding, Found]:
+    """Authorize the reader of a page of the platform, and return their standing and what the use case reads.
+
+    What the reader opens of a person is recorded, so the use case may write.
+    """
+    return await call.transact(console.read, use_case, *args, **kwargs)
+
+
+def console_page(
+    call: Call,
+    template: str,
+    standing: Standing | PlatformStanding | None,
+    *,
+    program: Program,
+    done: str = "",
+    refusal: Refusal | None = None,
+    **values: Any,
+) -> Response:
+    """Return a page of the console, with what was just done, or with what was refused; None is in no organization."""
+    return form_page(
+        call,
+        template,
+        status=refusal.code.status if refusal is not None else 200,
+        standing=standing,
+        curl=program.curl(call.installation.settings.base_url),
+        # Another word in the address means nothing.
+        outcome=language_of(call).known(OUTCOMES.get(done, "")),
+        problem=problem_of(refusal),
+        brand=_brand_of(call, standing),
+        sections=sections_of(standing) if isinstance(standing, Standing) else [],
+        **values,
+    )
+
+
+def _brand_of(call: Call, standing: Standing | PlatformStanding | None) -> Brand | None:
+    """Return the brand of a page of an organization; the pages of the platform have that of the platform."""
+    if not isinstance(standing, Standing) or standing.brand is None:
+        return None
+    return Brand(standing.brand, call.installation.platform.name)
+
+
+def after(page: str, done: str, **query: Any) -> Response:
+    """Return the response that leads back to a page, with these fields of its query, which shows what was done."""
+    assert done in OUTCOMES, "no sentence says what was done"
+    return see_other(with_query(page, **query, done=done))
+
+
+def with_query(page: str, **query: Any) -> str:
+    """Return the address of a page with these fields of its query; a field without value is left out."""
+    given = {name: value for name, value in query.items() if value}
+    return f"{page}?{urlencode(given)}" if given else page

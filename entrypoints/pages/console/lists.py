@@ -1,0 +1,116 @@
+"""Lists of the console, each described once: where it is, what finds its rows, and its columns as a file.
+
+    MEMBERS: Final = ConsoleList[ListedMember](
+        path=PEOPLE,
+        search=people.search,
+        listed=people.listed,
+        file="members",
+        columns={"email": lambda one: one.email},
+    )
+
+    @routes.get(PEOPLE)
+    @in_console(Operation.MEMBERS_LIST)
+    async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
+        standing, found = await MEMBERS.opened(call, Operation.MEMBERS_LIST, org_slug, query=query)
+        return console_page(call, "organizations/people.html", standing, **MEMBERS.values(query, found, org_slug), …)
+
+    @routes.get(f"{PEOPLE}/members.csv")
+    @in_console(Operation.MEMBERS_LIST)
+    async def download_members(call: Call, org_slug: str, query: PeopleQuery) -> CsvFile:
+        return await MEMBERS.csv(call, org_slug, query=query)
+
+The fields of the query are the filters (`PagedQuery` of `frame.py`). The template has them in `console.filters`, and
+the cells of a row in `console.rows`, which makes the table, the pager and what stands in place of no rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from functools import partial
+from typing import Any, Final, Generic, Protocol
+from uuid import UUID
+
+from core.lazy_dataclasses import dataclass
+from core.organizations.access import Operation
+from core.organizations.standing import Standing
+from core.positions import FoundRows, Position, Row
+from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
+from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, opened, with_query
+from entrypoints.web.serving.calls import Call
+
+_PARAMETER: Final = re.compile(r":[a-z_]+")
+
+
+class AskedQuery(Protocol):
+    """The query of a list: its filters, as the fields of an address, and from where on it is shown."""
+
+    @property
+    def kept(self) -> dict[str, str]: ...
+
+    @property
+    def after(self) -> str: ...
+
+
+class Rows(Protocol):
+    """The rows of a page, with the position after which the next one begins; None at the end of the list."""
+
+    @property
+    def next(self) -> object: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsoleList(Generic[Row]):
+    """A list: the path of its page, the use cases that find a page and a part of its file, and the file's columns.
+
+    The use cases take the values of the path, the filters of the query as keywords, and `after` and `limit`. The file
+    is called `<slug>-<name>.csv`, and is at `<file>.csv` beneath the page.
+    """
+
+    path: str
+    # What the template calls the address of the page; `page` is that of the service on the pages of one.
+    called: str = "page"
+    search: Callable[..., FoundRows[Row]] | None = None
+    listed: Callable[..., Sequence[Row]] | None = None
+    file: str = ""
+    name: str = ""
+    columns: Mapping[str, Callable[[Row], Any]] = field(default_factory=dict[str, Callable[[Row], Any]])
+
+    def page(self, *at: str | UUID) -> str:
+        """Return the address of the page, with the values of its path in their order."""
+        values = iter(at)
+        return _PARAMETER.sub(lambda _: str(next(values)), self.path)
+
+    async def opened(
+        self, call: Call, operation: Operation, slug: str, *at: str | UUID, query: PagedQuery
+    ) -> tuple[Standing, FoundRows[Row]]:
+        """Authorize the reader of a list of an organization, and return their standing and the rows of the page."""
+        assert self.search is not None, "the page reads this list by itself"
+        search = partial(self.search, **query.filters, after=query.position, limit=ROWS_SHOWN)
+        return await opened(call, slug, operation, search, *at)
+
+    def values(self, query: AskedQuery, found: Rows | None, *at: str | UUID) -> dict[str, Any]:
+        """Return what the template of every list takes; `found` is None where a filter was refused."""
+        page, kept = self.page(*at), query.kept
+        following = found.next if found is not None else None
+        return {
+            "query": query,
+            "found": found,
+            self.called: page,
+            "is_filtered": any(kept.values()),
+            "file": with_query(f"{page}/{self.file}.csv", **kept) if self.file else "",
+            "first": with_query(page, **kept) if query.after else "",
+            "next": with_query(page, **kept, after=following) if following is not None else "",
+        }
+
+    async def csv(self, call: Call, *at: str | UUID, query: PagedQuery) -> CsvFile:
+        """Return the response that streams the list as a file, from the position of the query on."""
+        listed = self.listed
+        assert listed is not None, "this list has no file"
+
+        async def read(after: Position | None) -> Sequence[Row]:
+            return await call.read(listed, *at, **query.filters, after=after, limit=ROWS_AT_ONCE)
+
+        name = "-".join([*map(str, at[:1]), self.name or self.file])
+        return await listed_file(name, self.columns, read, after=query.position)

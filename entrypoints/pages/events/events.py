@@ -1,0 +1,50 @@
+"""The event types that a webhook subscribes to in the words of pages, by their groups."""
+
+from typing import Final
+
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from entrypoints.pages.events.actions import ACTIONS
+from entrypoints.pages.frame.languages import marked
+
+# The audit log has words for every other event, because it records an action of the same name.
+_NOT_RECORDED: Final = {
+    EventType.USER_LOGIN_SUCCESS: marked("Signed in"),
+    EventType.USER_LOGIN_FAILED: marked("Sign-in refused"),
+    EventType.USER_LOGOUT: marked("Signed out"),
+    EventType.USER_SIGNUP_SUCCESS: marked("Created an account"),
+    EventType.USER_MFA_ENABLED: marked("Turned the second factor on"),
+    EventType.USER_MFA_DISABLED: marked("Turned the second factor off"),
+    EventType.USER_MFA_VERIFY_SUCCESS: marked("Gave a correct second factor"),
+    EventType.USER_MFA_VERIFY_FAILED: marked("Gave a wrong second factor"),
+    EventType.SESSION_REVOKED: marked("Session ended by others"),
+    EventType.ORGANIZATION_OWNER_CHANGED: marked("Transferred the ownership"),
+    EventType.WEBHOOK_TEST: marked("Test of a webhook"),
+}
+EVENTS: Final[dict[str, str]] = {
+    event.value: _NOT_RECORDED[event] if event in _NOT_RECORDED else ACTIONS[AuditAction(event.value)]
+    for event in EventType
+}
+_GROUPS: Final = {
+    "User management": marked("People"),
+    "Security": marked("Security"),
+    "Invitations": marked("Invitations"),
+    "Organization management": marked("Organization"),
+    "Service management": marked("Services"),
+    "Plans": marked("Plans"),
+    "Subscriptions": marked("Subscriptions"),
+    "API keys": marked("API keys"),
+    "Domains and branding": marked("Domains and branding"),
+    "Single sign-on": marked("Single sign-on"),
+    "Provisioning": marked("Provisioning"),
+    "Audit log": marked("Audit log"),
+    "Billing": marked("Billing"),
+    "Webhooks": marked("Webhooks"),
+}
+# The title of each group with its events, as pairs of a type and its words.
+GROUPS: Final = tuple(
+    (title, tuple((event.value, EVENTS[event.value]) for event in EventType if event.category == category))
+    for category, title in _GROUPS.items()
+)
+# The same as the pairs of a choice.
+CHOICES: Final = tuple((value, value) for _, events in GROUPS for value, _ in events)

@@ -1,0 +1,240 @@
+"""The languages of pages: English in the code, and every other language as a file `translations/<tag>.po`.
+
+A text is written in English where it is used: `_("…")` in a template, `translated(call, "…")` in a handler, and
+`marked("…")` where a constant holds it until a page shows it. Values are named: `_("Sign in to %(place)s", place=…)`;
+a percent sign is written as `%%`. `entrypoints/web/serving/languages.py` decides which language a page is in. Refusals
+are finished English with values (`core/wording.py`), which `Language.known` translates.
+
+Times are written in UTC and say so; the script of every page writes them in the zone of the reader.
+"""
+
+from __future__ import annotations
+
+import gettext
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from enum import Enum
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Final
+
+from markupsafe import Markup
+
+from core.credentials import user_agents
+from core.lazy_dataclasses import dataclass
+from core.wording import Grouped, Wording
+from entrypoints.pages.frame.po_files import entries, translation_in, translations_of
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.languages import SOURCE, TRANSLATIONS
+
+# Of the languages that are written from right to left, those with the most speakers.
+RIGHT_TO_LEFT: Final = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
+_PLACEHOLDER: Final = re.compile(r"%\((\w+)\)s")
+
+
+def marked(english: str) -> str:
+    """Return the text unchanged; it marks a text that a page translates later."""
+    return english
+
+
+MONTHS: Final = (
+    marked("January"),
+    marked("February"),
+    marked("March"),
+    marked("April"),
+    marked("May"),
+    marked("June"),
+    marked("July"),
+    marked("August"),
+    marked("September"),
+    marked("October"),
+    marked("November"),
+    marked("December"),
+)
+_NAME: Final = marked("English")
+_DATE: Final = marked("%(day)s %(month)s %(year)s")
+_MOMENT: Final = marked("%(date)s, %(time)s UTC")
+_BROWSER_ON_SYSTEM: Final = marked("%(browser)s on %(system)s")
+_UNKNOWN_DEVICE: Final = marked("Unknown device")
+# A number, which shows the signs between its thousands and before its fraction.
+_NUMBER: Final = marked("1,234.5")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Language:
+    """A language with its tag (BCP 47), the translations into it, their file, and what its readers call it.
+
+    English has no file.
+    """
+
+    tag: str
+    translations: gettext.NullTranslations
+    file: Path | None = None
+    name: str = _NAME
+
+    @property
+    def direction(self) -> str:
+        """The direction of its script, as HTML names it."""
+        return "rtl" if self.tag.partition("-")[0] in RIGHT_TO_LEFT else "ltr"
+
+    def text(self, english: str, **values: object) -> str:
+        """Return the translation of a text with its values, or the English text when there is none."""
+        return self.translations.gettext(english) % values
+
+    def markup(self, english: str, **values: object) -> Markup:
+        """Return the same as markup; what is no markup in the values is escaped."""
+        return Markup(self.translations.gettext(english)) % values  # noqa: S704 - a text of ours, like a template
+
+    def known(self, english: str) -> str:
+        """Return the translation of a finished text, such as a refusal's; English when there is none.
+
+        A wording is translated with its values, which are written as the language does.
+        """
+        if isinstance(english, Wording):
+            written = {name: self._written(value) for name, value in english.values.items()}
+            return self.translations.gettext(english.template) % written
+        # The empty text is the header of a file.
+        return self.translations.gettext(english) if english else ""
+
+    def recognized(self, stored: str) -> str:
+        """Return the translation of a finished sentence that was stored, so that only its English is left of it.
+
+        It is that of the text that fits it best; the sentence as it is when none does.
+        """
+        for pattern, english in _sentences_of(self.file).items():
+            found = pattern.fullmatch(stored)
+            if found is not None:
+                return self.text(english, **{name: self.known(value) for name, value in found.groupdict().items()})
+        return self.known(stored)
+
+    def device_name(self, name: str) -> str:
+        """Return the name of a device or passkey; translated where its user has not named it."""
+        described = user_agents.described_by(name)
+        if described is not None:
+            return self.text(_BROWSER_ON_SYSTEM, browser=described[0], system=described[1])
+        return self.text(_UNKNOWN_DEVICE) if name == user_agents.UNKNOWN else name
+
+    def number(self, value: float) -> str:
+        """Return a number: a whole one with its thousands set apart, another one with its fraction."""
+        return str(self._written(Grouped(value) if isinstance(value, int) else value))
+
+    def decimal(self, value: Decimal) -> str:
+        """Return a number with the fraction that it has, its thousands set apart."""
+        _, _, _, sign, _ = re.split(r"(\D)", self.text(_NUMBER))
+        whole, _, fraction = f"{value:f}".partition(".")
+        number = self.number(int(whole))
+        return f"{number}{sign}{fraction}" if fraction else number
+
+    def day(self, time: date) -> str:
+        """Return a date."""
+        return self.text(_DATE, day=time.day, month=self.text(MONTHS[time.month - 1]), year=time.year)
+
+    def moment(self, time: datetime) -> Markup:
+        """Return a time to the minute, in UTC, as an element that the script of the page writes in another zone."""
+        utc = time.astimezone(UTC)
+        shown = self.text(_MOMENT, date=self.day(utc), time=f"{utc:%H:%M}")
+        return Markup('<time datetime="{}">{}</time>').format(utc.isoformat(timespec="seconds"), shown)
+
+    def _written(self, value: object) -> object:
+        _, thousands, _, fraction, _ = re.split(r"(\D)", self.text(_NUMBER))
+        match value:
+            case Wording():
+                return self.known(value)
+            case Enum():
+                return self.known(str(value.value))
+            case Grouped():
+                return str(value).replace(",", thousands)
+            case float() | Decimal():
+                return str(value).replace(".", fraction)
+            case date():
+                return self.day(value)
+            case _:
+                return value
+
+
+ENGLISH: Final = Language(SOURCE, gettext.NullTranslations())
+
+
+def read_languages(folder: Path) -> dict[str, Language]:
+    """Return English and the languages of the folder, by their tags."""
+    files = sorted(folder.glob("*.po"))
+    return {ENGLISH.tag: ENGLISH} | {file.stem: _read(file) for file in files}
+
+
+class _OfFile(gettext.NullTranslations):
+    """The translations of a file, which are read when a person first reads in its language: they take megabytes."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+
+    @cached_property
+    def _read(self) -> gettext.NullTranslations:
+        return translations_of(self._file)
+
+    def gettext(self, message: str) -> str:
+        return self._read.gettext(message)
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return self._read.ngettext(msgid1, msgid2, n)
+
+
+def _read(file: Path) -> Language:
+    name = translation_in(file.read_text("utf-8"), _NAME)
+    return Language(file.stem, _OfFile(file), file, name or file.stem)
+
+
+@cache
+def _sentences_of(file: Path | None) -> Mapping[re.Pattern[str], str]:
+    """Return the texts with values that a file translates, by the patterns of their finished English.
+
+    They take some megabytes, so that they are made when a page first shows a stored sentence.
+    """
+    return _patterns(entries(file.read_text("utf-8"))) if file is not None else {}
+
+
+def _patterns(texts: Iterable[str]) -> dict[re.Pattern[str], str]:
+    """Return the sentences with values by patterns of what they are with them; those with the most words come first."""
+    with_values = [text for text in texts if _PLACEHOLDER.search(text) and text.endswith(".") and "<" not in text]
+    by_words = sorted(with_values, key=lambda text: len(_PLACEHOLDER.sub("", text)), reverse=True)
+    return {_pattern(text): text for text in by_words}
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """Return the pattern of a sentence with values.
+
+    Each value but the last ends where the text after it first follows, and is not tried longer: that misses no match,
+    and a stored sentence, whose values are written by other systems, takes no more time than its length.
+    """
+    first, *rest = _PLACEHOLDER.split(text)
+    found = [_literally(first)]
+    seen: set[str] = set()
+    for index in range(0, len(rest), 2):
+        name, after = rest[index], _literally(rest[index + 1])
+        if name in seen:
+            found.append(f"(?P={name}){after}")
+        elif index + 2 < len(rest):
+            found.append(f"(?=(?P<{name}>.+?){after})(?P={name}){after}")
+        else:
+            found.append(f"(?P<{name}>.+?){after}")
+        seen.add(name)
+    return re.compile("".join(found), re.DOTALL)
+
+
+def _literally(part: str) -> str:
+    return re.escape(part.replace("%%", "%"))
+
+
+LANGUAGES: Final = read_languages(TRANSLATIONS)
+
+
+def language_of(call: Call) -> Language:
+    """Return the language of the person behind a request, else English (`entrypoints/web/serving/languages.py`)."""
+    return LANGUAGES.get(call.reader_language or "", ENGLISH)
+
+
+def translated(call: Call, english: str, **values: object) -> str:
+    """Return a text in the language of the request, with its values."""
+    return language_of(call).text(english, **values)

@@ -1,0 +1,268 @@
+"""The pages of the jobs of an organization and of the platform: the list, one with each row, and stopping one."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import msgspec
+
+from core.errors import Refusal
+from core.organizations import bulk_jobs
+from core.organizations.access import Operation
+from core.organizations.bulk_jobs import ROWS_MAX, JobKind, JobOver, JobRow, JobState, JobUnknown, RowState, ShownJob
+from core.positions import FoundRows
+from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, csv_file
+from entrypoints.pages.console.frame import (
+    PLATFORM,
+    ROWS_SHOWN,
+    PagedQuery,
+    Program,
+    after,
+    api,
+    console_page,
+    opened,
+    opened_for_platform,
+    page_of,
+    with_query,
+)
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, platform_pages, shows_again
+from entrypoints.web.input.decoding import number_of
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console, platform_owner_in_console
+from entrypoints.web.serving.routes import Routes
+
+# How often the page of a job that goes on loads itself again.
+AGAIN_SECONDS: Final = 3
+JOB_ROWS_SHOWN: Final = 50
+KINDS: Final = {
+    JobKind.MEMBERS_CHANGE: marked("Change the roles of members"),
+    JobKind.MEMBERS_REMOVE: marked("Remove members"),
+    JobKind.INVITATIONS_SEND: marked("Invite people"),
+    JobKind.ORGANIZATIONS_APPROVE: marked("Approve organizations"),
+    JobKind.ORGANIZATIONS_REJECT: marked("Reject organizations"),
+}
+STATES: Final = {
+    JobState.RUNNING: ("info", marked("Running")),
+    JobState.FINISHED: ("good", marked("Finished")),
+    JobState.STOPPED: ("warning", marked("Stopped")),
+    JobState.ENDED: ("bad", marked("Ended early")),
+}
+ROW_STATES: Final = {
+    RowState.WAITING: ("info", marked("Waiting")),
+    RowState.DONE: ("good", marked("Done")),
+    RowState.REFUSED: ("bad", marked("Refused")),
+}
+_COLUMNS: Final = ("number", "row", "state", "problem")
+
+
+class JobQuery(DoneQuery, kw_only=True):
+    """Which rows of a job to show."""
+
+    state: Annotated[str, msgspec.Meta(description="Only rows in this state.", max_length=50)] = ""
+    after: Annotated[str, msgspec.Meta(description="The number of a row: only those behind it.", max_length=10)] = ""
+
+    @property
+    def wanted(self) -> RowState | None:
+        """The state; None for every state, also for a word that is none."""
+        return RowState(self.state) if self.state in set(RowState) else None
+
+    @property
+    def number(self) -> int:
+        """The number after which the rows begin; 0 where it is damaged."""
+        return min(number_of(self.after), ROWS_MAX)
+
+
+def list_values(page: str, query: PagedQuery, found: FoundRows[Any]) -> dict[str, Any]:
+    """Return the values of the template of a list of jobs."""
+    return {
+        "found": found,
+        "kinds": KINDS,
+        "states": STATES,
+        "page": page,
+        "first": page if query.after else "",
+        "next": with_query(page, after=found.next) if found.next is not None else "",
+    }
+
+
+def job_values(page: str, query: JobQuery, shown: ShownJob) -> dict[str, Any]:
+    """Return the values of the template of a job; `again` is where it loads itself again, empty when it has ended."""
+    return {
+        "job": shown.job,
+        "rows": shown.listed,
+        "query": query,
+        "kinds": KINDS,
+        "states": STATES,
+        "row_states": ROW_STATES,
+        "again": with_query(page, state=query.state, after=query.after) if shown.job.is_running else "",
+        "again_seconds": AGAIN_SECONDS,
+        "page": page,
+        "file": with_query(f"{page}/rows.csv", state=query.state),
+        "first": with_query(page, state=query.state) if query.number else "",
+        "next": with_query(page, state=query.state, after=shown.next) if shown.next is not None else "",
+    }
+
+
+async def rows_file(job_id: UUID, read: Callable[[int, int], Awaitable[ShownJob]]) -> CsvFile:
+    """Return the response that streams the rows of a job; `read` returns those after a number, at most so many."""
+    first = await read(0, ROWS_AT_ONCE)
+
+    async def parts() -> AsyncGenerator[Iterable[Sequence[Any]]]:
+        shown = first
+        yield [_row(one) for one in shown.listed]
+        while shown.next is not None:
+            shown = await read(shown.next, ROWS_AT_ONCE)
+            yield [_row(one) for one in shown.listed]
+
+    return csv_file(f"job-{job_id}", _COLUMNS, parts())
+
+
+def _row(one: JobRow) -> Sequence[Any]:
+    return (one.number, one.label, one.state.value, one.problem)
+
+
+routes: Routes = console_pages()
+
+JOBS: Final = "/app/organizations/:org_slug/jobs"
+JOB: Final = f"{JOBS}/:job_id"
+
+
+@routes.get(JOBS)
+@in_console(Operation.JOBS_READ)
+async def show_jobs(call: Call, org_slug: str, query: PagedQuery) -> Page:
+    """Show the jobs of an organization that the reader could have begun, newest first."""
+    standing, found = await opened(
+        call, org_slug, Operation.JOBS_READ, bulk_jobs.search, after=query.position, limit=ROWS_SHOWN
+    )
+    page = page_of_jobs(org_slug)
+    return console_page(
+        call,
+        "organizations/bulk_jobs.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/members"),
+        **list_values(page, query, found),
+    )
+
+
+@routes.get(JOB, refuses=(JobUnknown,))
+@in_console(Operation.JOBS_READ)
+async def show_job(
+    call: Call, org_slug: str, job_id: UUID, *, query: JobQuery | None = None, refusal: Refusal | None = None
+) -> Page:
+    """Show a job: how far it is, and what became of each row."""
+    query = query or JobQuery()
+    standing, shown = await opened(
+        call,
+        org_slug,
+        Operation.JOBS_READ,
+        bulk_jobs.show,
+        job_id,
+        state=query.wanted,
+        after=query.number,
+        limit=JOB_ROWS_SHOWN,
+    )
+    return console_page(
+        call,
+        "organizations/bulk_jobs_one.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/members"),
+        done=query.done,
+        refusal=refusal,
+        **job_values(f"{page_of_jobs(org_slug)}/{job_id}", query, shown),
+    )
+
+
+@routes.get(f"{JOB}/rows.csv", refuses=(JobUnknown,))
+@in_console(Operation.JOBS_READ)
+async def download_rows(call: Call, org_slug: str, job_id: UUID, query: JobQuery) -> CsvFile:
+    """Download what became of each row of a job, for a spreadsheet."""
+
+    async def read(number: int, limit: int) -> ShownJob:
+        return await call.read(bulk_jobs.show, org_slug, job_id, state=query.wanted, after=number, limit=limit)
+
+    return await rows_file(job_id, read)
+
+
+@routes.post(f"{JOB}/stop", refuses=(JobUnknown, JobOver))
+@in_console(Operation.JOBS_READ)
+@shows_again(show_job, JobOver)
+async def stop_job(call: Call, org_slug: str, job_id: UUID) -> PageOrRedirect:
+    """Stop a job; what is done stays done."""
+    await call.transact(bulk_jobs.stop, org_slug, job_id)
+    return after(f"{page_of_jobs(org_slug)}/{job_id}", "job-stopped")
+
+
+def page_of_jobs(slug: str) -> str:
+    """Return the path of the jobs of an organization."""
+    return f"{page_of(slug)}/jobs"
+
+
+platform_routes: Routes = platform_pages()
+
+PLATFORM_JOBS: Final = f"{PLATFORM}/jobs"
+PLATFORM_JOB: Final = f"{PLATFORM_JOBS}/:job_id"
+_PROGRAM: Final = Program(path="/api/platform/organizations")
+
+
+@platform_routes.get(PLATFORM_JOBS)
+@platform_owner_in_console
+async def show_platform_jobs(call: Call, query: PagedQuery) -> Page:
+    """Show the jobs of the platform, newest first."""
+    standing, found = await opened_for_platform(
+        call, bulk_jobs.search_for_platform, after=query.position, limit=ROWS_SHOWN
+    )
+    return console_page(
+        call,
+        "organizations/bulk_jobs_platform.html",
+        standing,
+        program=_PROGRAM,
+        **list_values(PLATFORM_JOBS, query, found),
+    )
+
+
+@platform_routes.get(PLATFORM_JOB, refuses=(JobUnknown,))
+@platform_owner_in_console
+async def show_platform_job(
+    call: Call, job_id: UUID, *, query: JobQuery | None = None, refusal: Refusal | None = None
+) -> Page:
+    """Show a job of the platform: how far it is, and what became of each row."""
+    query = query or JobQuery()
+    standing, shown = await opened_for_platform(
+        call,
+        bulk_jobs.show_for_platform,
+        job_id,
+        state=query.wanted,
+        after=query.number,
+        limit=JOB_ROWS_SHOWN,
+    )
+    return console_page(
+        call,
+        "organizations/bulk_jobs_platform_one.html",
+        standing,
+        program=_PROGRAM,
+        done=query.done,
+        refusal=refusal,
+        **job_values(f"{PLATFORM_JOBS}/{job_id}", query, shown),
+    )
+
+
+@platform_routes.get(f"{PLATFORM_JOB}/rows.csv", refuses=(JobUnknown,))
+@platform_owner_in_console
+async def download_platform_rows(call: Call, job_id: UUID, query: JobQuery) -> CsvFile:
+    """Download what became of each row of a job of the platform, for a spreadsheet."""
+
+    async def read(number: int, limit: int) -> ShownJob:
+        return await call.read(bulk_jobs.show_for_platform, job_id, state=query.wanted, after=number, limit=limit)
+
+    return await rows_file(job_id, read)
+
+
+@platform_routes.post(f"{PLATFORM_JOB}/stop", refuses=(JobUnknown, JobOver))
+@platform_owner_in_console
+@shows_again(show_platform_job, JobOver)
+async def stop_platform_job(call: Call, job_id: UUID) -> PageOrRedirect:
+    """Stop a job of the platform; what is done stays done."""
+    await call.transact(bulk_jobs.stop_for_platform, job_id)
+    return after(f"{PLATFORM_JOBS}/{job_id}", "job-stopped")

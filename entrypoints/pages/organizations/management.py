@@ -1,0 +1,139 @@
+"""The pages of the settings of an organization: its name and limits, leaving it, and deleting it."""
+
+from typing import Final
+
+from core.errors import BadRequest, Forbidden, OrganizationNotActive, Refusal
+from core.organizations import management, members, people
+from core.organizations.access import Operation
+from core.organizations.management import OrganizationRenamed
+from core.organizations.memberships import OWNER
+from entrypoints.pages.console.frame import CONSOLE, Program, after, api, console_page, opened, page_of
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+SETTINGS: Final = "/app/organizations/:org_slug/settings"
+
+
+class OrganizationNameForm(ProtectedForm, kw_only=True):
+    """The new name of an organization, and the one that the page has shown."""
+
+    name: str = ""
+    seen_name: str = ""
+
+
+class OrganizationDeletionForm(ProtectedForm, kw_only=True):
+    """The slug of the organization to delete, as it was typed."""
+
+    slug: str = ""
+
+
+@routes.get(SETTINGS)
+@in_console(Operation.ORGANIZATION_READ)
+async def show_settings(
+    call: Call,
+    org_slug: str,
+    *,
+    query: DoneQuery | None = None,
+    form: OrganizationNameForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Show the name of an organization, its tier and how much of its limits is used."""
+    standing, use = await opened(call, org_slug, Operation.ORGANIZATION_READ, management.show_use)
+    name = form.name if form is not None else standing.organization.name
+    return console_page(
+        call,
+        "organizations/management.html",
+        standing,
+        program=Program(path=api(org_slug), method="PATCH", body={"name": name}),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        use=use,
+        name=name,
+        problems=problems_of(refusal),
+        is_owner=standing.role == OWNER,
+        lacks_change=standing.lacks(Operation.ORGANIZATION_UPDATE),
+        lacks_transfer=standing.lacks(Operation.OWNERSHIP_TRANSFER),
+        lacks_deletion=standing.lacks(Operation.ORGANIZATION_DELETE),
+        page=f"{page_of(org_slug)}/settings",
+        organization_page=page_of(org_slug),
+    )
+
+
+@routes.post(SETTINGS, refuses=(BadRequest, OrganizationRenamed, OrganizationNotActive))
+@in_console(Operation.ORGANIZATION_UPDATE)
+@shows_again(show_settings, BadRequest, OrganizationRenamed)
+async def rename_organization(call: Call, org_slug: str, form: OrganizationNameForm) -> PageOrRedirect:
+    """Change the name of an organization; programs use `PATCH /api/organizations/:slug`."""
+    await call.transact(management.rename, org_slug, form.name, seen_name=form.seen_name)
+    return after(f"{page_of(org_slug)}/settings", "renamed")
+
+
+@routes.get(f"{SETTINGS}/leave")
+@in_console(Operation.ORGANIZATION_LEAVE)
+async def ask_to_leave(call: Call, org_slug: str, *, refusal: Refusal | None = None) -> Page:
+    """Show what ends when the reader leaves an organization, in numbers."""
+    standing, departure = await opened(call, org_slug, Operation.ORGANIZATION_LEAVE, people.show_leaving)
+    return console_page(
+        call,
+        "organizations/management_leaving.html",
+        standing,
+        program=Program(path=f"{api(org_slug)}/leave", method="POST"),
+        refusal=refusal,
+        departure=departure,
+        is_owner=standing.role == OWNER,
+        page=f"{page_of(org_slug)}/settings",
+    )
+
+
+@routes.post(f"{SETTINGS}/leave", refuses=(BadRequest, Forbidden))
+@in_console(Operation.ORGANIZATION_LEAVE)
+@shows_again(ask_to_leave, BadRequest)
+async def leave_for_good(call: Call, org_slug: str) -> PageOrRedirect:
+    """Leave an organization; programs use `POST /api/organizations/:slug/leave`."""
+    await call.transact(members.leave, org_slug)
+    return after(CONSOLE, "left")
+
+
+async def _deletion(
+    call: Call, org_slug: str, *, form: OrganizationDeletionForm | None = None, refusal: Refusal | None = None
+) -> Page:
+    operation = Operation.ORGANIZATION_DELETE
+    standing, use = await opened(call, org_slug, operation, management.show_use, operation)
+    return console_page(
+        call,
+        "organizations/management_deletion.html",
+        standing,
+        program=Program(path=api(org_slug), method="DELETE"),
+        refusal=refusal,
+        use=use,
+        slug=form.slug if form is not None else "",
+        problems=problems_of(refusal),
+        page=f"{page_of(org_slug)}/settings",
+    )
+
+
+@routes.get(f"{SETTINGS}/delete", refuses=(OrganizationNotActive,))
+@in_console(Operation.ORGANIZATION_DELETE)
+async def ask_to_delete_organization(call: Call, org_slug: str) -> PageOrRedirect:
+    """Show what ends with an organization, in numbers; its slug is typed to delete it."""
+    shown = await _deletion(call, org_slug)
+    await recent_for_form(call)
+    return shown
+
+
+@routes.post(f"{SETTINGS}/delete", refuses=(BadRequest, Forbidden, OrganizationNotActive))
+@in_console(Operation.ORGANIZATION_DELETE)
+@shows_again(_deletion, BadRequest)
+async def delete_own_organization(call: Call, org_slug: str, form: OrganizationDeletionForm) -> PageOrRedirect:
+    """Delete an organization for good; programs use `DELETE /api/organizations/:slug`."""
+    await recent(call)
+    await call.transact(management.delete, org_slug, typed_slug=form.slug)
+    return after(CONSOLE, "deleted")

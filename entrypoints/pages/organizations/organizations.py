@@ -1,0 +1,177 @@
+"""The pages of one's own organizations: finding and creating them, the overview of one, joining and leaving."""
+
+from typing import Annotated, Final
+
+import msgspec
+
+from core.audit import sign_in_counts
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
+from core.invitations import answers
+from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
+from core.invitations.answers import InvitationUnknown
+from core.organizations import creation, management, members, overview
+from core.organizations.access import Operation
+from core.organizations.creation import AddressNotVerified, SlugTaken
+from core.platform import console
+from core.rate_limits import RateLimit
+from entrypoints.pages.console.account import ACCOUNT, account_page, address_after, after
+from entrypoints.pages.console.frame import CONSOLE, ROWS_SHOWN, Program, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.frame import after as after_in_console
+from entrypoints.pages.console.sign_in_plots import lists_of, plot_values
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import language_of
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import account_pages, shows_again
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser, in_browser_in_person, in_console
+
+routes = account_pages()
+
+ORGANIZATIONS: Final = f"{ACCOUNT}/organizations"
+
+
+class ReceivedForm(ProtectedForm, kw_only=True):
+    """The invitation that a button answers."""
+
+    token: str = ""
+
+
+class MembershipForm(ProtectedForm, kw_only=True):
+    """The organization that a button leaves."""
+
+    org_slug: str = ""
+
+
+async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -> Page:
+    return account_page(
+        call,
+        "organizations/organizations_own.html",
+        done=done,
+        refusal=refusal,
+        organizations=await call.read(management.list_mine),
+        # What they carry could be used without a trace of who acts.
+        invitations=await call.read(answers.list_mine) if call.acts_for is None else [],
+    )
+
+
+@routes.get(ORGANIZATIONS)
+@in_browser
+async def show_organizations(call: Call, query: DoneQuery) -> Page:
+    """Show your organizations, and the invitations that wait for your answer."""
+    return await _page(call, done=query.done)
+
+
+@routes.post(
+    f"{ORGANIZATIONS}/accept",
+    status=303,
+    limits=(RateLimit.INVITATION_ANSWER,),
+    refuses=(InvitationUnknown, *CANNOT_JOIN),
+)
+@in_browser_in_person
+async def accept_invitation(call: Call, form: ReceivedForm) -> None:
+    """Accept an invitation; programs use `POST /api/invitations/accept`."""
+    await call.transact(answers.accept, form.token, None)
+    call.headers["Location"] = address_after(ORGANIZATIONS, "joined")
+
+
+@routes.post(
+    f"{ORGANIZATIONS}/decline",
+    status=303,
+    limits=(RateLimit.INVITATION_ANSWER,),
+    refuses=(InvitationUnknown, InvitationAnswered, OrganizationNotActive),
+)
+@in_browser_in_person
+async def decline_invitation(call: Call, form: ReceivedForm) -> None:
+    """Decline an invitation; programs use `POST /api/invitations/decline`."""
+    await call.transact(answers.decline, form.token, None)
+    call.headers["Location"] = address_after(ORGANIZATIONS, "declined")
+
+
+@routes.post(f"{ORGANIZATIONS}/leave", refuses=(NotFound, Forbidden))
+@in_browser
+@shows_again(_page, BadRequest)
+async def leave_organization(call: Call, form: MembershipForm) -> PageOrRedirect:
+    """Leave an organization; programs use `POST /api/organizations/:slug/leave`."""
+    await call.transact(members.leave, form.org_slug)
+    return after(ORGANIZATIONS, "left")
+
+
+class OwnOrganizationsQuery(DoneQuery, kw_only=True):
+    """Which of one's organizations to show, and what was just done."""
+
+    search: Annotated[str, msgspec.Meta(description="A part of the name or of the slug.", max_length=100)] = ""
+    after: Annotated[str, msgspec.Meta(description="The slug after which the page begins.")] = ""
+
+
+class NewOrganizationForm(ProtectedForm, kw_only=True):
+    """The organization to create."""
+
+    name: str = ""
+    slug: str = ""
+
+
+@routes.get(CONSOLE)
+@in_browser
+async def show_my_organizations(
+    call: Call,
+    *,
+    query: OwnOrganizationsQuery | None = None,
+    form: NewOrganizationForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Show the organizations that you are a member of, by a part of their name or slug."""
+    query = query or OwnOrganizationsQuery()
+    mine = await call.read(management.search_mine, search=query.search, after=query.after, limit=ROWS_SHOWN)
+    next_page = "" if mine.is_last else mine.found[-1].organization.slug
+    # A refused field has its problem beside it, and needs no notice.
+    return console_page(
+        call,
+        "organizations/organizations.html",
+        None,
+        program=Program(path="/api/organizations"),
+        done=query.done,
+        refusal=refusal,
+        mine=mine,
+        opens_platform=await call.read(console.is_open),
+        query=query,
+        first=with_query(CONSOLE, search=query.search) if query.after else "",
+        next=with_query(CONSOLE, search=query.search, after=next_page) if next_page else "",
+        form=form or NewOrganizationForm(),
+        problems={"name": "", "slug": refusal.message} if isinstance(refusal, SlugTaken) else problems_of(refusal),
+    )
+
+
+@routes.post(CONSOLE, refuses=(SlugTaken, AddressNotVerified))
+@in_browser
+@shows_again(show_my_organizations, BadRequest, SlugTaken, AddressNotVerified)
+async def create_my_organization(call: Call, form: NewOrganizationForm) -> PageOrRedirect:
+    """Create an organization; programs use `POST /api/organizations`."""
+    is_welcome = call.installation.settings.auto_approve
+    created = await call.transact(creation.create, form.slug, form.name, is_welcome=is_welcome)
+    return after_in_console(page_of(created.organization.slug), "created")
+
+
+@routes.get(f"{CONSOLE}/:org_slug")
+@in_console(Operation.ORGANIZATION_READ)
+async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
+    """Show what is set up in an organization, what needs attention, and its sign-ins of 30 days."""
+    standing, found = await opened(
+        call, org_slug, Operation.ORGANIZATION_READ, overview.show, sign_in_counts.of_organization
+    )
+    shown = None
+    if found.sign_ins is not None:
+        shown = plot_values(language_of(call), found.sign_ins, lists_of(standing))
+    return console_page(
+        call,
+        "organizations/organizations_overview.html",
+        standing,
+        program=Program(path=api(org_slug)),
+        done=query.done,
+        found=found,
+        shown=shown,
+        lacks_provider=standing.lacks(Operation.CONNECTION_CONFIGURE),
+        lacks_domain=standing.lacks(Operation.DOMAIN_READ),
+        lacks_service=standing.lacks(Operation.SERVICE_CREATE),
+    )

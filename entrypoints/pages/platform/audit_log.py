@@ -1,0 +1,106 @@
+"""The pages of the platform's audit log: finding entries, one entry, and following the log."""
+
+from typing import Final
+from uuid import UUID
+
+from core.audit.browser import AuditEntryUnknown, BrowsedEntries, NewEntries
+from core.audit.tails import PLATFORM_LOG, TailsTaken
+from core.errors import BadRequest, Refusal
+from core.platform import audit_browser
+from entrypoints.pages.audit.browser import COLUMNS, NEW_MAX, AuditQuery, Browser, file_rows, follow, for_programs
+from entrypoints.pages.console.audit_entries import row_of, written
+from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, csv_file
+from entrypoints.pages.console.frame import PLATFORM, ROWS_SHOWN, Program, console_page, opened_for_platform
+from entrypoints.pages.events.actions import PLATFORM_ACTIONS
+from entrypoints.pages.frame.rendering import Page
+from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_owner_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = platform_pages()
+
+AUDIT: Final = f"{PLATFORM}/audit"
+JSON_PATH: Final = "/api/platform/audit-log"
+ACTION_CHOICES: Final = tuple((action.value, text) for action, text in PLATFORM_ACTIONS.items())
+_BROWSER: Final = Browser(page=AUDIT, is_platform=True)
+
+
+async def _list(call: Call, query: AuditQuery, *, refusal: Refusal | None = None) -> Page:
+    found: BrowsedEntries | None = None
+    if refusal is None:
+        standing, found = await opened_for_platform(
+            call, audit_browser.find, query.asked, before_id=query.before_id, limit=ROWS_SHOWN
+        )
+    else:
+        standing, _ = await opened_for_platform(call, audit_browser.position)
+    return console_page(
+        call,
+        "platform/audit_log.html",
+        standing,
+        program=Program(
+            path=JSON_PATH,
+            query=for_programs(query),
+        ),
+        refusal=refusal,
+        connects=query.is_live,
+        **_BROWSER.values(
+            query,
+            found,
+            position=await call.read(audit_browser.position),
+            actions=ACTION_CHOICES,
+            refusal=refusal,
+        ),
+    )
+
+
+@routes.get(AUDIT, refuses=(BadRequest,))
+@platform_owner_in_console
+@shows_again(_list, BadRequest)
+async def show_platform_audit_log(call: Call, query: AuditQuery) -> Page:
+    """Show the audit log of the platform, the newest entries first, by who did what, where and when."""
+    return await _list(call, query)
+
+
+@routes.get(f"{AUDIT}/feed", refuses=(TailsTaken, BadRequest))
+@platform_owner_in_console
+async def follow_platform_audit_log(call: Call, query: AuditQuery) -> Page:
+    """Return the entries since a moment before a position as rows of the page; wait for one, at most 20 seconds."""
+
+    async def read() -> NewEntries:
+        return await call.read(audit_browser.newest, query.asked, after=query.number, limit=NEW_MAX)
+
+    await call.read(audit_browser.position)
+    new = await follow(call, PLATFORM_LOG, read, is_news=lambda new: new.position != query.number, waits=query.waits)
+    return _BROWSER.feed(call, query, new)
+
+
+@routes.get(f"{AUDIT}/entries.csv", refuses=(BadRequest,))
+@platform_owner_in_console
+async def download_platform_entries(call: Call, query: AuditQuery) -> CsvFile:
+    """Download the entries that a search finds, at most 100,000, for a spreadsheet."""
+
+    async def read(before_id: UUID) -> BrowsedEntries:
+        return await call.read(audit_browser.listed, query.asked, before_id=before_id, limit=ROWS_AT_ONCE)
+
+    first = await read(query.before_id)
+    return csv_file("platform-audit-log", COLUMNS, file_rows(read, first, is_platform=True))
+
+
+@routes.get(f"{AUDIT}/:entry_id", refuses=(AuditEntryUnknown,))
+@platform_owner_in_console
+async def show_platform_entry(call: Call, entry_id: UUID) -> Page:
+    """Show an entry of the platform's audit log: what was done, and what it says."""
+    standing, shown = await opened_for_platform(call, audit_browser.show, entry_id)
+    entry = shown.entry
+    return console_page(
+        call,
+        "platform/audit_log_entry.html",
+        standing,
+        program=Program(path=JSON_PATH, query={"target_type": entry.target_type, "target_id": entry.target_id}),
+        browser_page=AUDIT,
+        is_platform=True,
+        row=row_of(entry, shown.names, is_platform=True),
+        fits_seal=shown.fits_seal,
+        source=written(entry),
+    )

@@ -1,0 +1,96 @@
+"""The overview of the platform: what waits first, then numbers that lead to their lists."""
+
+from typing import Final, TypeAlias
+
+from core.mail.mail import MailState
+from core.organizations.organizations import OrganizationStatus
+from core.platform import overview
+from core.platform.mfa import MfaAlertType
+from core.platform.overview import PlatformNumbers
+from entrypoints.pages.console.frame import PLATFORM, PLATFORM_ORGANIZATIONS, Program, console_page, opened_for_platform
+from entrypoints.pages.console.sign_in_plots import SignInLists, plot_values
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import language_of, marked
+from entrypoints.pages.frame.rendering import Page
+from entrypoints.pages.frame.routes import platform_pages
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import platform_support_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = platform_pages()
+
+ALERTS: Final = {
+    MfaAlertType.MANY_MFA_FAILURES: marked("Many wrong codes in a short time"),
+    MfaAlertType.BACKUP_CODE_FROM_NEW_DEVICE: marked("A backup code was used on a new device"),
+    MfaAlertType.MFA_DISABLED_AFTER_RISKY_SIGN_IN: marked("Turned off soon after a risky sign-in"),
+}
+_STATUSES: Final = {
+    OrganizationStatus.PENDING: marked("Organizations that wait"),
+    OrganizationStatus.ACTIVE: marked("Active organizations"),
+    OrganizationStatus.SUSPENDED: marked("Suspended organizations"),
+    OrganizationStatus.REJECTED: marked("Rejected organizations"),
+}
+_STATES: Final = {
+    MailState.FAILED: marked("Mails that have failed"),
+    MailState.QUEUED: marked("Mails that wait"),
+    MailState.ROUTED: marked("Mails that wait for an organization's server"),
+    MailState.KEPT: marked("Mails kept in this installation"),
+}
+
+
+@routes.get(PLATFORM)
+@platform_support_in_console
+async def show_platform(call: Call, query: DoneQuery) -> Page:
+    """Show what waits for platform owners and support, and the numbers of the platform."""
+    standing, found = await opened_for_platform(call, overview.show)
+    return console_page(
+        call,
+        "platform/overview.html",
+        standing,
+        program=Program(path="/api/platform/organizations", query={"status": OrganizationStatus.PENDING.value}),
+        done=query.done,
+        found=found,
+        alerts=ALERTS,
+        groups=numbers_of(found.numbers),
+        shown=plot_values(
+            language_of(call),
+            found.numbers.sign_ins,
+            SignInLists(sign_ins=f"{PLATFORM}/sign-ins", users=f"{PLATFORM}/active-users"),
+        ),
+        pending=f"{PLATFORM_ORGANIZATIONS}?status={OrganizationStatus.PENDING.value}",
+        organizations=PLATFORM_ORGANIZATIONS,
+    )
+
+
+# A text, a number, whether it is exact beyond 10,000, and the address of its list, which may be empty.
+LinkedNumber: TypeAlias = tuple[str, int, bool, str]
+
+
+def numbers_of(found: PlatformNumbers) -> list[tuple[str, str, list[LinkedNumber]]]:
+    """Return the groups of numbers: each with its id, its title and its numbers."""
+    users: list[LinkedNumber] = []
+    if found.figures is not None:
+        users = [
+            (marked("Users in use"), found.figures.active_users, True, f"{PLATFORM}/users"),
+            (marked("Of them with a second factor"), found.figures.mfa_users, True, ""),
+            (marked("New in the last 30 days"), found.new_users, False, f"{PLATFORM}/users"),
+        ]
+    return [
+        ("users", marked("Users"), users),
+        (
+            "organizations",
+            marked("Organizations"),
+            [
+                (text, found.organizations[status], False, f"{PLATFORM_ORGANIZATIONS}?status={status.value}")
+                for status, text in _STATUSES.items()
+            ],
+        ),
+        (
+            "mails",
+            marked("Outgoing mail"),
+            [
+                (text, found.mails[state], False, f"{PLATFORM}/mail?state={state.value}")
+                for state, text in _STATES.items()
+            ],
+        ),
+    ]

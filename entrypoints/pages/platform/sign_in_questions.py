@@ -1,0 +1,143 @@
+"""The page on which an organization finds out why a member or end user cannot sign in.
+
+Sign-in links are not sent from here: the code of a link that another person has requested would have to be handed to
+that person, who could sign in with it.
+"""
+
+from typing import Annotated, Any, Final
+from urllib.parse import quote
+
+import msgspec
+
+from core.limits import EMAIL_CHARACTERS_MAX
+from core.organizations.access import Operation
+from core.platform.sign_in_checks import SignInWay
+from core.platform.sign_in_questions import SignInQuestion
+from core.services import suggestions
+from core.sign_in.rules import Rule
+from entrypoints.pages.console.frame import Program, api, console_page, opened, page_of, with_query
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page
+from entrypoints.pages.frame.routes import console_pages
+from entrypoints.pages.platform.sign_in_walks import SettingPlace, shown
+from entrypoints.pages.sign_in import rules
+from entrypoints.shared.sign_in.explanations import explained_to_organization
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+# Longer than every slug, and short enough to be shown.
+SLUG_TYPED_MAX: Final = 100
+WAYS: Final = [("", marked("Every way")), *((way.value, text) for way, text in rules.WAYS.items())]
+PEOPLE: Final = marked("People")
+SAML: Final = marked("SAML")
+CONNECTIONS: Final = marked("Sign-in rules and connections")
+MAIL_DOMAINS: Final = marked("Mail domains")
+SERVICES: Final = marked("Services")
+SERVICE_SETTINGS: Final = marked("Settings of the service")
+# In the call of the interface, before anything was asked.
+EXAMPLE: Final = "ann@example.com"
+
+
+class WhyQuery(Query, kw_only=True):
+    """Whose sign-in fails, and which."""
+
+    email: Annotated[str, msgspec.Meta(description="The address of the user.", max_length=EMAIL_CHARACTERS_MAX)] = ""
+    service: Annotated[str, msgspec.Meta(description="The slug of a service.", max_length=SLUG_TYPED_MAX)] = ""
+    way: Annotated[str, msgspec.Meta(description="The way to sign in; empty for all.", max_length=20)] = ""
+
+
+@routes.get("/app/organizations/:org_slug/why")
+@in_console(Operation.SIGN_INS_EXPLAIN)
+async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
+    """Show which rule refuses the sign-in of a member or end user, and what was tried lately."""
+    email, service, way = query.email.strip(), query.service.strip(), way_of(query.way)
+    standing, services = await opened(
+        call, org_slug, Operation.SIGN_INS_EXPLAIN, suggestions.of_organization, Operation.SIGN_INS_EXPLAIN
+    )
+    answer: dict[str, Any] = {}
+    page = page_of(org_slug)
+    members = with_query(f"{page}/people", search=email)
+    lacks_members = standing.lacks(Operation.MEMBERS_LIST)
+    if email:
+        question = SignInQuestion(email=email, service_slug=service or None, way=way)
+        _, explanation = await explained_to_organization(call, org_slug, question)
+        people = SettingPlace(href=members, text=PEOPLE) if lacks_members is None else None
+        answer = shown(
+            explanation,
+            _places(
+                org_slug,
+                service,
+                people,
+                f"{page}/services" if standing.lacks(Operation.SERVICES_LIST) is None else None,
+                opens_sign_in=standing.lacks(Operation.CONNECTIONS_READ) is None,
+            ),
+        )
+    return console_page(
+        call,
+        "platform/sign_in_questions.html",
+        standing,
+        program=Program(
+            path=f"{api(org_slug)}/why",
+            query={"email": email or EXAMPLE, "service": service, "way": way.value if way is not None else ""},
+        ),
+        query=WhyQuery(email=email, service=service, way=way.value if way is not None else ""),
+        services=services,
+        ways=WAYS,
+        page=f"{page}/why",
+        members=members,
+        lacks_members=lacks_members,
+        invitations=with_query(f"{page}/people/invited", search=email),
+        lacks_invitations=standing.lacks(Operation.INVITATIONS_LIST),
+        sign_in_page=call.installation.settings.base_url + SIGN_IN,
+        **answer,
+    )
+
+
+def way_of(typed: str) -> SignInWay | None:
+    """Return the way that is asked about; None for every way."""
+    return SignInWay(typed) if typed in set(SignInWay) else None
+
+
+def _places(
+    slug: str, service: str, people: SettingPlace | None, services_page: str | None, *, opens_sign_in: bool
+) -> dict[Rule, SettingPlace]:
+    """Return where an organization changes what the rules depend on.
+
+    `people` is its page of members, and `services_page` that of its services, if they are open to the reader;
+    `opens_sign_in` says whether those of the sign-in are.
+    """
+    path = api(slug)
+    of_service = f"{path}/services/{quote(service, safe='') or ':service_slug'}"
+    calls = {
+        Rule.SERVICE: f"{path}/services",
+        Rule.SECURITY_PROFILE: of_service,
+    }
+    # One who explains sign-ins may lack the right to open it, and is told so there.
+    saml = SettingPlace(href=f"{page_of(slug)}/services/{quote(service, safe='')}/single-sign-on", text=SAML)
+    sign_in = f"{page_of(slug)}/sign-in"
+    connections, domains = (
+        (SettingPlace(href=sign_in, text=CONNECTIONS), SettingPlace(href=f"{sign_in}/mail-domains", text=MAIL_DOMAINS))
+        if opens_sign_in
+        else (SettingPlace(call=f"{path}/upstream-providers"), SettingPlace(call=f"{path}/domain-routes"))
+    )
+    of_people = (Rule.ACCOUNT, Rule.SEAT, Rule.AFFILIATION, Rule.MEMBERSHIP, Rule.NOT_SUSPENDED)
+    of_services: dict[Rule, SettingPlace] = {}
+    if services_page is not None:
+        of_services[Rule.SERVICE] = SettingPlace(href=services_page, text=SERVICES)
+        one = quote(service, safe="")
+        settings = f"{services_page}/{one}/settings" if one else services_page
+        of_services[Rule.SECURITY_PROFILE] = SettingPlace(href=settings, text=SERVICE_SETTINGS if one else SERVICES)
+    return {
+        **{rule: SettingPlace(call=one) for rule, one in calls.items()},
+        Rule.SAML_ADMISSION: saml if service else SettingPlace(call=f"{of_service}/saml"),
+        **dict.fromkeys((Rule.CONNECTION_OPEN, Rule.CONNECTION_KEPT), connections),
+        Rule.REQUIRED_SECOND_FACTOR: connections if opens_sign_in else SettingPlace(call=path),
+        **dict.fromkeys((Rule.MAIL_DOMAIN, Rule.SINGLE_SIGN_ON), domains),
+        **(dict.fromkeys(of_people, people) if people is not None else {}),
+        **of_services,
+    }

@@ -1,0 +1,152 @@
+"""How the pages for those who help show an explanation of sign-ins (`core/platform/why.py`), each rule in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from core.lazy_dataclasses import dataclass
+from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
+from core.platform.why import SignInExplanation
+from core.sign_in.own_ways import NamedConnection
+from core.sign_in.rules import Rule
+from core.sign_in.upstream.failures import UpstreamFailure
+from entrypoints.pages.console.sign_in_lists import OUTCOMES
+from entrypoints.pages.sign_in import rules as rule_texts
+
+# What stands in the first sentence of the page, and has a reason in its row.
+_TELLING: Final = frozenset({RuleVerdict.REFUSES, RuleVerdict.ASKS, RuleVerdict.DEPENDS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingPlace:
+    """Where a setting is: a page with its name, or the path of the interface where there is no page."""
+
+    href: str = ""
+    text: str = ""
+    call: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownCheck:
+    """One rule with what it answers; `because` and `next_step` are empty where it needs nothing.
+
+    One that is not reached stands after the rule that refuses.
+    """
+
+    rule: Rule
+    title: str
+    badge: tuple[str, str]
+    because: str
+    next_step: str
+    until: datetime | None
+    networks: tuple[str, ...]
+    required: NamedConnection | None
+    place: SettingPlace | None
+    is_after: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownWalk:
+    """A way with its rules; `way` is its name in words, and `connection` is the name of the one by which it goes.
+
+    `refusal` is the rule that refuses, None when none does, and `besides` are those that ask or depend before it.
+    One that `depends` is refused in some attempts and not in others.
+    """
+
+    kind: SignInWay
+    way: str
+    connection: str | None
+    checks: tuple[ShownCheck, ...]
+    refusal: ShownCheck | None
+    besides: tuple[ShownCheck, ...]
+    depends: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownSetting:
+    """What a rule depends on, and where that is changed; None where there is no such place."""
+
+    title: str
+    text: str
+    place: SettingPlace | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownProblems:
+    """Why sign-ins by a connection failed lately, each failure with its problem in words."""
+
+    name: str
+    failures: tuple[tuple[UpstreamFailure, str], ...]
+
+
+def shown(
+    explanation: SignInExplanation, places: Mapping[Rule, SettingPlace], *, is_platform: bool = False
+) -> dict[str, Any]:
+    """Return the values of a page that shows an explanation; `places` says where the settings of the rules are."""
+    walks = [_walk(walk, places, is_platform=is_platform) for walk in explanation.walks]
+    rules = {check.rule for walk in explanation.walks for check in walk.checks}
+    return {
+        "account": explanation.account,
+        "walks": walks,
+        "refusals": _refusals(walks),
+        "settings": [
+            ShownSetting(title=rule_texts.TITLES[rule], text=rule_texts.SETTINGS[rule], place=places.get(rule))
+            for rule in Rule
+            if rule in rules
+        ],
+        "attempts": explanation.attempts,
+        "outcomes": OUTCOMES,
+        "problems": [
+            ShownProblems(
+                name=one.name,
+                failures=tuple((failure, rule_texts.problem_text(failure.problem)) for failure in one.failures),
+            )
+            for one in explanation.problems
+        ],
+    }
+
+
+def tells_of(explanation: SignInExplanation, *rules: Rule) -> bool:
+    """Return whether one of these rules refuses, asks or depends in one of the walks."""
+    checks = (check for walk in explanation.walks for check in walk.checks)
+    return any(check.rule in rules and check.verdict in _TELLING for check in checks)
+
+
+def _refusals(walks: Sequence[ShownWalk]) -> list[tuple[list[ShownWalk], ShownCheck]]:
+    """Return what refuses, each once, with the walks that it refuses."""
+    found = dict[str, tuple[list[ShownWalk], ShownCheck]]()
+    for walk in walks:
+        if walk.refusal is not None:
+            found.setdefault(walk.refusal.because, ([], walk.refusal))[0].append(walk)
+    return list(found.values())
+
+
+def _walk(walk: SignInWalk, places: Mapping[Rule, SettingPlace], *, is_platform: bool) -> ShownWalk:
+    shown = [(check.verdict, _check(walk, check, places, is_platform=is_platform)) for check in walk.checks]
+    return ShownWalk(
+        kind=walk.way,
+        way=rule_texts.WAYS[walk.way],
+        connection=walk.connection.name if walk.connection is not None else None,
+        checks=tuple(check for _, check in shown),
+        refusal=next((check for verdict, check in shown if verdict is RuleVerdict.REFUSES), None),
+        besides=tuple(check for verdict, check in shown if verdict in {RuleVerdict.ASKS, RuleVerdict.DEPENDS}),
+        depends=walk.refusal is None and any(verdict is RuleVerdict.DEPENDS for verdict, _ in shown),
+    )
+
+
+def _check(walk: SignInWalk, check: RuleCheck, places: Mapping[Rule, SettingPlace], *, is_platform: bool) -> ShownCheck:
+    is_telling = check.verdict in _TELLING
+    return ShownCheck(
+        rule=check.rule,
+        title=rule_texts.title_of(check.rule, walk.way),
+        badge=rule_texts.VERDICTS[check.verdict],
+        because=rule_texts.because(check.rule, check.reason) if is_telling else "",
+        next_step=rule_texts.next_step(check.rule, check.reason, is_platform=is_platform) if is_telling else "",
+        until=check.until,
+        networks=check.networks,
+        required=check.required,
+        place=places.get(check.rule) if is_telling else None,
+        is_after=check.verdict is RuleVerdict.NOT_REACHED,
+    )

@@ -1,0 +1,326 @@
+"""The tab of a service with SAML: its application, certificate and settings, as the organization sets them up."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, TypeAlias
+
+import msgspec
+from quart import Response
+
+from core.errors import BadRequest, Refusal
+from core.limits import LARGE_BODY_BYTES_MAX
+from core.organizations.access import Operation
+from core.saml import applications
+from core.saml.applications import SamlApplication, SamlCertificateChanged, SamlConfigurationChanged
+from core.saml.assertions import DEFAULT_MAPPING
+from core.saml.certificates import NoCertificate
+from core.saml.configuration import LogoutBinding, SamlNotSetUp
+from core.services.services import ServiceUnknown
+from entrypoints.pages.console.downloads import as_file
+from entrypoints.pages.console.frame import Program, after
+from entrypoints.pages.console.setup_steps import kind_of
+from entrypoints.pages.frame.forms import DoneQuery, text_of_file
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.saml import application_kinds
+from entrypoints.pages.saml.configuration import NAMES, changes_of, copies_of, proposed
+from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+SAML: Final = "/app/organizations/:org_slug/services/:service_slug/single-sign-on"
+TAB: Final = "/single-sign-on"
+PEM: Final = "text/plain"
+Certificate: TypeAlias = Annotated[Response, Media(PEM, example="-----BEGIN CERTIFICATE-----\n…")]
+BINDINGS: Final = (
+    (LogoutBinding.REDIRECT.value, marked("By redirect (HTTP-Redirect)")),
+    (LogoutBinding.POST.value, marked("By a form (HTTP-POST)")),
+)
+# What assertions say about a user beside the address, by the name of the field of the form.
+ATTRIBUTES: Final = {
+    "id": marked("Attribute of the permanent id"),
+    "name": marked("Attribute of the name"),
+    "role": marked("Attribute of the role, of members only"),
+    "groups": marked("Attribute of the groups, of members only"),
+}
+
+
+class SamlQuery(DoneQuery, kw_only=True):
+    """Whose steps to show, and what was just done."""
+
+    provider: Annotated[str, msgspec.Meta(description="The kind of application, as a word.", max_length=20)] = ""
+
+
+class ApplicationForm(ProtectedForm, kw_only=True):
+    """The metadata of the application, or its entity id and address; and the state that the page has shown.
+
+    A file with the metadata stands for the text.
+    """
+
+    provider: str = ""
+    metadata: str = ""
+    metadata_file: bytes = b""
+    entity_id: str = ""
+    acs_url: str = ""
+    name_id_format: str = ""
+    email_attribute: str = ""
+    seen_state: str = ""
+
+    def __post_init__(self) -> None:
+        if self.metadata_file:
+            self.metadata = text_of_file(self.metadata_file)
+
+
+class DetailsForm(ProtectedForm, kw_only=True):
+    """Who may sign in, what is signed, what assertions say; and the state that the page has shown."""
+
+    enabled: str = ""
+    members_only: str = ""
+    sign_assertions: str = ""
+    sign_response: str = ""
+    sp_certificate: str = ""
+    slo_url: str = ""
+    slo_binding: str = LogoutBinding.REDIRECT.value
+    id_attribute: str = ""
+    name_attribute: str = ""
+    role_attribute: str = ""
+    groups_attribute: str = ""
+    seen_state: str = ""
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """The names of attributes by the fields of a user."""
+        return {one: getattr(self, f"{one}_attribute").strip() for one in ATTRIBUTES}
+
+
+class NewCertificateForm(ProtectedForm, kw_only=True):
+    """The kind of application whose steps go on, and the certificate that the page has shown."""
+
+    provider: str = ""
+    seen_certificate: str = ""
+
+
+class ApplicationDeletionForm(ProtectedForm, kw_only=True):
+    """The application to delete, as the page has shown it."""
+
+    shown_entity_id: str = ""
+
+
+@routes.get(SAML, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SAML_READ)
+async def show_saml_application(
+    call: Call,
+    org_slug: str,
+    service_slug: str,
+    *,
+    query: SamlQuery | None = None,
+    form: ApplicationForm | DetailsForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Show how SAML is set up for a service, with the steps of a kind of application, and what was sent lately."""
+    query = query or SamlQuery()
+    at, shown = await opened_service(call, org_slug, service_slug, Operation.SAML_READ, applications.show)
+    typed = form if isinstance(form, ApplicationForm) else None
+    stored = application_kinds.kind_of_application(shown.configuration.entity_id or "")
+    kind = kind_of(application_kinds.KINDS, typed.provider if typed is not None else query.provider) or stored
+    if kind is None and typed is not None:
+        kind = application_kinds.OTHER
+    settings = call.installation.settings
+    page = page_of_service(org_slug, service_slug) + TAB
+    path = api_of_service(org_slug, service_slug)
+    return service_page(
+        call,
+        "saml/applications.html",
+        at,
+        program=Program(
+            path=f"{path}/saml",
+            method="POST",
+            body={
+                "enabled": True,
+                "entity_id": shown.configuration.entity_id or "https://app.example.com/metadata",
+                "acs_url": shown.configuration.acs_url or "https://app.example.com/acs",
+            },
+        ),
+        done=query.done,
+        refusal=refusal,
+        shown=shown,
+        kinds=application_kinds.KINDS,
+        kind=kind,
+        typed=typed or proposed(shown.configuration, kind, stored),
+        details=form if isinstance(form, DetailsForm) else _details(shown),
+        problems=problems_of(refusal),
+        names=NAMES,
+        bindings=BINDINGS,
+        attributes=ATTRIBUTES,
+        copies=copies_of(f"{settings.base_url}/saml/{org_slug}/{service_slug}"),
+        lacks_change=at.lacks(Operation.SAML_CHANGE),
+        lacks_removal=at.lacks(Operation.SAML_REMOVE),
+        lacks_certificate=at.lacks(Operation.SAML_CERTIFICATE_CREATE),
+        test=f"{path}/saml/login",
+        saml=page,
+    )
+
+
+@routes.post(SAML, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(ServiceUnknown, SamlConfigurationChanged))
+@on_service_in_console(Operation.SAML_CHANGE)
+@shows_again(show_saml_application, BadRequest, SamlConfigurationChanged)
+async def set_saml_application(call: Call, org_slug: str, service_slug: str, form: ApplicationForm) -> PageOrRedirect:
+    """Say where the application is; programs use `POST …/services/:service_slug/saml` and `…/saml/metadata`."""
+    # Reading metadata takes a thread, so who may not change anything is refused before.
+    await call.read(applications.show, org_slug, service_slug, Operation.SAML_CHANGE)
+    await call.transact(
+        applications.set_application,
+        org_slug,
+        service_slug,
+        await changes_of(call, form),
+        email_attribute=form.email_attribute.strip(),
+        seen_state=form.seen_state,
+    )
+    return after(page_of_service(org_slug, service_slug) + TAB, "saml-saved")
+
+
+@routes.post(f"{SAML}/details", refuses=(ServiceUnknown, SamlConfigurationChanged))
+@on_service_in_console(Operation.SAML_CHANGE)
+@shows_again(show_saml_application, BadRequest, SamlConfigurationChanged)
+async def set_saml_details(call: Call, org_slug: str, service_slug: str, form: DetailsForm) -> PageOrRedirect:
+    """Say who may sign in, what is signed and what assertions contain, or switch SAML off."""
+    await call.read(applications.show, org_slug, service_slug, Operation.SAML_CHANGE)
+    if form.slo_binding not in set(LogoutBinding):
+        raise BadRequest.of_field("slo_binding", "Choose one of these.")
+    certificate = form.sp_certificate.strip()
+    changes: dict[str, Any] = {
+        "enabled": bool(form.enabled),
+        "members_only": bool(form.members_only),
+        "sign_assertions": bool(form.sign_assertions),
+        "sign_response": bool(form.sign_response),
+        "sp_certificate": await call.installation.saml.normalized_certificate(certificate) if certificate else None,
+        "slo_url": form.slo_url.strip() or None,
+        "slo_binding": LogoutBinding(form.slo_binding),
+    }
+    await call.transact(
+        applications.set_details,
+        org_slug,
+        service_slug,
+        changes,
+        attributes=form.attributes,
+        seen_state=form.seen_state,
+    )
+    return after(page_of_service(org_slug, service_slug) + TAB, "saml-saved")
+
+
+@routes.get(f"{SAML}/certificate", refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SAML_CERTIFICATE_CREATE)
+async def ask_for_saml_certificate(
+    call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None
+) -> Page:
+    """Show what a new certificate means, before one is made or replaced."""
+    at, shown = await opened_service(
+        call,
+        org_slug,
+        service_slug,
+        Operation.SAML_CERTIFICATE_CREATE,
+        applications.show,
+        Operation.SAML_CERTIFICATE_CREATE,
+    )
+    return service_page(
+        call,
+        "saml/applications_certificate.html",
+        at,
+        program=Program(path=f"{api_of_service(org_slug, service_slug)}/saml/certificate", method="POST"),
+        refusal=refusal,
+        shown=shown,
+        saml=page_of_service(org_slug, service_slug) + TAB,
+    )
+
+
+@routes.post(f"{SAML}/certificate", refuses=(ServiceUnknown, SamlCertificateChanged))
+@on_service_in_console(Operation.SAML_CERTIFICATE_CREATE)
+@shows_again(ask_for_saml_certificate, SamlCertificateChanged)
+async def create_saml_certificate(
+    call: Call, org_slug: str, service_slug: str, form: NewCertificateForm
+) -> PageOrRedirect:
+    """Create the certificate that the application trusts; programs use `POST …/:service_slug/saml/certificate`."""
+    shown = await call.read(applications.show, org_slug, service_slug, Operation.SAML_CERTIFICATE_CREATE)
+    if shown.certificate_id != form.seen_certificate:
+        raise SamlCertificateChanged
+    # A certificate has whole seconds.
+    valid_from = call.installation.clock().replace(microsecond=0)
+    made = await call.installation.saml.make_certificate(f"{service_slug} by SAML", valid_from=valid_from)
+    await call.transact(
+        applications.add_certificate,
+        org_slug,
+        service_slug,
+        made,
+        valid_from=valid_from,
+        seen_certificate=form.seen_certificate,
+    )
+    kind = kind_of(application_kinds.KINDS, form.provider)
+    page = page_of_service(org_slug, service_slug) + TAB
+    return after(page, "saml-certificate", provider=kind.word if kind is not None else "")
+
+
+@routes.get(f"{SAML}/certificate.pem", refuses=(ServiceUnknown, NoCertificate))
+@on_service_in_console(Operation.SAML_READ)
+async def download_saml_certificate(call: Call, org_slug: str, service_slug: str) -> Certificate:
+    """Download the certificate that the application trusts."""
+    shown = await call.read(applications.show, org_slug, service_slug)
+    if shown.certificate is None:
+        raise NoCertificate
+    name = f"{org_slug}-{service_slug}.pem"
+    return Response(shown.certificate.public_key, headers=as_file(name), content_type=PEM)
+
+
+@routes.get(f"{SAML}/delete", refuses=(ServiceUnknown, SamlNotSetUp))
+@on_service_in_console(Operation.SAML_REMOVE)
+@shows_again(show_saml_application, SamlNotSetUp)
+async def ask_to_delete_saml_application(
+    call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None
+) -> Page:
+    """Show what ends with the application, in numbers."""
+    at, end = await opened_service(call, org_slug, service_slug, Operation.SAML_REMOVE, applications.show_end)
+    return service_page(
+        call,
+        "saml/applications_deletion.html",
+        at,
+        program=Program(path=f"{api_of_service(org_slug, service_slug)}/saml", method="DELETE"),
+        refusal=refusal,
+        shown=end.application,
+        sessions=end.sessions,
+        saml=page_of_service(org_slug, service_slug) + TAB,
+    )
+
+
+@routes.post(f"{SAML}/delete", refuses=(ServiceUnknown, SamlNotSetUp))
+@on_service_in_console(Operation.SAML_REMOVE)
+@shows_again(show_saml_application, SamlNotSetUp)
+async def delete_saml_application(
+    call: Call, org_slug: str, service_slug: str, form: ApplicationDeletionForm
+) -> PageOrRedirect:
+    """Delete the application that the page has shown, and the certificates.
+
+    Programs use `DELETE …/services/:service_slug/saml`, which keeps the settings.
+    """
+    await call.transact(applications.remove, org_slug, service_slug, form.shown_entity_id)
+    return after(page_of_service(org_slug, service_slug) + TAB, "saml-deleted")
+
+
+def _details(shown: SamlApplication) -> DetailsForm:
+    """Return the form with what is stored."""
+    stored = shown.configuration
+    mapping = stored.attribute_mapping or DEFAULT_MAPPING
+    return DetailsForm(
+        enabled="on" if stored.enabled else "",
+        members_only="on" if stored.members_only else "",
+        sign_assertions="on" if stored.sign_assertions else "",
+        sign_response="on" if stored.sign_response else "",
+        sp_certificate=stored.sp_certificate or "",
+        slo_url=stored.slo_url or "",
+        slo_binding=stored.slo_binding.value,
+        **{f"{one}_attribute": mapping.get(one, "") for one in ATTRIBUTES},
+    )

@@ -1,0 +1,258 @@
+"""Single sign-on: the request of a service provider, by redirect or by POST, and its answer, also without a request.
+
+A browser sends no cookie with a POST from elsewhere. So a posted request is kept, and answered with a redirect to a GET
+that brings the cookies (decisions 9.6).
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+import msgspec
+from quart import Response
+
+from core.errors import Forbidden, OrganizationNotActive, Refusal, on_the_way_to
+from core.limits import LARGE_BODY_BYTES_MAX
+from core.organizations.access import MembershipSuspended, Operation
+from core.organizations.session_strength import SecondFactorRequired
+from core.rate_limits import RateLimit
+from core.saml import contacts, providers, requests, sign_in
+from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, AuthnRequest, EncodedMessage, MessageRefused, SamlBinding
+from core.saml.providers import ProviderUnknown, SamlProvider
+from core.saml.requests import SignInStateUnknown
+from core.saml.sign_in import AgreementRequired, ResponseToPost
+from core.saml.visits import SignedIn, Visit
+from core.sessions.refresh import SessionOver
+from core.sign_in.refusals import SecondFactorDue, SignInRefused
+from entrypoints.pages.frame.brands import brand_of
+from entrypoints.pages.frame.refusals import protocol_refusal_page, refusal_page
+from entrypoints.pages.frame.rendering import Page, form_page
+from entrypoints.pages.saml import messages
+from entrypoints.pages.sign_in.conclusion import send_to_sign_in
+from entrypoints.shared.sessions import token_answers
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving import hosts
+from entrypoints.web.serving.answers import AnswerStatus, refused, see_other
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_browser_or_not, in_organization, public
+from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.impersonating import StopFirst
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes("SAML", "Signing in to applications by SAML, in a browser.", protocol_refusal_page)
+
+LIMITS: Final = (RateLimit.SAML,)
+REFUSES: Final = (
+    MessageRefused,
+    SignInStateUnknown,
+    ProviderUnknown,
+    OrganizationNotActive,
+    Forbidden,
+    MembershipSuspended,
+    SecondFactorRequired,
+    SignInRefused,
+    SessionOver,
+)
+
+Redirect = Annotated[None, AnswerStatus(303)]
+
+
+class SsoQuery(Query, kw_only=True):
+    """A request by redirect, or the state of one that waits."""
+
+    saml_request: str = msgspec.field(name="SAMLRequest", default="")
+    relay_state: str | None = msgspec.field(name="RelayState", default=None)
+    saml_state: str = ""
+
+
+class SsoForm(msgspec.Struct, kw_only=True):
+    """A request by POST."""
+
+    saml_request: str = msgspec.field(name="SAMLRequest", default="")
+    relay_state: str | None = msgspec.field(name="RelayState", default=None)
+
+
+@routes.get("/saml/:org_slug/:service_slug/sso", limits=LIMITS, refuses=REFUSES)
+@on_custom_hosts
+@in_browser_or_not
+async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, query: SsoQuery) -> Page | Redirect:
+    """Take a request for a sign-in, and answer it if this browser is signed in.
+
+    The answer is a form that posts itself to the service provider.
+    """
+    if query.saml_state:
+        found = await call.read(requests.find, org_slug, service_slug, query.saml_state, messages.browser_key(call))
+        outcome = await call.transact(sign_in.answer, found.provider, found.pending, visit(call))
+        if isinstance(outcome, ResponseToPost):
+            return await answered(call, outcome)
+        return see_other(address(found.provider, "authenticate", query.saml_state))
+    provider = await call.read(providers.find, org_slug, service_slug)
+    message = messages.encoded(
+        SamlBinding.REDIRECT, query.saml_request, "", query.relay_state, call.request.query_string
+    )
+    async with _recorded_refusal(call, provider):
+        request = await _read(call, provider, message)
+        done = await call.transact(
+            sign_in.take_and_answer,
+            provider,
+            request,
+            relay_state=message.relay_state,
+            browser_key=messages.browser_key(call),
+            visit=visit(call),
+        )
+    if isinstance(done.outcome, ResponseToPost):
+        return await answered(call, done.outcome)
+    messages.keep_browser_key(call, done.taken.browser_key)
+    return see_other(address(provider, "authenticate", done.taken.state.reveal()))
+
+
+@routes.post(
+    "/saml/:org_slug/:service_slug/sso",
+    status=303,
+    limits=LIMITS,
+    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    refuses=REFUSES,
+)
+@on_custom_hosts
+@public
+async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: SsoForm) -> None:
+    """Take a request for a sign-in; the answer follows the redirect."""
+    provider = await call.read(providers.find, org_slug, service_slug)
+    message = messages.encoded(SamlBinding.POST, form.saml_request, "", form.relay_state)
+    async with _recorded_refusal(call, provider):
+        request = await _read(call, provider, message)
+        taken = await call.transact(
+            requests.take,
+            provider,
+            request,
+            relay_state=message.relay_state,
+            browser_key=messages.browser_key(call),
+            base_url=hosts.issuer_of(call),
+        )
+    messages.keep_browser_key(call, taken.browser_key)
+    call.headers["Location"] = address(provider, "sso", taken.state.reveal())
+
+
+async def answered(call: Call, answer: ResponseToPost) -> Response:
+    """Return the page that posts an answer to the service provider."""
+    value = await call.installation.saml.response(answer.response, answer.key)
+    if answer.device_token is not None:
+        token_answers.remember_device(call, answer.device_token)
+    # Without a problem nothing is read there: the page posts itself.
+    brand = await brand_of(call, answer.organization_id) if answer.problem is not None else None
+    return messages.carry_answer(call, answer, value, brand)
+
+
+async def agreement_page(
+    call: Call,
+    provider: SamlProvider,
+    wanted: AgreementRequired,
+    *,
+    saml_state: str = "",
+    relay_state: str | None = None,
+) -> Response:
+    """Return the page that asks the user whether to sign in to a service."""
+    return form_page(
+        call,
+        "saml/sign_in_agreement.html",
+        wanted=wanted,
+        action=f"{provider.path}/authenticate",
+        saml_state=saml_state,
+        relay_state=relay_state,
+        brand=await brand_of(call, provider.organization_id),
+    )
+
+
+@asynccontextmanager
+async def _recorded_refusal(call: Call, provider: SamlProvider) -> AsyncGenerator[None]:
+    """Record why a message is refused, for the people who set the application up."""
+    try:
+        with on_the_way_to(provider.organization_id):
+            yield
+    except MessageRefused as refused:
+        await call.transact(contacts.record_refusal, provider, refused)
+        raise
+
+
+async def _read(call: Call, provider: SamlProvider, message: EncodedMessage) -> AuthnRequest:
+    request = await call.installation.saml.read(message, provider.configuration.sp_certificate)
+    if not isinstance(request, AuthnRequest):
+        raise MessageRefused("It is of a kind that is not taken here.")
+    return request
+
+
+def visit(call: Call, *, has_agreed: bool = False, relay_state: str | None = None) -> Visit:
+    """Return who visits, and what they have agreed to."""
+    browser = call.browser
+    return Visit(
+        base_url=hosts.issuer_of(call),
+        signed_in=SignedIn(session_id=browser.session_id, user_id=browser.user_id) if browser is not None else None,
+        device_token=token_answers.destination(call).device_token,
+        has_agreed=has_agreed,
+        relay_state=relay_state,
+    )
+
+
+def address(provider: SamlProvider, page: str, state: str) -> str:
+    """Return the address of a page for the request that waits under the state."""
+    return f"{provider.path}/{page}?{urlencode({'saml_state': state})}"
+
+
+_OWN_SITE: Final = "same-origin"
+
+
+class LoginQuery(Query, kw_only=True):
+    """What the service provider is to get with the assertion."""
+
+    relay_state: Annotated[str, msgspec.Meta(max_length=RELAY_STATE_CHARACTERS_MAX)] | None = msgspec.field(
+        name="RelayState", default=None
+    )
+
+
+def login_refusal(call: Call, refusal: Refusal) -> Response:
+    """Return a page for a browser, and JSON for everything else."""
+    if "text/html" in call.request.headers.get("Accept", ""):
+        return refusal_page(call, refusal)
+    installation = call.installation
+    return refused(
+        refusal, request_id=call.request_id, at=installation.clock(), base_url=installation.settings.base_url
+    )
+
+
+login_routes = Routes("SAML", routes.description, login_refusal)
+
+
+@login_routes.get(
+    "/api/organizations/:org_slug/services/:service_slug/saml/login",
+    limits=LIMITS,
+    refuses=(*REFUSES, SecondFactorDue),
+)
+@in_organization(Operation.SAML_LOGIN, or_browser=True)
+async def log_in(call: Call, org_slug: str, service_slug: str, query: LoginQuery) -> Page | Redirect:
+    """Answer with a form that signs you in to the application.
+
+    In a browser that comes from another site, a page asks first.
+    """
+    if call.acts_for is not None:
+        # As on the other ways to an application.
+        raise StopFirst
+    is_asked = call.browser is None or call.request.headers.get("Sec-Fetch-Site") == _OWN_SITE
+    visit = Visit(
+        base_url=call.installation.settings.base_url,
+        device_token=token_answers.destination(call).device_token,
+        has_agreed=is_asked,
+        relay_state=query.relay_state,
+    )
+    begun = await call.transact(sign_in.initiate, org_slug, service_slug, visit)
+    if isinstance(begun.outcome, ResponseToPost):
+        return await answered(call, begun.outcome)
+    if isinstance(begun.outcome, AgreementRequired):
+        return await agreement_page(call, begun.provider, begun.outcome, relay_state=query.relay_state)
+    return await _sign_in_again(call, org_slug, service_slug)
+
+
+async def _sign_in_again(call: Call, org_slug: str, service_slug: str) -> Response:
+    if call.browser is None:
+        raise SecondFactorDue
+    return await send_to_sign_in(call, return_to=call.request.path, organization=org_slug, service=service_slug)

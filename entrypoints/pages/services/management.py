@@ -1,0 +1,172 @@
+"""The settings of a service: everything that it may be changed in, besides its redirect URIs and its secret."""
+
+import json
+from typing import Any, Final, cast
+
+from core.errors import BadRequest, FieldError, Refusal
+from core.organizations.access import Operation
+from core.services import management
+from core.services.management import AudienceTaken, ServiceChanged
+from core.services.services import Service, ServiceType, ServiceUnknown
+from core.sessions.security_profiles import SecurityProfile
+from entrypoints.pages.console.frame import Program, after
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.kinds import TYPES
+from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.shared.services.outside import outside
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+OPTIONS: Final = "/app/organizations/:org_slug/services/:service_slug/options"
+PROFILES: Final = [("", marked("None")), (SecurityProfile.FAPI2.value, marked("FAPI 2.0"))]
+# The fields whose texts are lists: by lines, and by blanks.
+_LINES: Final = frozenset({"post_logout_redirect_uris", "audiences"})
+_SCOPES: Final = frozenset({"codehost_scopes", "websuite_scopes", "officesuite_scopes"})
+
+
+class ServiceSettingsForm(ProtectedForm, kw_only=True):
+    """The settings of a service as texts, and the version of it that the page has shown."""
+
+    seen_version: str = ""
+    name: str = ""
+    service_type: str = ""
+    post_logout_redirect_uris: str = ""
+    backchannel_logout_uri: str = ""
+    frontchannel_logout_uri: str = ""
+    device_activation_uri: str = ""
+    audiences: str = ""
+    codehost_scopes: str = ""
+    websuite_scopes: str = ""
+    officesuite_scopes: str = ""
+    jwks_uri: str = ""
+    jwks: str = ""
+    security_profile: str = ""
+
+
+FIELDS: Final = tuple(
+    name for name in ServiceSettingsForm.__struct_fields__ if name not in {"form_token", "seen_version"}
+)
+
+
+@routes.get(OPTIONS, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SERVICE_READ)
+async def show_service_settings(
+    call: Call,
+    org_slug: str,
+    service_slug: str,
+    *,
+    query: DoneQuery | None = None,
+    form: ServiceSettingsForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Show the settings of a service."""
+    at, service = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, management.read)
+    stored = texts_of(service)
+    typed = {name: getattr(form, name) for name in FIELDS} if form is not None else stored
+    return service_page(
+        call,
+        "services/management.html",
+        at,
+        program=Program(
+            path=api_of_service(org_slug, service_slug), method="PATCH", body={"name": typed["name"] or service.name}
+        ),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        problems=problems_of(refusal),
+        typed=typed,
+        stored=stored,
+        types=[(one.value, text) for one, text in TYPES.items()],
+        profiles=PROFILES,
+        lacks_change=at.lacks(Operation.SERVICE_UPDATE),
+        # With its keys a service proves who it is, as with its secret.
+        lacks_keys=at.lacks(Operation.SERVICE_SECRET_ROTATE),
+        lacks_leading=at.lacks_lasting(Operation.SERVICE_UPDATE),
+        lacks_removal=at.lacks(Operation.SERVICE_DELETE),
+    )
+
+
+@routes.post(OPTIONS, refuses=(ServiceUnknown, ServiceChanged, AudienceTaken, BadRequest))
+@on_service_in_console(Operation.SERVICE_UPDATE)
+@shows_again(show_service_settings, BadRequest, ServiceChanged, AudienceTaken)
+async def change_settings(call: Call, org_slug: str, service_slug: str, form: ServiceSettingsForm) -> PageOrRedirect:
+    """Change what differs from the present settings; programs use `PATCH …/services/:service_slug`."""
+    _, present = await opened_service(call, org_slug, service_slug, Operation.SERVICE_UPDATE, management.read)
+    changes = changes_of(present, form)
+    if changes or form.seen_version != present.version:
+        await call.transact(
+            management.change, org_slug, service_slug, changes, outside=outside(call), seen=form.seen_version
+        )
+    return after(f"{page_of_service(org_slug, service_slug)}/options", "service-saved")
+
+
+def texts_of(service: Service) -> dict[str, str]:
+    """Return the settings as the texts of the form."""
+    return {name: _text(name, getattr(service, name)) for name in FIELDS}
+
+
+def changes_of(service: Service, form: ServiceSettingsForm) -> dict[str, Any]:
+    """Return the fields whose texts are not those of the service; raise one `BadRequest` for all that cannot be read.
+
+    A browser sends the lines of a field with other ends than those that it was given.
+    """
+    stored, changes, problems = texts_of(service), dict[str, Any](), list[FieldError]()
+    for name in FIELDS:
+        typed = "\n".join(line.strip() for line in getattr(form, name).splitlines()).strip()
+        if typed == "\n".join(line.strip() for line in stored[name].splitlines()).strip():
+            continue
+        try:
+            changes[name] = _value(name, typed)
+        except BadRequest as refusal:
+            problems += refusal.details
+    if problems:
+        raise BadRequest.of_fields(problems)
+    return changes
+
+
+def _text(name: str, value: Any) -> str:
+    if name in _LINES:
+        return "\n".join(value)
+    if name in _SCOPES:
+        return " ".join(value or ())
+    if name == "jwks":
+        return json.dumps(value, indent=1) if value is not None else ""
+    return str(value) if value is not None else ""
+
+
+def _value(name: str, typed: str) -> Any:
+    """Return the value of a field that was typed; an empty text is none."""
+    if name in _LINES:
+        return [line for line in typed.split("\n") if line]
+    if name in _SCOPES:
+        return typed.split() or None
+    if name == "name":
+        return typed
+    if name == "service_type":
+        if typed not in set(ServiceType):
+            raise BadRequest.of_field(name, "Choose one of the kinds.")
+        return ServiceType(typed)
+    if not typed:
+        return None
+    if name == "security_profile":
+        if typed not in set(SecurityProfile):
+            raise BadRequest.of_field(name, "Choose one of the profiles.")
+        return SecurityProfile(typed)
+    return _key_set(typed) if name == "jwks" else typed
+
+
+def _key_set(typed: str) -> dict[str, Any]:
+    try:
+        found = json.loads(typed)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise BadRequest.of_field("jwks", 'This is a JSON Web Key Set: an object with the list "keys" alone.')
+    return cast("dict[str, Any]", found)

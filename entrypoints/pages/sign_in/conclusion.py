@@ -1,0 +1,171 @@
+"""What completes a sign-in on the pages, and leads the browser on."""
+
+from typing import Final
+
+from quart import Response
+
+from core.accounts import return_targets
+from core.accounts.return_targets import ReturnTarget
+from core.organizations.session_strength import SecondFactorRequired
+from core.sign_in import browser_returns, places
+from core.sign_in.browser_returns import BrowserReturn, organization_of_page
+from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
+from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
+from core.sign_in.proofs import Destination, InBrowser
+from entrypoints.pages.frame import returns
+from entrypoints.pages.frame.interrupted_sign_ins import over_page
+from entrypoints.pages.frame.returns import REGISTER, ReturnQuery
+from entrypoints.shared.sessions import token_answers
+from entrypoints.web.serving import browsers
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.calls import Call
+
+HOME: Final = "/app"
+SECOND_FACTOR: Final = "/app/second-factor"
+SET_UP: Final = "/app/second-factor/set-up"
+CHOOSE_ORGANIZATION: Final = "/app/choose-organization"
+# Carries the pre-auth token from the first factor to the second.
+PRE_AUTH_COOKIE: Final = "gatehouse_pre_auth"
+# Binds a browser to all of its sign-ins with other providers, so that two tabs may sign in at once.
+UPSTREAM_COOKIE: Final = "gatehouse_upstream"
+
+
+async def go_on(call: Call, way: ReturnQuery, *, is_organization_chosen: bool = False) -> Response:
+    """Lead the browser to where the sign-in was to lead; what is no path of Gatehouse is ignored.
+
+    A sign-in for an organization leads to its choice first, which checks what the organization requires.
+    """
+    kept = await returns.kept_return(call, way)
+    if kept is None:
+        place = await _lapsed_place(call, way)
+        return (
+            see_other(browser_returns.safe_path(way.return_to) or HOME)
+            if place is None
+            else await over_page(call, place)
+        )
+    if kept.organization_slug is not None and kept.service_slug is None and not is_organization_chosen:
+        return see_other(way.on(CHOOSE_ORGANIZATION))
+    used = await call.transact(browser_returns.use, way.return_id)
+    return see_other(used.target if used is not None else HOME)
+
+
+async def _lapsed_place(call: Call, way: ReturnQuery) -> ReturnTarget | None:
+    """Return the service that has waited for a sign-in too long; None when none has."""
+    lapsed = await call.read(browser_returns.find_lapsed, way.return_id) if way.return_id else None
+    if lapsed is None or lapsed.service_slug is None:
+        return None
+    place = await call.read(
+        return_targets.recall, {"org_slug": lapsed.organization_slug, "service_slug": lapsed.service_slug}
+    )
+    return place if place.service is not None else None
+
+
+def destination(call: Call, way: ReturnQuery, *, stays_signed_in: bool = False, is_again: bool = False) -> Destination:
+    """Return the destination of a sign-in on a page: the platform, in this browser.
+
+    `way` is what the form of the sign-in carried, so that the sign-in counts for the request that waits there, and for
+    no other one. From here on the request acts for the user who signs in, and not for one who is signed in already.
+    """
+    if not is_again:
+        call.session_id = None
+    return Destination(
+        device_token=token_answers.destination(call).device_token,
+        browser=InBrowser(
+            present=call.browser,
+            stays_signed_in=stays_signed_in,
+            is_again=is_again,
+            upstream_binding=upstream_binding(call),
+            return_id=way.return_id,
+            organization_slug=organization_of_page(way.return_to),
+        ),
+    )
+
+
+async def goes_on(call: Call, way: ReturnQuery) -> bool:
+    """Return whether a browser that is signed in goes on as it is; else its user signs in for where the way leads."""
+    browser = call.in_browser
+    if browser.confinement is None:
+        return browser.goes_to(None, None)
+    target = await call.read(places.target_of_way, way.return_id, organization_of_page(way.return_to))
+    return browser.goes_to(target.organization_id, target.service_id)
+
+
+async def sign_in_page(call: Call, organization: str | None, service: str | None) -> str:
+    """Return the page that signs in for a place: again in the session of the browser, if that may go there."""
+    browser = call.browser
+    if browser is None:
+        return browsers.SIGN_IN
+    target = await call.read(places.target_of, browser.user_id, organization, service)
+    return browsers.SIGN_IN_AGAIN if browser.goes_to(target.organization_id, target.service_id) else browsers.SIGN_IN
+
+
+def upstream_binding(call: Call) -> str | None:
+    """Return the value of the cookie that binds a browser to its sign-ins with other providers; None without one."""
+    return call.request.cookies.get(browsers.cookie_name(call, UPSTREAM_COOKIE)) or None
+
+
+async def send_to_sign_in(
+    call: Call,
+    *,
+    return_to: str,
+    organization: str | None = None,
+    service: str | None = None,
+    email: str | None = None,
+    request_key: bytes | None = None,
+    is_for_new_account: bool = False,
+) -> Response:
+    """Lead a browser to the sign-in and then to a path of Gatehouse, which may have a query.
+
+    A browser that is signed in is asked to sign in again, or anew where its session does not go. The pages show the
+    name of the organization or service, given by their slugs. The sign-in page proposes `email`. `request_key` names
+    the request that the path answers, if any. With `is_for_new_account` the page that creates an account comes first,
+    where there is one.
+    """
+    wanted = BrowserReturn(
+        target=return_to,
+        organization_slug=organization,
+        service_slug=service,
+        email=email,
+        language=call.language,
+        request_key=request_key,
+    )
+    page = await sign_in_page(call, organization, service)
+    if is_for_new_account and call.custom_host is None:
+        page = REGISTER
+    return see_other(await browsers.sign_in_address(call, wanted, page=page))
+
+
+async def send_to_set_up(
+    call: Call, *, return_to: str, organization: str | None = None, service: str | None = None
+) -> Response:
+    """Lead a browser that is signed in to set up a second factor, which an organization requires, and then to a path.
+
+    Raise `SecondFactorRequired` at a custom domain, where there are no pages of the account (decisions 13.3).
+    """
+    if call.custom_host is not None:
+        raise SecondFactorRequired
+    wanted = BrowserReturn(
+        target=return_to, organization_slug=organization, service_slug=service, language=call.language
+    )
+    return see_other(await browsers.sign_in_address(call, wanted, page=SET_UP))
+
+
+async def conclude(
+    call: Call, outcome: SignInCompleted | SecondFactorPending, way: ReturnQuery, *, stays_signed_in: bool = False
+) -> Response:
+    """Answer a sign-in: lead on, or to the page of the second factor."""
+    if isinstance(outcome, SecondFactorPending):
+        token = token_answers.pre_auth_token(call, outcome.challenge)
+        call.set_cookie(browsers.cookie_name(call, PRE_AUTH_COOKIE), token, lifetime=CHALLENGE_LIFETIME)
+        return see_other(way.on(SECOND_FACTOR, stay="on" if stays_signed_in else ""))
+    return await complete(call, outcome, way)
+
+
+async def complete(call: Call, completed: SignInCompleted, way: ReturnQuery) -> Response:
+    """Keep the session of a completed sign-in in the browser, and lead on."""
+    assert completed.cookie is not None, "a sign-in on a page has begun no browser session"
+    browsers.begin_session(call, completed.cookie)
+    call.forget_cookie(browsers.cookie_name(call, PRE_AUTH_COOKIE))
+    assert completed.grant.device_token is not None, "the grant of a sign-in has no device token"
+    token_answers.remember_device(call, completed.grant.device_token)
+    return await go_on(call, way)

@@ -1,0 +1,147 @@
+"""What the provider of a connection answers: the assertion that a SAML request brings, or the claims for a code.
+
+Sign-ins and trial sign-ins ask and read here, so that a trial meets every rule that a sign-in meets.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+from quart import Response
+
+from core.secrets import Secret
+from core.sign_in.upstream import connection_keys, discovery, flows, saml
+from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.by_connection import OpenConnection
+from core.sign_in.upstream.connections import ConnectionRecord
+from core.sign_in.upstream.flows import Departure, ProviderClient
+from core.sign_in.upstream.providers import CodeExchange
+from core.sign_in.upstream.saml import (
+    Expected,
+    SamlAnswer,
+    SamlAssertion,
+    SamlDescription,
+    SamlRecipient,
+    SamlRequest,
+    ServiceProvider,
+)
+from entrypoints.pages.frame.redirects import leading_page, posting_page
+from entrypoints.pages.sign_in.upstream.providers import DECLINED, CallbackQuery, SignInDeclined
+from entrypoints.shared.sign_in.upstream.connection_keys import ensure_key
+from entrypoints.shared.sign_in.upstream.saml_connections import current_description
+from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.calls import Call
+
+
+async def read_answer(call: Call, target: OpenConnection, response: str) -> SamlAnswer:
+    """Return what a response says that the identity provider of a connection has signed.
+
+    Raise `AnswerUnusable` for another one, and `SignInDeclined`.
+    """
+    answer = await call.installation.saml_connections.read_answer(
+        target.organization_id, target.connection.metadata, response, await _recipient(call, target)
+    )
+    if answer.is_declined:
+        raise SignInDeclined
+    return answer
+
+
+async def expected_of(call: Call, target: OpenConnection, relay_state: str) -> Expected:
+    """Return whose answer is expected, to the request that has left with a state."""
+    connection = target.connection
+    assert connection.issuer is not None, "a connection without metadata was asked"
+    return Expected(
+        issuer=connection.issuer,
+        provider=service_provider(call, connection),
+        request_id=await call.read(flows.request_id_of, relay_state),
+    )
+
+
+async def require_for_us(call: Call, target: OpenConnection, answer: SamlAnswer, expected: Expected) -> SamlAssertion:
+    """Return the assertion of an answer to our request, whose metadata have not ended; raise `UpstreamFailed`."""
+    await current_description(call, target.organization_id, target.connection)
+    return saml.require_for_us(answer, expected, at=call.installation.clock())
+
+
+async def _recipient(call: Call, target: OpenConnection) -> SamlRecipient:
+    """Return the recipient for which the identity provider of a connection encrypts."""
+    connection = target.connection
+    keys = await call.read(connection_keys.usable, target.organization_id, connection.id)
+    return SamlRecipient(
+        entity_id=service_provider(call, connection).entity_id, private_pems=[key.private_pem for key in keys]
+    )
+
+
+async def send_request(
+    call: Call,
+    target: OpenConnection,
+    departure: Departure,
+    described: SamlDescription,
+    *,
+    after_form: str = "",
+) -> Response:
+    """Return the redirect or the page by which a browser takes a request to the identity provider.
+
+    It is signed with the key of the connection if the identity provider wants that. After a form, a page in place of
+    the redirect leads on; `after_form` is its text.
+    """
+    connection, key = target.connection, None
+    if described.wants_signed_requests:
+        key = await ensure_key(call, target.organization_id, connection.id)
+    content = SamlRequest(
+        id=departure.request_id,
+        issued_at=call.installation.clock(),
+        destination=described.sso_url,
+        relay_state=departure.state.reveal(),
+        provider=service_provider(call, connection),
+        is_posted=described.takes_posts_alone,
+    )
+    message = await call.installation.saml_connections.request(content, key)
+    if content.is_posted:
+        return posting_page(call, message, connection.name)
+    return leading_page(call, message.url, text=after_form) if after_form else see_other(message.url)
+
+
+def service_provider(call: Call, connection: ConnectionRecord) -> ServiceProvider:
+    """Return what Gatehouse is for the identity provider of a connection."""
+    return ServiceProvider.of(call.installation.settings.base_url, connection.id)
+
+
+class ConnectionCallbackQuery(CallbackQuery, kw_only=True):
+    """What the provider of a connection answers."""
+
+    iss: Annotated[str, msgspec.Meta(description="The issuer that answers (RFC 9207).")] = ""
+
+
+def callback_address(call: Call) -> str:
+    """Return the address to which the providers of connections send browsers back."""
+    return f"{call.installation.settings.base_url}{CALLBACK}"
+
+
+async def claims_of_answer(
+    call: Call,
+    query: ConnectionCallbackQuery,
+    departure: Departure,
+    target: OpenConnection,
+    client: ProviderClient,
+) -> Mapping[str, Any]:
+    """Return the claims of an answer: of a verified ID token, and what the provider says of its user besides.
+
+    Raise `SignInDeclined`, and `UpstreamFailed` for every answer that counts for nothing.
+    """
+    gateway, issuer = call.installation.upstream_connections, target.connection.issuer
+    assert issuer is not None, "an OpenID connection has no issuer"
+    discovery.require_own_answer(await gateway.discover(target.organization_id, issuer), query.iss)
+    if query.error in DECLINED:
+        raise SignInDeclined
+    if query.error or not query.code:
+        raise UpstreamFailed().because("no_code")
+    exchange = CodeExchange(
+        client=client,
+        code=Secret(query.code),
+        verifier=departure.verifier,
+        nonce=departure.nonce,
+        redirect_uri=callback_address(call),
+    )
+    return await gateway.identify(target.organization_id, issuer, exchange)

@@ -1,0 +1,153 @@
+"""What a page of a setup link says of each problem of a provider, with what to do next, and at which field."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from core.sign_in.upstream.provider_problems import ProviderProblem
+from entrypoints.pages.frame.languages import marked
+
+SENTENCES: Final[Mapping[ProviderProblem, str]] = {
+    ProviderProblem.NAME_UNKNOWN: marked(
+        "No server has this name. Check the address for a typing mistake, and that the name is public."
+    ),
+    ProviderProblem.ADDRESS_REFUSED: marked(
+        "This name leads to a private address, to which no connection is made. Enter the public address of your"
+        " provider."
+    ),
+    ProviderProblem.UNREACHABLE: marked(
+        "The server does not accept connections at this address. Check the name and the port, and whether a firewall"
+        " is in the way."
+    ),
+    ProviderProblem.NO_TLS: marked(
+        "The server does not speak HTTPS at this address. Check the port, and that it offers TLS 1.2 or newer."
+    ),
+    ProviderProblem.CERTIFICATE: marked(
+        "The certificate of the server is not valid: it has expired, is for another name, or its issuer is not"
+        " trusted. Have it renewed, then save again."
+    ),
+    ProviderProblem.TOO_SLOW: marked(
+        "The server did not answer in time. Check the address, and whether a firewall is in the way; then save again."
+    ),
+    ProviderProblem.NO_ANSWER: marked(
+        "The server closed the connection without a usable answer. Check the address and the port."
+    ),
+    ProviderProblem.TOO_LARGE: marked(
+        "The answer of the server is too large to be that of a provider. Check the address."
+    ),
+    ProviderProblem.BUSY: marked("Too many requests wait for an answer of this server. Try again in a minute."),
+    ProviderProblem.NO_DOCUMENT: marked(
+        "The server answers, but has no OpenID configuration at this issuer. Copy the issuer again from your provider,"
+        " with its whole path."
+    ),
+    ProviderProblem.NOT_JSON: marked(
+        "The server answers with something else than an OpenID configuration, for example a sign-in page. Copy the"
+        " issuer again from your provider, with its whole path."
+    ),
+    ProviderProblem.OTHER_ISSUER: marked(
+        "The provider at this address names itself differently. Enter the issuer exactly as its OpenID configuration"
+        " names it."
+    ),
+    ProviderProblem.OTHER_SLASH: marked(
+        "The issuer differs from what the provider calls itself by the slash at the end."
+    ),
+    ProviderProblem.NO_ENDPOINT: marked(
+        "The OpenID configuration of the provider lacks an address that signing in takes, or has one without HTTPS. Ask"
+        " the vendor of your provider."
+    ),
+    ProviderProblem.NO_KEYS: marked(
+        "The keys of the provider cannot be read. Ask the vendor of your provider, or try again later."
+    ),
+    ProviderProblem.METADATA: marked(
+        "The metadata cannot be used. Check that the address, or the file, is that of your identity provider."
+    ),
+    ProviderProblem.METADATA_ENDED: marked(
+        "The metadata of the identity provider have expired. Export them again there, and save them here."
+    ),
+    ProviderProblem.TOKEN_ENDPOINT: marked(
+        "The token endpoint of the provider gave no usable answer. Try again later, or ask the vendor of your provider."
+    ),
+    ProviderProblem.WRONG_SECRET: marked(
+        "The provider does not accept the client secret. Copy it again from your provider (its value, not its id), or"
+        " make a new one there."
+    ),
+    ProviderProblem.SECRET_ENDED: marked(
+        "The client secret has expired at the provider. Make a new one there, and enter it here."
+    ),
+    ProviderProblem.UNKNOWN_CLIENT: marked(
+        "The provider does not know this client id, or does not let the application sign users in. Compare the client"
+        " id, and allow the authorization code grant there."
+    ),
+    ProviderProblem.WRONG_REDIRECT: marked(
+        "The redirect URI is not registered at the provider. Copy it from the steps below into the application there."
+    ),
+    ProviderProblem.SECRET_UNCLEAR: marked(
+        "The provider can be reached, but does not say whether the client secret is right. Sign in once to find out."
+    ),
+    ProviderProblem.DECLINED: marked(
+        "The provider sent people back without signing them in. Check that they are assigned to the application there."
+    ),
+    ProviderProblem.ERROR_AT_PROVIDER: marked(
+        "The provider answered with an error instead of a code. Its own log says why; compare the redirect URI and the"
+        " scopes that the application may ask for."
+    ),
+    ProviderProblem.CODE_REFUSED: marked(
+        "The provider refused to exchange the code of a sign-in. That happens when people go back or wait for long."
+        " Test the connection if it happens often."
+    ),
+    ProviderProblem.SIGNATURE: marked(
+        "The answer of the provider was not signed with its key. Test the connection, and check the issuer or the"
+        " metadata."
+    ),
+    ProviderProblem.CLOCKS: marked(
+        "The answer of the provider was outside of the time for which it is valid. Check the clock of the provider."
+    ),
+    ProviderProblem.FOR_ANOTHER: marked(
+        "The answer of the provider was meant for another application. Compare the client id, or the entity id and the"
+        " address for assertions."
+    ),
+    ProviderProblem.NO_ID: marked(
+        "The provider sent no stable id of the account. Choose the persistent id as the name of users (NameID) there."
+    ),
+    ProviderProblem.NO_ADDRESS: marked(
+        "The provider sent no email address, or one outside of your verified mail domains. Add the claim or attribute"
+        " email there, and verify the domain below."
+    ),
+    ProviderProblem.CERTIFICATES_REPLACED: marked(
+        "The identity provider signs with a certificate that its metadata did not contain. Save its metadata again."
+    ),
+    ProviderProblem.NOT_ADMITTED: marked(
+        "The person belongs neither to the organization nor to its mail domains. Verify the mail domain, or have them"
+        " invited."
+    ),
+    ProviderProblem.ORGANIZATION_FULL: marked(
+        "The organization has as many members as it may have. Ask the person who sent you the link to make room."
+    ),
+    ProviderProblem.OTHER: marked(
+        "A sign-in was refused for another reason. The operator finds it in the log by the request id."
+    ),
+}
+# What the console says to members, in place of what is for the holder of a setup link.
+TO_MEMBERS: Final[Mapping[ProviderProblem, str]] = {
+    **SENTENCES,
+    ProviderProblem.ORGANIZATION_FULL: marked(
+        "The organization has as many members as it may have. Remove members who have left, or ask for a larger tier."
+    ),
+    ProviderProblem.NO_ADDRESS: marked(
+        "The provider sent no email address, or one outside of your verified mail domains. Add the claim or attribute"
+        " email there, and verify the mail domain here."
+    ),
+    ProviderProblem.OTHER: marked(
+        "The answer was refused for another reason. The operators of the platform find it in their log."
+    ),
+}
+# The field that a problem is about; the issuer for every other one.
+_FIELDS: Final[Mapping[ProviderProblem, str]] = {
+    ProviderProblem.WRONG_SECRET: "client_secret",
+    ProviderProblem.SECRET_ENDED: "client_secret",
+    ProviderProblem.UNKNOWN_CLIENT: "client_id",
+}
+
+
+def field_of(problem: ProviderProblem) -> str:
+    """Return the name of the field of an OpenID connection at which a problem is shown."""
+    return _FIELDS.get(problem, "issuer")

@@ -1,0 +1,110 @@
+"""How the answer of a provider to a trial sign-in is read and stored (`core/sign_in/upstream/trials.py`).
+
+The answer comes to the addresses to which those of sign-ins come, and is verified by the same functions. Then the
+browser is led to the page of the console that shows what it says.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from quart import Response
+
+from core.errors import Refusal
+from core.sign_in.upstream import answers, changes, saml, trials
+from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.by_connection import OpenConnection
+from core.sign_in.upstream.flows import SignInOver
+from core.sign_in.upstream.provider_problems import ProviderProblem, problem_of
+from core.sign_in.upstream.saml import SamlAnswer
+from core.sign_in.upstream.trials import TrialAnswer
+from entrypoints.pages.sign_in.upstream.answers import (
+    ConnectionCallbackQuery,
+    claims_of_answer,
+    expected_of,
+    read_answer,
+    require_for_us,
+)
+from entrypoints.pages.sign_in.upstream.providers import SignInDeclined
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.calls import Call
+
+
+async def conclude(call: Call, query: ConnectionCallbackQuery) -> Response:
+    """Read and store the answer of an OpenID provider, in the browser session that began the trial.
+
+    Raise `SignInOver` in any other.
+    """
+    _require_session(call)
+    arrived = await call.transact(trials.arrive, query.state)
+    target, client = arrived.target, arrived.client
+    # What the browser has brought instead of a code.
+    brought = [("error", query.error)] if query.error else []
+    try:
+        claims = await claims_of_answer(call, query, arrived.departure, target, client)
+        proven = answers.connection_identity(claims, target.connection.attribute_mapping)
+        answer = trials.answer_of(claims=trials.claims_of_token(claims), proven=proven)
+    except SignInDeclined as declined:
+        answer = failed(declined, claims=brought)
+    except UpstreamFailed as refusal:
+        answer = failed(refusal, claims=[*brought, *trials.claims_of_token(refusal.claims)])
+    await call.transact(trials.conclude, arrived, answer)
+    return see_other(page_of_trial(target.organization_slug, target.connection.id))
+
+
+async def keep_answer(call: Call, connection_id: UUID, response: str, relay_state: str) -> None:
+    """Read and store the answer that a SAML identity provider has posted; its browser goes on after the redirect."""
+    target = await call.read(trials.find_posted, connection_id, relay_state)
+    given: SamlAnswer | None = None
+    try:
+        given = await read_answer(call, target, response)
+        assertion = await require_for_us(call, target, given, await expected_of(call, target, relay_state))
+        await _require_known_certificates(call, target, given)
+        proven = saml.identity(assertion, target.connection.attribute_mapping)
+        answer = trials.answer_of(claims=trials.claims_of_assertion(assertion), proven=proven)
+    except (SignInDeclined, UpstreamFailed) as refusal:
+        answer = failed(refusal, claims=trials.claims_of_assertion(given.assertion if given is not None else None))
+    continue_id = await call.transact(trials.keep_answer, connection_id, relay_state, answer)
+    parameters = urlencode({"id": continue_id.reveal()})
+    call.headers["Location"] = f"/auth/upstream/{connection_id}/acs?{parameters}"
+
+
+async def conclude_posted(call: Call, connection_id: UUID, continue_id: str) -> Response:
+    """Conclude a trial whose answer was posted, in the browser session that began it; raise `SignInOver`."""
+    _require_session(call)
+    slug = await call.transact(trials.conclude_posted, connection_id, continue_id)
+    return see_other(page_of_trial(slug, connection_id))
+
+
+def failed(refusal: Refusal, *, claims: Sequence[tuple[str, Any]]) -> TrialAnswer:
+    """Return what is kept of an answer that was refused."""
+    problem = ProviderProblem.DECLINED if isinstance(refusal, SignInDeclined) else problem_of(refusal.reason)
+    return trials.answer_of(claims=claims, problem=problem, reason=str(refusal.reason or ""))
+
+
+def page_of_trial(slug: str, connection_id: UUID) -> str:
+    """Return the page that shows what the last trial of a connection has brought."""
+    return f"/app/organizations/{slug}/sign-in/connections/{connection_id}/trial"
+
+
+def _require_session(call: Call) -> None:
+    """Raise `SignInOver` in a browser that is not signed in: no trial began there."""
+    if call.browser is None:
+        raise SignInOver().because("no_session")
+
+
+async def _require_known_certificates(call: Call, target: OpenConnection, answer: SamlAnswer) -> None:
+    """Raise where a sign-in would be refused for its certificates, or would end what began by the ones before.
+
+    A sign-in follows metadata that have changed; a trial changes nothing.
+    """
+    connection, organization_id = target.connection, target.organization_id
+    known = await call.read(changes.certificates_of, organization_id, connection.id)
+    used = changes.fingerprints(answer.certificates)
+    if known == used:
+        return
+    now = await call.installation.saml_connections.describe(organization_id, connection.metadata, is_fresh=True)
+    named = changes.fingerprints(now.certificates)
+    if named.isdisjoint(used) or (known is not None and known.isdisjoint(named)):
+        raise UpstreamFailed().because("certificates_outdated")

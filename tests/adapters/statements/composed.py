@@ -1,0 +1,50 @@
+"""Samples of the parts of texts that a request composes at run time, which cannot be read from the source.
+
+By the module and the name that the part has there. What the reader of texts cannot read fails the check, so that a
+new part of this kind is found; it then gets samples here, made by the function that composes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+from uuid import UUID
+
+from adapters.postgres.audit import search
+from adapters.postgres.scim.user_filters import written
+from core.scim.filters import Operator
+from core.scim.user_filters import Always, Both, Column, Compared, Condition, Either, Given, Opposite
+
+_ID: Final = UUID(int=0)
+_RANGES: Final = (
+    search._ACTION,
+    search._TARGET_TYPE,
+    search._TARGET,
+    search._USER,
+    search._WITHOUT_USER,
+    search._IP_ADDRESS,
+    search._REQUEST,
+)
+_ADDRESS: Final = Compared(Column.USER_NAME, Operator.EQ, "ada@example.com")
+_CONDITIONS: Final[Sequence[Condition]] = (
+    _ADDRESS,
+    Compared(Column.USER_NAME, Operator.EQ, "ada"),
+    Compared(Column.ID, Operator.EQ, _ID),
+    Compared(Column.ID, Operator.NE, _ID),
+    *(Compared(Column.DISPLAY_NAME, operator, "ada") for operator in Operator),
+    Compared(Column.IS_ACTIVE, Operator.EQ, value=True),
+    Given(Column.EXTERNAL_ID),
+    Always(is_true=True),
+    Opposite(_ADDRESS),
+    Both(_ADDRESS, Opposite(_ADDRESS)),
+    Either(_ADDRESS, Either(_ADDRESS, Always(is_true=True))),
+)
+COMPOSED: Final[Mapping[tuple[str, str], Sequence[str]]] = {
+    ("audit.search", "counts"): [
+        ", ".join(f"({search.count_of(log, one)})" for one in _RANGES)
+        for log in (search.OF_ORGANIZATION, search.OF_PLATFORM)
+    ],
+    ("audit.search", "leading"): [*_RANGES, search._EVERY],
+    ("audit.search", "others"): [search._EVERY, " AND ".join([*_RANGES, search._IDS])],
+    ("scim.users", "text"): [written(condition, _ID)[0] for condition in _CONDITIONS],
+}

@@ -1,0 +1,190 @@
+"""Every layer has the areas and the names of the core, as CONTRIBUTING says: a capability has one file name in each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.documents import ROOT
+
+PAGES = ROOT / "entrypoints" / "pages"
+# What is in no area: what all areas of a layer share.
+BESIDE_THE_AREAS = {
+    "ports": (),
+    "adapters/postgres": ("backup/", "driver/", "embedded/", "schema/"),
+    "entrypoints/http": (),
+    "entrypoints/pages": ("console/", "frame/"),
+}
+# The modules whose area and name no module of the core has, by the reason. Each number may only become smaller.
+OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
+    "ports": (
+        17,
+        {
+            "storage of what several capabilities of the core use": (
+                "accounts/known_ids",
+                "openid/single_uses",
+                "services/verified_domains",
+                "sessions/unfinished_sign_ins",
+                "sign_in/upstream/provider_sessions",
+            ),
+            "storage of one part of a capability": (
+                "billing/events",
+                "openid/authorization_codes",
+                "openid/authorization_requests",
+                "saml/configurations",
+                "services/refused_redirects",
+            ),
+            "what another program or a library does": (
+                "audit/siem_sender",
+                "billing/gateway",
+                "credentials/qr_codes",
+                "credentials/totp",
+                "openid/signatures",
+                "sign_in/upstream/gateway",
+                "webhooks/sender",
+            ),
+        },
+    ),
+    "adapters/postgres": (
+        17,
+        {
+            "the port has this name": (
+                "accounts/known_ids",
+                "billing/events",
+                "openid/authorization_codes",
+                "openid/authorization_requests",
+                "openid/single_uses",
+                "saml/configurations",
+                "services/refused_redirects",
+                "services/verified_domains",
+                "sessions/unfinished_sign_ins",
+                "sign_in/upstream/provider_sessions",
+            ),
+            "statements that several modules use": (
+                "audit/sealed_ids",
+                "billing/facts",
+                "organizations/directory_names",
+                "webhooks/new_deliveries",
+            ),
+            "statements of housekeeping": ("platform/ended_invitations", "platform/unproved_accounts"),
+            "of all areas: where personal data are": ("privacy/personal_data",),
+        },
+    ),
+    "entrypoints/http": (
+        24,
+        {
+            "a document of a standard, or of an operator's program": (
+                "openid/well_known",
+                "organizations/settings/tls_allowed",
+                "platform/health",
+                "platform/metrics",
+                "saml/certificate",
+                "saml/metadata",
+                "scim/discovery",
+                "scim/scim",
+                "sessions/jwks",
+                "sign_in/upstream/metadata",
+            ),
+            "an endpoint that has the name of its standard": ("openid/par", "openid/tokens", "scim/unsupported"),
+            "how a standard is spoken": (
+                "openid/client_authentication",
+                "scim/dialect",
+                "scim/resources",
+                "scim/selection",
+            ),
+            "named by its path": (
+                "platform/tiers",
+                "privacy/privacy",
+                "saml/saml",
+                "service_api/portal",
+                "sessions/logout",
+                "sign_in/upstream/upstream_providers",
+                "sign_in/why",
+            ),
+        },
+    ),
+    "entrypoints/pages": (
+        28,
+        {
+            "one step of the page beside it, with a page of its own": (
+                "credentials/host_passkeys",
+                "platform/approvals",
+                "platform/deletion",
+                "platform/suspension",
+                "services/connecting",
+                "services/deletion",
+                "services/secrets",
+                "sign_in/mailed_links",
+                "sign_in/upstream/enabling",
+                "webhooks/secrets",
+            ),
+            "a step of a sign-in, by the rules of another area": (
+                "accounts/confirm_address",
+                "sign_in/choose_organization",
+                "sign_in/second_factor_setup",
+                "sign_in/sign_in_again",
+            ),
+            "what one chooses among, in the words of the other product": (
+                "audit/receiver_kinds",
+                "saml/application_kinds",
+                "scim/directory_kinds",
+                "services/kinds",
+                "sign_in/upstream/provider_kinds",
+            ),
+            "programs to copy": ("services/snippets", "webhooks/receiver_code"),
+            "a part of a setup link, or what begins with one": ("organizations/setup", "sign_in/upstream/setup"),
+            "how pages look, which the core does not know": ("organizations/settings/branding_preview",),
+            "for developers": (
+                "mail/mailbox",
+                "reference/curl_examples",
+                "reference/field_rows",
+                "reference/reference",
+            ),
+        },
+    ),
+}
+
+
+def modules(folder: Path) -> set[str]:
+    """Return the modules below a folder that are in an area, named from there; a package alone is none."""
+    paths = {file.relative_to(folder).with_suffix("").as_posix() for file in folder.rglob("*.py")}
+    return {path for path in paths if "/" in path and not path.endswith("/__init__")}
+
+
+def others(layer: str) -> dict[str, str]:
+    """Return the modules of a layer that need a reason, each with it."""
+    return {name: reason for reason, names in OTHERS[layer][1].items() for name in names}
+
+
+@pytest.mark.parametrize("layer", OTHERS)
+def test_every_module_has_the_area_and_the_name_of_one_in_the_core_or_a_reason(layer: str) -> None:
+    core = modules(ROOT / "core")
+    found = {name for name in modules(ROOT / layer) if not name.startswith(BESIDE_THE_AREAS[layer])}
+    # The protocol of a unit of work, one for each area.
+    named = {name for name in found if layer != "ports" or not name.endswith("/unit")}
+    count_max, reasons = OTHERS[layer]
+
+    assert named - core - others(layer).keys() == set(), "name it after the use case, or move it to its area"
+    assert others(layer).keys() - (named - core) == set(), "these need no reason any more"
+    assert sum(map(len, reasons.values())) == len(others(layer)) <= count_max
+
+
+def test_only_packages_and_what_all_pages_share_are_in_the_root_of_the_pages() -> None:
+    assert {file.name for file in PAGES.glob("*.*")} == {"__init__.py"}
+    assert {"rendering", "refusals"} <= {file.stem for file in (PAGES / "frame").glob("*.py")}
+
+
+def test_every_template_stands_beside_the_module_that_shows_it_and_begins_with_its_name() -> None:
+    templates = {file.relative_to(PAGES).with_suffix("").as_posix() for file in PAGES.rglob("*.html")}
+    in_areas = {name for name in templates if not name.startswith(BESIDE_THE_AREAS["entrypoints/pages"])}
+    beside = modules(PAGES)
+    sources = {name: (PAGES / f"{name}.py").read_text() for name in beside}
+
+    assert len(in_areas) > 150
+    for template in in_areas:
+        owners = [name for name in beside if re.fullmatch(rf"{name}(_\w+)?", template)]
+        shown_by = {name for name, source in sources.items() if f'"{template}.html"' in source}
+        assert owners, f"{template}: no module beside it has its name"
+        assert not shown_by or shown_by & set(owners), f"{template}: {shown_by} shows it"
