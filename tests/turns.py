@@ -13,7 +13,7 @@ import pytest
 
 SEED: Final = "GATEHOUSE_TEST_TURN"
 # Seeds that follow each other draw each of them once.
-PARTS: Final = ("histories", "more_histories", "faults", "later_cluster", "failover", "guides")
+PARTS: Final = ("faults", "later_cluster", "failover", "guides")
 
 
 def part_of(item: pytest.Item) -> str | None:

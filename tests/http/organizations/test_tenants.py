@@ -21,10 +21,7 @@ from tests.world.world import World
 
 HISTORIES_OF_THE_GATE = 25
 STEPS_OF_THE_GATE = 25
-# Those of each CI run, and those to which two parts add that runs of CI have in turn.
 HISTORIES = 200
-HISTORIES_IN_TURN = 1_100
-MORE_HISTORIES_IN_TURN = 2_000
 STEPS = 40
 # So that several processes share them, and each test ends long before a test is taken for stuck.
 CHUNK = 50
@@ -60,22 +57,6 @@ async def test_no_person_holds_what_was_not_given_to_them(runner: Runner) -> Non
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, HISTORIES, CHUNK))
 async def test_no_person_holds_what_was_not_given_to_them_in_many_histories(runner: Runner, first: int) -> None:
-    await assert_none_found(runner, range(first, first + CHUNK), STEPS)
-
-
-@pytest.mark.hypothesis
-@pytest.mark.long
-@pytest.mark.in_turn(part="histories")
-@pytest.mark.parametrize("first", range(HISTORIES, HISTORIES_IN_TURN, CHUNK))
-async def test_no_person_holds_what_was_not_given_to_them_in_a_thousand_histories(runner: Runner, first: int) -> None:
-    await assert_none_found(runner, range(first, first + CHUNK), STEPS)
-
-
-@pytest.mark.hypothesis
-@pytest.mark.long
-@pytest.mark.in_turn(part="more_histories")
-@pytest.mark.parametrize("first", range(HISTORIES_IN_TURN, MORE_HISTORIES_IN_TURN, CHUNK))
-async def test_no_person_holds_what_was_not_given_to_them_in_two_thousand_histories(runner: Runner, first: int) -> None:
     await assert_none_found(runner, range(first, first + CHUNK), STEPS)
 
 
