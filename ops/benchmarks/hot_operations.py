@@ -92,7 +92,8 @@ HOT_OPERATIONS: Final = (
     # What the servers of services send all day: with a client secret, or with an API key.
     HotOperation(name="client credentials", ratio=0.70, prepare=lambda target: target.service.client_token),
     HotOperation(name="introspection", ratio=0.58, prepare=lambda target: target.service.introspection),
-    HotOperation(name="service users", ratio=0.60, prepare=_service_users),
+    # Measured at the commit of 0.2.0 as 0.60 and as 0.66; with 0.60 the same commit passed in some runs only.
+    HotOperation(name="service users", ratio=0.62, prepare=_service_users),
     # What a directory sends every 40 minutes; the largest answers.
     HotOperation(name="directory, 100 users", ratio=0.74, prepare=_directory),
     # Nothing of its own: what the server and HTTP cost with every request.
