@@ -70,7 +70,8 @@ def _of_python(path: str, text: str) -> Iterator[Fault]:
         if isinstance(node, ast.If) and any(isinstance(inner, ast.Raise) for inner in node.body):
             yield fault("condition", node.test, "False")
         elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-            other = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}.get(type(node.ops[0]))
+            weaker: dict[type[ast.cmpop], str] = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
+            other = weaker.get(type(node.ops[0]))
             if other:
                 left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
                 yield fault("comparison", node, f"({left}) {other} ({right})")
