@@ -1,0 +1,28 @@
+"""Each operator of ops/faults makes its fault, and none where there is nothing to change."""
+
+from __future__ import annotations
+
+import pytest
+
+from ops.faulting.operators import faults_in
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "kind", "expected"),
+    [
+        ("core/a.py", "if é < b:\n    raise E\n", "condition", "if False:\n    raise E\n"),
+        ("core/a.py", "x = 'é', a < b\n", "comparison", "x = 'é', (a) <= (b)\n"),
+        ("core/a.py", "w.audit.append(x)\n", "audit", "pass\n"),
+        ("core/a.py", "w.sessions.revoke_all(x)\n", "revocation", "pass\n"),
+        ("adapters/postgres/a.py", "'id = %s AND organization_id = %s'", "organization", "'id = %s'"),
+        ("entrypoints/a.html", "<p>{{ a.b }}</p>", "escaping", "<p>{{ a.b | safe }}</p>"),
+        ("entrypoints/a.html", '<p><input type="hidden" name="form_token"></p>', "token", "<p></p>"),
+    ],
+)
+def test_an_operator_makes_its_fault(path: str, text: str, kind: str, expected: str) -> None:
+    assert [fault.applied(text) for fault in faults_in(path, text) if fault.kind == kind] == [expected]
+
+
+def test_what_cannot_have_a_fault_has_none() -> None:
+    assert list(faults_in("core/a.py", "x = 1\n")) == []
+    assert list(faults_in("tests/a.py", "if a < b:\n    raise E\n")) == []
