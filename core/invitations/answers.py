@@ -183,7 +183,7 @@ def accepted_by(uow: UnitOfWork, invitation: Invitation, proof: str | None) -> A
     caller = uow.caller_if_signed_in
     if caller is None or caller.is_impersonated or caller.is_limited or not caller.is_verified:
         return AcceptedBy.UNPROVED
-    if caller.is_changed_by_service:
+    if caller.lacks_mailed_proof:
         return AcceptedBy.UNPROVED
     return AcceptedBy.PERSON if caller.email == invitation.email else AcceptedBy.UNPROVED
 

@@ -89,7 +89,7 @@ class AddressDisowned(Forbidden):
 
 
 class MailedProofRequired(Forbidden):
-    """A service's token has changed how the account signs in, so using a gift does not prove whose it is."""
+    """Using a gift does not prove whose it is: how the account signs in, or its address, was changed since."""
 
     default_message = (
         "This was given to your email address, so confirm first that it is yours: open the link in the mail about it,"
@@ -162,7 +162,9 @@ class Caller:
     confined_to_service: UUID | None = None
     connection_id: UUID | None = None
     is_disowned: bool = False
-    is_changed_by_service: bool = False
+    # Whether using what was given to the address takes a mailed proof: a service changed how the account signs in, or
+    # the session is older than the proof of the address, so that it may be held by the person of the address before.
+    lacks_mailed_proof: bool = False
     # For a session that nothing but a connection's word says is its user's: the role that this opens besides `member`.
     confined_to_role: str | None = None
     # The key of an organization that calls in the place of its maker, who is the user then; None for users themselves.
@@ -326,7 +328,7 @@ class Caller:
         """Raise `Forbidden` when using what another person gave to the address does not confirm it."""
         if self.is_disowned:
             raise AddressDisowned
-        if self.is_changed_by_service:
+        if self.lacks_mailed_proof:
             raise MailedProofRequired
 
     def forbid_shared_account(self) -> None:

@@ -348,7 +348,7 @@ def _caller_of_account(user: User, session: Session) -> Caller:
         is_end_user=False,
         impersonator_id=None,
         is_disowned=user.is_disowned,
-        is_changed_by_service=user.changed_by_service_at is not None,
+        lacks_mailed_proof=user.changed_by_service_at is not None,
         is_platform_support=user.acts_as_platform_support,
     )
 

@@ -93,9 +93,15 @@ class Candidate:
     def uses_unconfirmed_gift(self) -> bool:
         """Whether the sign-in uses what an organization gave, where using it does not confirm it."""
         slug, service_slug = self.destination.organization_slug, self.destination.service_slug
-        if slug is None or not self.account.waits_for_proof:
+        if slug is None or not (self.account.waits_for_proof or self._is_proved_before_address):
             return False
         return self.uow.departures.is_waiting(self.account.id, slug, service_slug)
+
+    @property
+    def _is_proved_before_address(self) -> bool:
+        """Whether the identity was proved in a session that is older than the proof of the address."""
+        proved_at, address_proved_at = self.proof.authenticated_at, self.account.email_verified_at
+        return proved_at is not None and address_proved_at is not None and proved_at < address_proved_at
 
     @cached_property
     def standing(self) -> ConnectionStanding | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ WITHIN: Final = 0.9
 # Of the addresses of a neighbourhood: those of Alice and Bob, then those of the attacker.
 HONEST, OWN = (0, 1, 2, 3), (4, 5, 6)
 SHRINKING_RUNS_MAX: Final = 150
+BETWEEN_STEPS: Final = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class Runner:
         try:
             for one in steps:
                 await one.take(hood)
+                # What came before another thing is older than it.
+                self.world.clock.advance(BETWEEN_STEPS)
             await sweeping.sweep(hood)
         except Violation as violation:
             return violation

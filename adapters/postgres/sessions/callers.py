@@ -19,6 +19,11 @@ from core.sessions.sessions import IDLE_LIFETIME, ParentSession
 IS_LIVE: Final = "s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s"
 # Of the impersonator `i` of a session `s`, if it has one.
 IS_IMPERSONATOR_OWNER: Final = "(s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))"
+# Of a user `u` in a session `s`: one that is older than the proof of the address may be held by the person of the address
+# before.
+_LACKS_MAILED_PROOF: Final = (
+    "(u.changed_by_service_at IS NOT NULL OR COALESCE(s.created_at < u.email_verified_at, false))"
+)
 # Every table is read by a primary or another unique key, so that no table's size matters.
 CALLER: Final = f"""
     u.id                  AS user_id,
@@ -80,14 +85,14 @@ CALLER: Final = f"""
     s.confined_to_service,
     s.connection_id,
     u.disowned_at IS NOT NULL           AS is_disowned,
-    u.changed_by_service_at IS NOT NULL AS is_changed_by_service,
+    {_LACKS_MAILED_PROOF} AS lacks_mailed_proof,
     s.confined_to_role,
     v.security_profile                  AS service_security_profile,
     -- Without a verified address or a second factor the appointment gives no power (decisions 5.12).
     u.is_platform_support AND u.mfa_enabled_at IS NOT NULL AND u.email_verified_at IS NOT NULL
         AND u.disowned_at IS NULL       AS is_platform_support
 """
-LIVE: Final = """
+LIVE: Final = f"""
     FROM   sessions s
     JOIN   users u                   ON u.id = s.user_id
     LEFT   JOIN organizations o      ON o.id = s.organization_id
@@ -95,12 +100,12 @@ LIVE: Final = """
                                     AND m.suspended_at IS NULL
                                     -- What is unconfirmed is not this user's before a proof (decisions 2.8 and 5.7).
                                     AND (m.confirmed_at IS NOT NULL
-                                         OR (u.disowned_at IS NULL AND u.changed_by_service_at IS NULL))
+                                         OR (u.disowned_at IS NULL AND NOT {_LACKS_MAILED_PROOF}))
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
     LEFT   JOIN services v           ON v.id = s.service_id
     LEFT   JOIN service_users e      ON e.service_id = s.service_id AND e.user_id = s.user_id
                                     AND (e.last_login_at IS NOT NULL
-                                         OR (u.disowned_at IS NULL AND u.changed_by_service_at IS NULL))
+                                         OR (u.disowned_at IS NULL AND NOT {_LACKS_MAILED_PROOF}))
     LEFT   JOIN users i              ON i.id = s.impersonator_id
 """
 LIVE_SESSION: Final = f"""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from tests.world import address_changes
 from tests.world.backend import Backend, insert_backend
 from tests.world.directory import Directory, insert_directory
 from tests.world.inviter import GUEST, Inviter
@@ -240,3 +242,21 @@ async def test_a_first_proof_takes_nothing_away_and_makes_it_unconfirmed_again(
     query = "SELECT confirmed_at FROM memberships WHERE user_id = %s"
     assert inviter.world.rows(query, user["id"]) == [(None,), (None,)]
     assert (await inviter.world.log_in("someone@example.com", PASSWORD, org_slug="acme")).status == 200
+
+
+async def test_a_session_from_before_the_address_does_not_confirm_what_is_given_to_it(evil: Directory) -> None:
+    world = evil.world
+    world.user(GUEST)
+    before = await world.sign_in(GUEST)
+    links = await address_changes.asked(world, before.access_token, MINE)
+    world.clock.advance(timedelta(seconds=1))
+    assert (await address_changes.prove(world, links[MINE])).status == 200
+    await evil.create(MINE)
+
+    select = "/api/organizations/evil/select"
+    assert_refused(await world.client.post(select, token=before.access_token), 403, "FORBIDDEN")
+
+    since = await world.sign_in(MINE)
+    assert (await world.client.post(select, token=since.access_token)).status == 200
+    # It is confirmed now, so that it is the account's in each of its sessions.
+    assert (await world.client.post(select, token=before.access_token)).status == 200
