@@ -23,7 +23,7 @@ _FIRST: Final = {"core": ["tests/core", "tests/http"], "adapters": ["tests/adapt
 
 
 def main() -> int:
-    """Put in each fault, and print which test finds it; fail unless 95 of 100 are found."""
+    """Put in each fault, and print which test finds it; fail if fewer of 100 are found than `--found-min` says."""
     options = _parser().parse_args()
     seed = secrets.randbelow(1_000_000) if options.seed is None else options.seed
     with tempfile.TemporaryDirectory(prefix="gatehouse-faults-") as directory:
@@ -39,7 +39,7 @@ def main() -> int:
         if options.list:
             print(*(fault.id for fault in chosen), sep="\n")
             return 0
-        return _run(tree, chosen, options.timeout)
+        return _run(tree, chosen, options)
 
 
 def _all(tree: Path) -> list[Fault]:
@@ -61,21 +61,24 @@ def _tests(tree: Path, fault: Fault) -> list[str]:
     parts = Path(fault.path).parts
     area = parts[2] if parts[0] != "core" else parts[1]
     tops = _FIRST.get(parts[0], ["tests/pages"])
-    found = [f"{top}/{area}" for top in tops if (tree / top / area).is_dir()]
-    return [*(["tests/adapters/statements"] if parts[0] == "adapters" else []), *found, "tests/web"]
+    folders = [f"{top}/{area}" for top in tops if (tree / top / area).is_dir()] or tops
+    stem = Path(fault.path).stem
+    # What is named after the file comes first, because the run ends with the first test that fails.
+    nearest = [str(p.relative_to(tree)) for p in sorted((tree / "tests").rglob(f"test_{stem}*.py"))]
+    return [*nearest, *(["tests/adapters/statements"] if parts[0] == "adapters" else []), *folders, "tests/web"]
 
 
-def _run(tree: Path, faults: list[Fault], timeout: int) -> int:
+def _run(tree: Path, faults: list[Fault], options: argparse.Namespace) -> int:
     found, survivors, started = Counter[str](), list[Fault](), time.monotonic()
     for number, fault in enumerate(faults, 1):
         path = tree / fault.path
         text = path.read_text()
         path.write_text(fault.applied(text))
-        finder = _failing(tree, _tests(tree, fault), timeout)
+        finder = _failing(tree, _tests(tree, fault), options.timeout)
         path.write_text(text)
         verdict = f"found by {finder}" if finder else "survived"
         # A test that fails without the fault, too, has found nothing.
-        if finder and finder != _TIMEOUT and _failing(tree, [finder], timeout):
+        if finder and finder != _TIMEOUT and _failing(tree, [finder], options.timeout):
             finder, verdict = None, f"unclear, as {finder} fails without the fault"
         if finder:
             found[fault.kind] += 1
@@ -85,7 +88,10 @@ def _run(tree: Path, faults: list[Fault], timeout: int) -> int:
         print(f"{number}/{len(faults)}, {left:.0f} s left: {fault.id}: {verdict}", flush=True)
     kinds = Counter(fault.kind for fault in faults)
     print(*(f"{kind}: {found[kind]} of {count}" for kind, count in sorted(kinds.items())), sep="\n")
-    return int(len(survivors) * 20 > len(faults))
+    if survivors:
+        print("Survived; write the test that finds it, or say in ops/decisions/0063 why none can:")
+        print(*(fault.id for fault in survivors), sep="\n")
+    return int((len(faults) - len(survivors)) * 100 < options.found_min * len(faults))
 
 
 def _failing(tree: Path, tests: list[str], timeout: int) -> str | None:
@@ -95,6 +101,8 @@ def _failing(tree: Path, tests: list[str], timeout: int) -> str | None:
         "pytest",
         "-x",
         "-q",
+        "-n",
+        "2",
         "-m",
         "not long and not browser",
         "-p",
@@ -125,6 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--list", action="store_true", help="print the ids, and run nothing")
     parser.add_argument("--fault", metavar="ID", help="repeat one")
+    parser.add_argument("--found-min", type=int, default=0, metavar="PERCENT", help="fail if fewer are found")
     parser.add_argument("--timeout", type=int, default=300, help="seconds for the tests of one fault")
     return parser
 
