@@ -19,7 +19,7 @@ from core.sessions.sessions import IDLE_LIFETIME, ParentSession
 IS_LIVE: Final = "s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s"
 # Of the impersonator `i` of a session `s`, if it has one.
 IS_IMPERSONATOR_OWNER: Final = "(s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))"
-# Of a user `u` in a session `s`, which the person of a former address may hold if it is older than the proof of this one.
+# Of a user `u` in a session `s`, which the person of a former address may hold if it is older than the proof.
 _LACKS_MAILED_PROOF: Final = (
     "(u.changed_by_service_at IS NOT NULL OR COALESCE(s.created_at < u.email_verified_at, false))"
 )
