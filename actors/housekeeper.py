@@ -19,6 +19,7 @@ from core.errors import ServiceUnavailable
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
 from core.privacy import closed_accounts
+from core.scim import left_directories
 
 # In which every kind has its turn once.
 PERIOD_SECONDS = 600.0
@@ -64,12 +65,19 @@ class Housekeeper(PeriodicActor):
         part, self._next_part, self._failed = self._next_part, (self._next_part + 1) % len(PARTS), failed
         if part == 0:
             await self._forget_closed_accounts()
+            await self._forget_left_directories()
 
     async def _forget_closed_accounts(self) -> None:
         """Anonymize the accounts that were closed too long ago to be reopened, each in a transaction of its own."""
         accounts = await self._in_batches(closed_accounts.forget_next, full=1, pause_seconds=PAUSE_SECONDS)
         if accounts:
             log.info("housekeeping.accounts_forgotten", accounts=accounts)
+
+    async def _forget_left_directories(self) -> None:
+        """Delete the groups of directories that left, of each organization in a transaction of its own."""
+        directories = await self._in_batches(left_directories.forget_next, full=1, pause_seconds=PAUSE_SECONDS)
+        if directories:
+            log.info("housekeeping.directories_forgotten", directories=directories)
 
     async def _sweep(self, leftover: Leftover) -> None:
         """Delete all expired rows of one kind."""

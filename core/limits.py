@@ -15,6 +15,8 @@ TIER_LIMIT_MAX = 1_000_000
 # A route that takes more declares it (decisions 1.4): SCIM, logos, SAML metadata, the billing receiver.
 BODY_BYTES_MAX = 64 * 1024
 LARGE_BODY_BYTES_MAX = 1024 * 1024
+# A group of a directory, with all of its members.
+GROUP_BODY_BYTES_MAX = 4 * 1024 * 1024
 
 PAGE_ITEMS_DEFAULT = 50
 PAGE_ITEMS_MAX = 100

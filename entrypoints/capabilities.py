@@ -13,8 +13,8 @@ from entrypoints.http.openid import protected_resources as openid_protected_reso
 from entrypoints.http.openid import tokens as openid_tokens
 from entrypoints.http.openid import userinfo as openid_user_info
 from entrypoints.http.openid import well_known
+from entrypoints.http.organizations import group_rules, members, organizations, ownership, roles, setup_links
 from entrypoints.http.organizations import keys as organization_keys
-from entrypoints.http.organizations import members, organizations, ownership, roles, setup_links
 from entrypoints.http.organizations.settings import branding, tls_allowed
 from entrypoints.http.organizations.settings import domain as custom_domain
 from entrypoints.http.organizations.settings import smtp as mail_server
@@ -28,6 +28,7 @@ from entrypoints.http.privacy import privacy
 from entrypoints.http.saml import certificate as saml_certificate
 from entrypoints.http.saml import metadata as saml_metadata
 from entrypoints.http.saml import saml
+from entrypoints.http.scim import directory_groups
 from entrypoints.http.scim import groups as scim_groups
 from entrypoints.http.scim import log as scim_log
 from entrypoints.http.scim import scim as scim_discovery
@@ -80,6 +81,7 @@ from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.openid import trials as service_trial_pages
 from entrypoints.pages.organizations import bulk_jobs as job_pages
+from entrypoints.pages.organizations import group_rules as group_rule_pages
 from entrypoints.pages.organizations import keys as organization_key_pages
 from entrypoints.pages.organizations import management as organization_settings_pages
 from entrypoints.pages.organizations import members as selected_members_pages
@@ -117,6 +119,7 @@ from entrypoints.pages.saml import requests as saml_authenticate
 from entrypoints.pages.saml import setup as saml_setup
 from entrypoints.pages.saml import sign_in as saml_sign_in
 from entrypoints.pages.scim import directory as directory_page
+from entrypoints.pages.scim import directory_groups as group_pages
 from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.scim import tokens as provisioning_pages
 from entrypoints.pages.services import api_keys as service_key_pages
@@ -191,6 +194,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     members.routes,
     ownership.routes,
     roles.routes,
+    group_rules.routes,
     organization_keys.routes,
     mail_server.routes,
     branding.routes,
@@ -243,6 +247,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     device_activation_pages.routes,
     well_known.routes,
     scim_tokens.routes,
+    directory_groups.routes,
     scim_log.routes,
     scim_users.routes,
     scim_groups.routes,
@@ -340,6 +345,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     saml_pages.routes,
     grant_pages.routes,
     directory_page.routes,
+    group_pages.routes,
+    group_rule_pages.routes,
     webhook_pages.routes,
     webhook_secret_page.routes,
     delivery_pages.routes,

@@ -159,6 +159,36 @@ $$;
 
 COMMENT ON FUNCTION bound_log(log text) IS 'Adds the constraint that makes a table the first partition of its log: all ids are before a month that is to come.';
 
+CREATE FUNCTION directory_group_members_added() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE directory_groups AS g
+    SET    members = g.members + counted.members, changes = g.changes + 1
+    FROM   (SELECT group_id, count(*) AS members FROM added GROUP BY group_id) AS counted
+    WHERE  g.id = counted.group_id;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION directory_group_members_added() IS 'Counts new members of groups.';
+
+CREATE FUNCTION directory_group_members_removed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- In this order, because accounts of one organization may be deleted at once.
+    PERFORM FROM directory_groups WHERE id IN (SELECT group_id FROM removed) ORDER BY id FOR NO KEY UPDATE;
+    UPDATE directory_groups AS g
+    SET    members = g.members - gone.members, changes = g.changes + 1, updated_at = greatest(g.updated_at, now())
+    FROM   (SELECT group_id, count(*) AS members FROM removed GROUP BY group_id) AS gone
+    WHERE  g.id = gone.group_id;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION directory_group_members_removed() IS 'Counts members of groups who are gone.';
+
 CREATE FUNCTION drop_log_month(log text, before uuid, only_empty boolean) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -559,6 +589,20 @@ END
 $$;
 
 COMMENT ON FUNCTION plans_priced() IS 'Records what the new price of a plan changes for its subscriptions.';
+
+CREATE FUNCTION scim_tokens_removed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- The tokens of an organization are deleted after it.
+    INSERT INTO directory_ends (organization_id, ended_at)
+    SELECT OLD.organization_id, now() WHERE EXISTS (SELECT FROM organizations WHERE id = OLD.organization_id)
+    ON CONFLICT (organization_id) DO UPDATE SET ended_at = excluded.ended_at;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION scim_tokens_removed() IS 'Notes when a directory lost a token with which it managed groups.';
 
 CREATE FUNCTION service_users_changed() RETURNS trigger
     LANGUAGE plpgsql
@@ -1365,6 +1409,62 @@ ALTER TABLE ONLY devices
 CREATE INDEX devices_of_user ON devices USING btree (user_id, last_used_at DESC);
 CREATE INDEX devices_unused ON devices USING btree (last_used_at);
 
+CREATE TABLE directory_authorities (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    maker_role text,
+    maker_permissions text[]
+);
+COMMENT ON TABLE directory_authorities IS 'What the makers of SCIM tokens could do whose directories have put members into groups; each once.';
+COMMENT ON COLUMN directory_authorities.maker_role IS 'As in scim_tokens; it stays when the token is revoked.';
+ALTER TABLE ONLY directory_authorities
+    ADD CONSTRAINT directory_authorities_pkey PRIMARY KEY (id);
+CREATE UNIQUE INDEX directory_authorities_once ON directory_authorities USING btree (organization_id, COALESCE(maker_role, ''::text), COALESCE(maker_permissions, '{}'::text[]));
+
+CREATE TABLE directory_ends (
+    organization_id uuid NOT NULL,
+    ended_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE directory_ends IS 'When an organization last revoked a SCIM token that managed groups: they are kept for 30 days after the last one.';
+ALTER TABLE ONLY directory_ends
+    ADD CONSTRAINT directory_ends_pkey PRIMARY KEY (organization_id);
+
+CREATE TABLE directory_group_members (
+    organization_id uuid NOT NULL,
+    group_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    authority_id uuid NOT NULL
+);
+COMMENT ON TABLE directory_group_members IS 'Which members of an organization are in a group of its directory.';
+COMMENT ON COLUMN directory_group_members.authority_id IS 'What the maker of the token could do that put the member in.';
+ALTER TABLE ONLY directory_group_members
+    ADD CONSTRAINT directory_group_members_pkey PRIMARY KEY (group_id, user_id);
+CREATE INDEX directory_group_members_of_account ON directory_group_members USING btree (user_id);
+CREATE INDEX directory_group_members_of_authority ON directory_group_members USING btree (authority_id);
+CREATE INDEX directory_group_members_of_user ON directory_group_members USING btree (organization_id, user_id);
+CREATE TRIGGER directory_group_members_added AFTER INSERT ON directory_group_members REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION directory_group_members_added();
+CREATE TRIGGER directory_group_members_removed AFTER DELETE ON directory_group_members REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION directory_group_members_removed();
+
+CREATE TABLE directory_groups (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    display_name text NOT NULL,
+    external_id text,
+    members bigint DEFAULT 0 NOT NULL,
+    changes bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE directory_groups IS 'Groups that the directory of an organization sends by SCIM.';
+COMMENT ON COLUMN directory_groups.members IS 'How many members it has; triggers write it, as they do changes.';
+COMMENT ON COLUMN directory_groups.changes IS 'How often the group or its members changed, for its version.';
+ALTER TABLE ONLY directory_groups
+    ADD CONSTRAINT directory_groups_organization_id_id_key UNIQUE (organization_id, id);
+ALTER TABLE ONLY directory_groups
+    ADD CONSTRAINT directory_groups_pkey PRIMARY KEY (id);
+CREATE UNIQUE INDEX directory_groups_external_id ON directory_groups USING btree (organization_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE UNIQUE INDEX directory_groups_name ON directory_groups USING btree (organization_id, lower(display_name));
+
 CREATE TABLE domain_routes (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -1452,6 +1552,28 @@ CREATE INDEX events_waiting_longest ON ONLY events USING btree (occurred_at, id)
 CREATE TRIGGER events_deleted AFTER DELETE ON events REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION events_deleted();
 CREATE TRIGGER events_inserted BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION event_inserted();
 
+CREATE TABLE group_rules (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    place integer NOT NULL,
+    group_id uuid,
+    connection_id uuid,
+    asserted_group text,
+    role text NOT NULL,
+    made_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT group_rules_check CHECK ((((group_id IS NOT NULL) AND (connection_id IS NULL) AND (asserted_group IS NULL)) OR ((group_id IS NULL) AND (connection_id IS NOT NULL) AND (asserted_group IS NOT NULL))))
+);
+COMMENT ON TABLE group_rules IS 'Which role the members of a group have, by place: the first rule that fits counts.';
+COMMENT ON COLUMN group_rules.group_id IS 'A group of the directory; without one, what a connection asserts.';
+COMMENT ON COLUMN group_rules.made_by IS 'Who made the rule, which gives its role only while they may give it.';
+ALTER TABLE ONLY group_rules
+    ADD CONSTRAINT group_rules_pkey PRIMARY KEY (id);
+CREATE INDEX group_rules_made_by ON group_rules USING btree (made_by) WHERE (made_by IS NOT NULL);
+CREATE INDEX group_rules_of_connection ON group_rules USING btree (connection_id) WHERE (connection_id IS NOT NULL);
+CREATE INDEX group_rules_of_group ON group_rules USING btree (group_id) WHERE (group_id IS NOT NULL);
+CREATE INDEX group_rules_of_organization ON group_rules USING btree (organization_id, place);
+
 CREATE TABLE identities (
     id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -1472,12 +1594,16 @@ CREATE TABLE identities (
     refresh_claim uuid,
     refresh_claimed_until timestamp with time zone,
     confirmed_at timestamp with time zone,
+    groups text[],
+    has_groups_overage boolean DEFAULT false NOT NULL,
     CONSTRAINT identities_check CHECK (((organization_id IS NOT NULL) OR ((connection_id IS NULL) AND (service_id IS NULL))))
 );
 COMMENT ON TABLE identities IS 'Accounts at other providers that sign a user in, each in one context only.';
 COMMENT ON COLUMN identities.client_id IS 'The client to which the tokens were issued.';
 COMMENT ON COLUMN identities.refresh_claim IS 'Names the request that refreshes the token at this moment.';
 COMMENT ON COLUMN identities.confirmed_at IS 'When its user proved to have the account, by signing in to it or by a mailed code; null while only the connection says so.';
+COMMENT ON COLUMN identities.groups IS 'The groups that the connection asserted last; null while it has asserted none.';
+COMMENT ON COLUMN identities.has_groups_overage IS 'Whether the provider said last that there are too many groups to name.';
 ALTER TABLE ONLY identities
     ADD CONSTRAINT identities_pkey PRIMARY KEY (id);
 CREATE INDEX identities_last_used ON identities USING btree (organization_id, connection_id, used_at) WHERE (connection_id IS NOT NULL);
@@ -1689,12 +1815,16 @@ CREATE TABLE memberships (
     created_at timestamp with time zone NOT NULL,
     confirmed_at timestamp with time zone,
     suspended_at timestamp with time zone,
-    member_email text NOT NULL
+    member_email text NOT NULL,
+    role_source text,
+    role_group text
 );
 COMMENT ON TABLE memberships IS 'Who manages an organization, with which role.';
 COMMENT ON COLUMN memberships.confirmed_at IS 'When the user accepted or used the membership; null until then (decisions 5.6).';
 COMMENT ON COLUMN memberships.suspended_at IS 'Since when a directory has this member inactive; they have no access.';
 COMMENT ON COLUMN memberships.member_email IS 'The address of the account; a trigger fills it in.';
+COMMENT ON COLUMN memberships.role_source IS 'What gave the role by a rule: scim, or the id of a connection; null for a role that was given by hand.';
+COMMENT ON COLUMN memberships.role_group IS 'The id of the group of the directory, or the value that the connection asserts.';
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_organization_id_user_id_key UNIQUE (organization_id, user_id);
 ALTER TABLE ONLY memberships
@@ -1704,6 +1834,7 @@ CREATE INDEX memberships_in_order_of_role ON memberships USING btree (organizati
 CREATE INDEX memberships_letter_groups ON memberships USING gin (groups_of_organization(organization_id, letter_groups(member_email)));
 CREATE INDEX memberships_of_user ON memberships USING btree (user_id, organization_id);
 CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organization_id) WHERE (role = 'owner'::text);
+CREATE INDEX memberships_role_source ON memberships USING btree (organization_id, user_id) INCLUDE (role_source, role_group) WHERE (role_source IS NOT NULL);
 CREATE INDEX memberships_suspended ON memberships USING btree (organization_id, user_id) WHERE (suspended_at IS NOT NULL);
 CREATE TRIGGER membership_totals_added AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_added();
 CREATE TRIGGER membership_totals_removed AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_removed();
@@ -2316,16 +2447,20 @@ CREATE TABLE scim_tokens (
     created_at timestamp with time zone NOT NULL,
     created_by uuid,
     maker_role text,
-    maker_permissions text[]
+    maker_permissions text[],
+    groups text DEFAULT 'organization'::text NOT NULL,
+    CONSTRAINT scim_tokens_groups_check CHECK ((groups = ANY (ARRAY['organization'::text, 'directory'::text])))
 );
 COMMENT ON TABLE scim_tokens IS 'Tokens with which the directory of an organization calls /scim/v2; stored as hashes.';
 COMMENT ON COLUMN scim_tokens.maker_role IS 'The role of the maker when the token was made; a token without one changes plain members only.';
 COMMENT ON COLUMN scim_tokens.maker_permissions IS 'What the role allowed then, if it was a custom role.';
+COMMENT ON COLUMN scim_tokens.groups IS 'What the directory finds under /Groups: the organization alone, or the groups that it sends.';
 ALTER TABLE ONLY scim_tokens
     ADD CONSTRAINT scim_tokens_pkey PRIMARY KEY (id);
 CREATE INDEX scim_tokens_created_by ON scim_tokens USING btree (created_by) WHERE (created_by IS NOT NULL);
 CREATE INDEX scim_tokens_of_organization ON scim_tokens USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX scim_tokens_prefix ON scim_tokens USING btree (prefix);
+CREATE TRIGGER scim_tokens_removed AFTER DELETE ON scim_tokens FOR EACH ROW WHEN ((old.groups = 'directory'::text)) EXECUTE FUNCTION scim_tokens_removed();
 
 CREATE TABLE server_secrets (
     name text NOT NULL,
@@ -2434,6 +2569,7 @@ CREATE TABLE services (
     client_secret_made_by uuid,
     security_profile text,
     client_secret_made_at timestamp with time zone,
+    group_claims text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT services_security_profile_check CHECK ((security_profile = 'fapi2'::text)),
     CONSTRAINT services_service_type_check CHECK ((service_type = ANY (ARRAY['web'::text, 'mobile'::text, 'desktop'::text, 'api'::text])))
 );
@@ -2441,6 +2577,7 @@ COMMENT ON TABLE services IS 'The applications of an organization.';
 COMMENT ON COLUMN services.jwks IS 'The public keys with which the service signs its assertions, when it publishes them nowhere.';
 COMMENT ON COLUMN services.client_secret_made_by IS 'Who made the present secret; null before Gatehouse recorded it.';
 COMMENT ON COLUMN services.security_profile IS 'Which stricter rules of OAuth hold for the service; null for none beyond the usual ones.';
+COMMENT ON COLUMN services.group_claims IS 'The ids of the groups of the organization that its tokens name, or all; none by default.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services
@@ -3224,11 +3361,41 @@ ALTER TABLE ONLY device_tokens
 ALTER TABLE ONLY devices
     ADD CONSTRAINT devices_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY directory_authorities
+    ADD CONSTRAINT directory_authorities_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY directory_ends
+    ADD CONSTRAINT directory_ends_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY directory_group_members
+    ADD CONSTRAINT directory_group_members_authority_id_fkey FOREIGN KEY (authority_id) REFERENCES directory_authorities(id);
+
+ALTER TABLE ONLY directory_group_members
+    ADD CONSTRAINT directory_group_members_organization_id_group_id_fkey FOREIGN KEY (organization_id, group_id) REFERENCES directory_groups(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY directory_group_members
+    ADD CONSTRAINT directory_group_members_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES memberships(organization_id, user_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY directory_groups
+    ADD CONSTRAINT directory_groups_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY domain_routes
     ADD CONSTRAINT domain_routes_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY domain_routes
     ADD CONSTRAINT domain_routes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY group_rules
+    ADD CONSTRAINT group_rules_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES upstream_connections(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY group_rules
+    ADD CONSTRAINT group_rules_made_by_fkey FOREIGN KEY (made_by) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY group_rules
+    ADD CONSTRAINT group_rules_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY group_rules
+    ADD CONSTRAINT group_rules_organization_id_group_id_fkey FOREIGN KEY (organization_id, group_id) REFERENCES directory_groups(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY identities
     ADD CONSTRAINT identities_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;

@@ -49,6 +49,7 @@ from adapters.postgres.openid.single_uses import PostgresSingleUses
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.bulk_jobs import PostgresBulkJobs
 from adapters.postgres.organizations.departures import PostgresDepartures
+from adapters.postgres.organizations.group_rules import PostgresGroupRules
 from adapters.postgres.organizations.keys import PostgresOrganizationKeys
 from adapters.postgres.organizations.made_credentials import PostgresMadeCredentials
 from adapters.postgres.organizations.members import PostgresMembers
@@ -94,6 +95,7 @@ from adapters.postgres.saml.logouts import PostgresSamlLogouts
 from adapters.postgres.saml.requests import PostgresSamlRequests
 from adapters.postgres.saml.sessions import PostgresSamlSessions
 from adapters.postgres.scim.directory import PostgresScimDirectory
+from adapters.postgres.scim.directory_groups import PostgresDirectoryGroups
 from adapters.postgres.scim.groups import PostgresScimGroups
 from adapters.postgres.scim.log import PostgresScimLog
 from adapters.postgres.scim.tokens import PostgresScimTokens
@@ -215,6 +217,7 @@ class Aggregates:
     bulk_work: PostgresBulkWork
     departures: PostgresDepartures
     roles: PostgresRoles
+    group_rules: PostgresGroupRules
     mail_servers: PostgresMailServers
     branding: PostgresBrandings
     branding_versions: PostgresBrandingVersions
@@ -271,6 +274,7 @@ class Aggregates:
     scim_tokens: PostgresScimTokens
     scim_users: PostgresScimUsers
     scim_groups: PostgresScimGroups
+    directory_groups: PostgresDirectoryGroups
     scim_directory: PostgresScimDirectory
     scim_log: PostgresScimLog
     audit_log: PostgresAuditLog

@@ -174,8 +174,8 @@ def _add_attributes(element: Element, assertion: IssuedAssertion) -> None:
             Name=name,
             NameFormat=_URI_NAME if name.startswith(_URI_SCHEMES) else _BASIC_NAME,
         )
-        if value is not None:
-            SubElement(attribute, QName(ASSERTION, "AttributeValue")).text = _NOT_XML.sub("", value)
+        for text in [value] if isinstance(value, str) else value or ():
+            SubElement(attribute, QName(ASSERTION, "AttributeValue")).text = _NOT_XML.sub("", text)
 
 
 def serialized(root: Element) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.accounts.one_time_tokens import TokenPurpose
-from core.organizations import inviters, keys, made_credentials
+from core.organizations import group_roles, inviters, keys, made_credentials
 from core.sessions import sessions
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def split(
         uow.account_splits.move_person(organization_id, user_id, new_id, at=uow.now)
     else:
         _depart(uow, organization_id, user_id, email)
+        # Before the membership moves, which keeps the groups of the directory.
+        group_roles.follow_unlinking(uow, user_id)
     uow.account_splits.move_gifts(organization_id, user_id, new_id, stays_confirmed=keeps_person)
     return new_id
 

@@ -22,7 +22,7 @@ from core.credentials import mfa
 from core.email_addresses import domain_of
 from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
-from core.organizations import departures, keys, members
+from core.organizations import departures, group_roles, keys, members
 from core.sessions.callers import AddressDisowned, MailedProofRequired
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def reclaim(uow: UnitOfWork, user: User) -> User:
     uow.credentials.remove_password(user.id)
     uow.passkeys.remove_all(user.id)
     uow.identities.remove_all(user.id)
+    group_roles.follow_unlinking(uow, user.id)
     uow.passkey_challenges.remove_all(user.id)
     mfa.remove(uow, user.id)
     uow.devices.remove_all(user.id, at=uow.now)

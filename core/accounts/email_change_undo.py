@@ -18,7 +18,15 @@ from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
 from core.credentials import mfa
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.organizations import departures, keys, platform_support, takeover_credentials, takeover_mails, takeovers
+from core.organizations import (
+    departures,
+    group_roles,
+    keys,
+    platform_support,
+    takeover_credentials,
+    takeover_mails,
+    takeovers,
+)
 from core.organizations.takeovers import HeldAccess, Takeover
 from core.secrets import Secret, hash_token
 
@@ -110,6 +118,7 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     passwords.lock_out(uow, user.id, old_email)
     removed = uow.passkeys.remove_all(user.id)
     uow.identities.remove_all(user.id)
+    group_roles.follow_unlinking(uow, user.id)
     mfa.remove_added_since(uow, user.id, old_email, since=datetime.fromisoformat(held["signed_in_at"]))
     uow.devices.delete_tokens(user.id)
     uow.mfa_events.add(user.id, "email_change_undone", is_success=True, details={"passkeys_removed": removed})

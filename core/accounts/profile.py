@@ -81,7 +81,8 @@ def read(uow: UnitOfWork) -> Profile:
 
 
 def _profile_of(caller: Caller, name: str | None) -> Profile:
-    capabilities = access.capabilities_of(caller.role, caller.custom_permissions) if caller.role is not None else ()
+    role = caller.opened_role
+    capabilities = access.capabilities_of(role, caller.custom_permissions) if role is not None else ()
     return Profile(
         id=caller.user_id,
         email=caller.email,
@@ -92,7 +93,7 @@ def _profile_of(caller: Caller, name: str | None) -> Profile:
         is_platform_owner=caller.is_platform_owner,
         is_platform_support=caller.is_platform_support,
         created_at=caller.user_created_at,
-        role=caller.role,
+        role=role,
         permissions=sorted(capabilities),
         plan=caller.service_plan.name if caller.service_plan is not None else None,
         features=caller.service_plan.features if caller.service_plan is not None else [],

@@ -17,7 +17,7 @@ from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
 from core.accounts.requesting_browsers import RequestingBrowser
 from core.accounts.return_targets import ReturnRequest, ReturnTarget
-from core.accounts.users import User
+from core.accounts.users import User, add_unproved
 from core.errors import Conflict
 from core.events import person_events
 from core.events.events import EventType
@@ -121,7 +121,7 @@ def _register(
     What is not mailed, because of a limit, is not kept either. Every address takes the same statements.
     """
     fresh = _account(uow, email)
-    is_new, present = _add_and_lock(uow, fresh)
+    is_new, present = add_unproved(uow, fresh)
     active = present if present.is_active else None
     waiting = active if active is not None and not active.is_verified else None
     registration = open_registrations.begin(
@@ -136,19 +136,6 @@ def _register(
     open_registrations.keep(uow, registration)
     _publish(uow, fresh, back, is_new=is_new)
     return _Registered(is_new=is_new, proved=active if active is not None and active.is_verified else None)
-
-
-def _add_and_lock(uow: UnitOfWork, fresh: User) -> tuple[bool, User]:
-    """Add an account unless its address has one; return whether it was added, and the account of the address.
-
-    It is locked, so that this registration comes before a proof of the address or after it.
-    """
-    while True:
-        is_new = uow.users.add(fresh, is_unproved=True)
-        present = uow.users.lock_by_email(fresh.email)
-        # None when its account has left the address or was deleted in the meantime.
-        if present is not None:
-            return is_new, present
 
 
 def _account(uow: UnitOfWork, email: str) -> User:

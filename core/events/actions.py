@@ -26,6 +26,7 @@ class TargetType(StrEnum):
     API_KEY = "api_key"
     DOMAIN = "domain"
     BRANDING = "branding"
+    GROUP = "group"
 
 
 class AuditAction(Enum):
@@ -40,6 +41,9 @@ class AuditAction(Enum):
     USER_REACTIVATED = (EventType.USER_REACTIVATED, TargetType.USER)
     USER_ANONYMIZED = (EventType.USER_ANONYMIZED, TargetType.USER)
     USER_EXPORTED = (EventType.USER_EXPORTED, TargetType.USER)
+    GROUP_CREATED = (EventType.GROUP_CREATED, TargetType.GROUP)
+    GROUP_CHANGED = (EventType.GROUP_CHANGED, TargetType.GROUP)
+    GROUP_DELETED = (EventType.GROUP_DELETED, TargetType.GROUP)
     SERVICE_CREATED = (EventType.SERVICE_CREATED, TargetType.SERVICE)
     SERVICE_UPDATED = (EventType.SERVICE_UPDATED, TargetType.SERVICE)
     SERVICE_DELETED = (EventType.SERVICE_DELETED, TargetType.SERVICE)

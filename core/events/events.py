@@ -41,6 +41,9 @@ class EventType(Enum):
     )
     USER_ANONYMIZED = ("user.anonymized", "User anonymized", "A user's personal data were removed for good.")
     USER_EXPORTED = ("user.exported", "Data exported", "The personal data of a user were exported.")
+    GROUP_CREATED = ("group.created", "Group created", "The organization's directory created a group.")
+    GROUP_CHANGED = ("group.changed", "Group changed", "A group of the directory got another name or other members.")
+    GROUP_DELETED = ("group.deleted", "Group deleted", "The organization's directory deleted a group.")
     SESSION_REVOKED = ("session.revoked", "Session revoked", "A session was ended other than by signing out.")
     INVITATION_ACCEPTED = ("invitation.accepted", "Invitation accepted", "An invitation was accepted.")
     INVITATION_DECLINED = ("invitation.declined", "Invitation declined", "An invitation was declined.")
@@ -161,6 +164,7 @@ _CATEGORIES = {
     "user": "User management",
     "session": "Security",
     "security": "Security",
+    "group": "Provisioning",
     "invitation": "Invitations",
     "organization": "Organization management",
     "service": "Service management",

@@ -28,6 +28,7 @@ def claims_of(issued: IssuedTokens, access_token: str) -> dict[str, Any]:
         "acr": requested_claims.context_class(claims["amr"], asked),
         "at_hash": _half_hash(access_token),
     }
+    claims |= {name: grant.claims[name] for name in ("groups", "groups_overage") if name in grant.claims}
     named = requested_claims.of(asked, "id_token")
     claims |= requested_claims.chosen(of_user(grant, issued.names, scopes.ALL), named)
     claims |= of_user(grant, issued.names, granted)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 ACCESS_TOKEN: Final = "access_token"  # noqa: S105 - the name of a kind, not a secret
 REFRESH_TOKEN: Final = "refresh_token"  # noqa: S105 - likewise
-_SHOWN: Final = ("iss", "sub", "aud", "exp", "iat", "jti", "scope", "sid", "amr", "auth_time", "cnf", "org", "role")
+_SHOWN: Final = (
+    *("iss", "sub", "aud", "exp", "iat", "jti", "scope", "sid", "amr", "auth_time", "cnf", "org", "role"),
+    *("groups", "groups_overage"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

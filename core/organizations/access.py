@@ -140,6 +140,8 @@ class Operation(Enum):
     MEMBERS_LIST = ("list the members", Capability.ORG_MEMBERS_VIEW, _ACTIVE, _READS)
     MEMBER_CHANGE = ("change a member's role", RequiredStanding.OWNER, _ACTIVE, _JUDGED)
     MEMBER_REMOVE = ("remove a member", Capability.ORG_MEMBERS_MANAGE, _ACTIVE, _TAKES_AWAY)
+    GROUPS_READ = ("read the groups and their rules", Capability.ORG_MEMBERS_VIEW, _ACTIVE, _READS)
+    GROUP_RULES_CHANGE = ("change which role a group gives", Capability.ORG_ROLES_MANAGE, _ACTIVE, _CLOSED)
     ROLES_READ = ("read the roles", RequiredStanding.MEMBER, _ACTIVE, _READS)
     ROLES_CHANGE = ("change the roles", Capability.ORG_ROLES_MANAGE, _ACTIVE, _JUDGED)
     KEYS_READ = ("read the keys of the organization", RequiredStanding.ADMIN, _ACTIVE, _READS)

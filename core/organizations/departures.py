@@ -16,6 +16,7 @@ from uuid import UUID
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
+from core.organizations import group_roles
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -95,6 +96,7 @@ def leave_mail_domain(uow: UnitOfWork, user_id: UUID, *, old_domain: str, new_do
     if organization_id is None or uow.departures.organization_of_mail_domain(new_domain) == organization_id:
         return
     end(uow, organization_id, [user_id], ())
+    group_roles.follow_unlinking(uow, user_id)
 
 
 def _record(uow: UnitOfWork, ended: Iterable[EndedLink], *, reason: str) -> None:

@@ -17,9 +17,10 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, departures, inviters, keys, made_credentials
 from core.organizations.access import Operation
-from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership, RoleSource
 from core.organizations.organizations import Organization
 from core.text import checked_note
+from core.wording import Wording
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -42,6 +43,26 @@ class MemberChanged(Conflict):
     )
 
 
+class RoleOfRule(Conflict):
+    """A rule gives the role by a group, so it is not changed by hand."""
+
+    default_message = (
+        "A rule gives this member the role by a group. Change the groups of the member at their source, or the rule."
+    )
+
+    @classmethod
+    def of(cls, source: RoleSource) -> RoleOfRule:
+        """Return the refusal that names the rule."""
+        return cls(
+            Wording(
+                "A rule gives this member the role, by the group %(group)s (%(source)s). Change the groups of the"
+                " member there, or the rule.",
+                group=source.group,
+                source=source.source,
+            )
+        )
+
+
 class AssignedRoleUnknown(BadRequest):
     """The value is neither a built-in role that can be assigned nor a custom role of the organization."""
 
@@ -55,6 +76,7 @@ class Member:
     """A membership with its user; `is_active` is false when it, or the account of a confirmed member, is deactivated.
 
     `name` is the person's own once they have confirmed the membership and proved the address, else the directory's.
+    `role_source` is the rule that gave the role; None for a role that was given by hand.
     """
 
     membership: Membership
@@ -62,6 +84,7 @@ class Member:
     name: str | None
     is_platform_owner: bool
     is_active: bool
+    role_source: RoleSource | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +134,8 @@ def list_page(
 def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_role: str | None = None) -> Member:
     """Give a member another built-in or custom role, which takes effect with their next request.
 
-    Raise `MemberChanged` when the member has neither this role nor `seen_role`, which the caller has seen.
+    Raise `MemberChanged` when the member has neither this role nor `seen_role`, which the caller has seen, and
+    `RoleOfRule` when a rule gave the role.
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.MEMBER_CHANGE)
     organization_id = authorized.organization.id
@@ -128,6 +152,8 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_ro
         raise MemberUnknown
     if role == member.membership.role:
         return member
+    if member.role_source is not None:
+        raise RoleOfRule.of(member.role_source)
     _require_seen(member, seen_role)
     given = access.capabilities_of_role(uow, organization_id, role)
     before = access.capabilities_of_role(uow, organization_id, member.membership.role)

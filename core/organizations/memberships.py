@@ -28,6 +28,14 @@ class MembershipStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RoleSource:
+    """The rule that gave a role: `source` is `scim` or the id of a connection, `group` the group that it names."""
+
+    source: str
+    group: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
     """A user's membership in an organization; `role` is a built-in role or the slug of a custom role."""
 

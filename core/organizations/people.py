@@ -41,6 +41,8 @@ class ListedMember:
 
     Until the person has confirmed the membership, `has_second_factor` and `last_sign_in_at` are None: the organization
     sees nothing of an account that it was not given. `last_sign_in_at` is the last sign-in to this organization.
+    `role_source` is what gave the role by a rule, the directory or the name of a connection, and `role_group` the name
+    of the group; both are None for a role that was given by hand.
     """
 
     id: UUID
@@ -54,6 +56,8 @@ class ListedMember:
     has_second_factor: bool | None
     last_sign_in_at: datetime | None
     source: MemberSource
+    role_source: str | None = None
+    role_group: str | None = None
 
     @property
     def position(self) -> Position:

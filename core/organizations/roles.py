@@ -56,11 +56,11 @@ class RoleChanged(Conflict):
 
 
 class RoleInUse(Conflict):
-    """Members or pending invitations have the role."""
+    """Members or pending invitations have the role, or a rule gives it."""
 
     default_message = (
-        "Members or pending invitations have this role."
-        " Change the members' roles and revoke the invitations before you delete it."
+        "Members or pending invitations have this role, or a rule gives it to a group."
+        " Change the members' roles, revoke the invitations and remove the rules before you delete it."
     )
 
 
@@ -202,7 +202,7 @@ def change(
 
 
 def delete(uow: UnitOfWork, slug: str, role_slug: str, *, seen_state: str | None = None) -> None:
-    """Delete a role; raise `RoleInUse` when members or pending invitations have it.
+    """Delete a role; raise `RoleInUse` when members or pending invitations have it, or a rule gives it.
 
     Raise `RoleChanged` when its state is not `seen_state`, which the caller has seen.
     """

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
+from core.organizations import group_roles
 from core.organizations.takeovers import REASON, Acting, RevertedAccess
 from core.secrets import hash_token
 from core.sessions import sessions
@@ -52,6 +53,7 @@ def withdraw(uow: UnitOfWork, reverted: RevertedAccess) -> Sequence[MadeThing]:
         *_withdraw_keys(uow, acting),
         *_withdraw_secrets(uow, acting),
         *_switch_off(uow, acting),
+        *_withdraw_rules(uow, acting),
     ]
 
 
@@ -102,6 +104,7 @@ def _switch_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing
         _record(uow, AuditAction.SIEM_CONFIGURED, one.organization_id, one)
     connections = uow.takeover_credentials.switch_connections_off(acting, REASON)
     for one in connections:
+        uow.upstream_connections.forget_groups(one.organization_id, one.id)
         uow.unfinished_sign_ins.end_by_connection(one.organization_id, one.id)
         ended = list(uow.sessions.revoke_by_connection(one.organization_id, one.id))
         # A statement of its own: it finds what was begun while the ones above waited for a lock.
@@ -109,6 +112,16 @@ def _switch_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing
         sessions.record_ended_of(uow, ended, one.organization_id, connection_id=str(one.id))
         _record(uow, AuditAction.UPSTREAM_CONNECTION_UPDATED, one.organization_id, one, sessions_ended=len(ended))
     return [*webhooks, *streams, *connections]
+
+
+def _withdraw_rules(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Delete the rules of groups that were made, and take the roles that these and the connections gave."""
+    withdrawn = uow.takeover_credentials.withdraw_group_rules(acting)
+    for one in withdrawn:
+        _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one, change="group_rule_withdrawn")
+    for organization_id in sorted({one.organization_id for one in acting}):
+        group_roles.apply(uow, organization_id, None)
+    return withdrawn
 
 
 def _record(

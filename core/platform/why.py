@@ -22,7 +22,9 @@ from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
+from core.organizations import group_roles
 from core.organizations.access import Operation, authorize, authorize_support
+from core.organizations.group_roles import ExplainedRole
 from core.organizations.organizations import Organization
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
@@ -87,13 +89,14 @@ class ConnectionProblems:
 class SignInExplanation:
     """The answer: the account, None where the context knows none, a walk for each way, and what was tried lately.
 
-    `attempts` are the newest first.
+    `attempts` are the newest first. `role` is that of a member of the organization that is asked about.
     """
 
     account: ExplainedAccount | None
     walks: tuple[SignInWalk, ...]
     attempts: Sequence[SignIn]
     problems: tuple[ConnectionProblems, ...]
+    role: ExplainedRole | None = None
 
 
 def explain_to_organization(
@@ -144,6 +147,7 @@ def to_organization(
         walks=asked.walks(are_limits_on=are_limits_on),
         attempts=uow.sign_ins.page(user.id, scope, limit=ATTEMPTS_MAX, offset=0) if scope is not None else (),
         problems=asked.problems(),
+        role=group_roles.explain(uow, organization.id, user.id),
     )
 
 
@@ -157,6 +161,7 @@ def to_platform(
         walks=asked.walks(are_limits_on=are_limits_on),
         attempts=uow.sign_ins.page(user.id, None, limit=ATTEMPTS_MAX, offset=0) if user is not None else (),
         problems=asked.problems(),
+        role=asked.role(),
     )
 
 
@@ -256,6 +261,12 @@ class _Asked:
             for one in self._connections
         ]
         return tuple(problems for problems in found if problems.failures)
+
+    def role(self) -> ExplainedRole | None:
+        """Return where the role of the user comes from in the organization; None where there is none."""
+        if self._place.organization is None or self._user is None:
+            return None
+        return group_roles.explain(self._uow, self._organization.id, self._user.id)
 
     @property
     def _organization(self) -> Organization:
@@ -371,4 +382,5 @@ def _standing_of_new(organization: Organization, connection: ConnectionRecord) -
         is_end_user=False,
         is_in_mail_domain=True,
         organization_requires_mfa=organization.mfa_required,
+        has_group_rules=False,
     )

@@ -69,6 +69,18 @@ class ExportedIdentity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedGroup:
+    """A group that the directory or the identity provider of an organization has put the person into.
+
+    `source` is `scim` or the id of a connection; `name` is the group's name, or the value that the connection asserted.
+    """
+
+    organization_id: UUID
+    source: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedMfaEvent:
     """An event of the person's second factor or of the account's security."""
 
@@ -90,6 +102,7 @@ class PersonalDataExport:
     language: str | None
     created_at: datetime
     memberships: list[ExportedMembership]
+    groups: list[ExportedGroup]
     login_events_count: int
     login_events: list[ExportedLogin]
     oauth_identities: list[ExportedIdentity]
@@ -139,6 +152,7 @@ def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, see
         language=user.language if sees_account else None,
         created_at=user.created_at,
         memberships=list(stored.memberships(user.id, within=within)),
+        groups=list(stored.groups(user.id, within=within)),
         login_events_count=stored.count_logins(user.id, within=within),
         login_events=list(stored.newest_logins(user.id, LOGIN_EVENTS_MAX, within=within)),
         oauth_identities=list(stored.identities(user.id, within=within)),

@@ -14,7 +14,8 @@ class AdmissionStanding:
     means that a key has made the user an end user of the service; a link that came with a membership counts only while
     the membership lasts, and one that a sign-in made does not count. `has_used` means that they have signed in to one
     of the organization's services, and `is_own` that the organization created the account. `name` is what the directory
-    of the organization calls the member.
+    of the organization calls the member, and `groups` are the names of their groups that the service learns of; None
+    for a service that learns of none.
     """
 
     role: str | None
@@ -24,6 +25,7 @@ class AdmissionStanding:
     is_linked: bool
     has_used: bool
     is_own: bool
+    groups: list[str] | None = None
 
     def is_admitted(self, *, members_only: bool) -> bool:
         """Return whether the user may sign in to the service."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.saml.admission import AdmissionStanding
 from core.saml.messages import NameId, NameIdFormat
 from core.saml.providers import SamlProvider
+from core.sessions.callers import GROUPS_NAMED_MAX
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -37,17 +38,24 @@ def name_id(uow: UnitOfWork, provider: SamlProvider, user_id: UUID, email: str) 
 
 def attributes(
     mapping: Mapping[str, str] | None, *, user_id: UUID, email: str, standing: AdmissionStanding
-) -> tuple[tuple[str, str | None], ...]:
+) -> tuple[tuple[str, str | Sequence[str] | None], ...]:
     """Return the attributes of a user by the mapping; role, groups and name have a value for members alone."""
     role = standing.role
-    values = {
+    values: dict[str, str | Sequence[str] | None] = {
         "email": email,
         "id": str(user_id),
         "name": standing.name or _name(email) if role is not None else None,
         "role": role,
-        "groups": role,
+        "groups": _groups(standing),
     }
     return tuple((name, values[field]) for field, name in (mapping or DEFAULT_MAPPING).items())
+
+
+def _groups(standing: AdmissionStanding) -> str | Sequence[str] | None:
+    """Return the names of the groups that the service learns of; the role for a service that learns of none."""
+    if standing.groups is None:
+        return standing.role
+    return standing.groups if 0 < len(standing.groups) <= GROUPS_NAMED_MAX else None
 
 
 def _name(email: str) -> str:

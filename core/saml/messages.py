@@ -5,6 +5,7 @@ The XML of all messages is in `adapters/saml/`. What is accepted of a received m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
@@ -160,7 +161,7 @@ class IssuedAssertion:
     session_ends_at: datetime
     context_class: str
     # A field without a value is an attribute without one.
-    attributes: tuple[tuple[str, str | None], ...]
+    attributes: tuple[tuple[str, str | Sequence[str] | None], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

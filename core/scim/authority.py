@@ -8,39 +8,21 @@ from every token.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.lazy_dataclasses import dataclass
-from core.organizations import access, inviters
-from core.organizations.access import Capability
-from core.organizations.memberships import BUILT_IN_ROLES, OWNER
+from core.organizations import access
+from core.organizations.authority import Authority
 from core.scim.refusals import RoleProtected
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-_NOTHING: Final[frozenset[Capability]] = frozenset()
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Authority:
-    """The role of a token's maker when the token was made, and what it allowed then if it was a custom role."""
-
-    role: str | None
-    permissions: list[str] | None
-
-    @classmethod
-    def of(cls, role: str, capabilities: frozenset[Capability]) -> Self:
-        """Return what to keep of a role."""
-        return cls(role=role, permissions=None if role in BUILT_IN_ROLES else sorted(capabilities))
-
-    def may_give(self, role: str, allowed_by_role: frozenset[Capability]) -> bool:
-        """Return whether the maker could give a role, which allows what the second argument lists."""
-        if role == OWNER:
-            return self.role == OWNER
-        has = access.capabilities_of(self.role, self.permissions) if self.role is not None else _NOTHING
-        return inviters.may_invite_to(has, role, allowed_by_role)
+def of_caller(uow: UnitOfWork) -> Authority:
+    """Return what the maker of the calling token could do when it was made."""
+    caller = uow.scim_caller
+    return Authority(role=caller.maker_role, permissions=caller.maker_permissions)
 
 
 def require_may_change(uow: UnitOfWork, organization_id: UUID, role: str) -> None:
@@ -55,6 +37,4 @@ def out_of_reach(uow: UnitOfWork, organization_id: UUID, roles: Collection[str])
 
 
 def _may_change(uow: UnitOfWork, organization_id: UUID, role: str) -> bool:
-    caller = uow.scim_caller
-    authority = Authority(role=caller.maker_role, permissions=caller.maker_permissions)
-    return authority.may_give(role, access.capabilities_of_role(uow, organization_id, role))
+    return of_caller(uow).may_give(role, access.capabilities_of_role(uow, organization_id, role))

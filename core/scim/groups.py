@@ -1,14 +1,14 @@
 """SCIM groups: an organization is one group, whose members are its members.
 
-A directory reads the group and changes its members; it neither creates nor deletes groups, nor renames one.
+A directory reads the group and changes its members; it neither creates nor deletes groups, nor renames one. Tokens that
+manage groups of the directory see those instead (`directory_groups.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.events.actions import AuditAction
@@ -19,34 +19,12 @@ from core.organizations.organizations import Organization
 from core.scim import authority, filter_matching, filter_parser, filters, tokens, user_changes, welcome
 from core.scim.filters import Filter
 from core.scim.group_patches import member_changes
+from core.scim.group_resources import MEMBERS_MAX, Group, require_showable
 from core.scim.patches import OperationKind, PatchOperation
-from core.scim.refusals import InvalidValue, MemberProtected, ResourceUnknown, RoleProtected, TooMany
-from core.scim.users import version_of
-from core.wording import Wording
+from core.scim.refusals import InvalidValue, MemberProtected, ResourceUnknown, RoleProtected
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
-
-# The most members of a group that are shown or replaced at once; the body of a request holds fewer.
-MEMBERS_MAX: Final = 50_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """An organization as a group; without `members` they were not requested."""
-
-    id: UUID
-    display_name: str
-    created_at: datetime
-    updated_at: datetime
-    member_count: int
-    changes: int
-    members: Sequence[UUID] | None = field(default=None, repr=False)
-
-    @property
-    def version(self) -> str:
-        """A text that differs whenever the name or the members do."""
-        return version_of(self.id.hex, self.display_name, str(self.changes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,23 +115,12 @@ def _group(uow: UnitOfWork, organization_id: UUID, *, shows_members: bool) -> Gr
     if group is None:
         raise ResourceUnknown
     if shows_members:
-        _require_showable(group)
+        require_showable(group.member_count)
     return group
 
 
-def _require_showable(group: Group) -> None:
-    if group.member_count > MEMBERS_MAX:
-        raise TooMany(
-            Wording(
-                "This group has more than %(maximum)s members, too many for one answer. Send"
-                " excludedAttributes=members, and list its users by /Users.",
-                maximum=MEMBERS_MAX,
-            )
-        )
-
-
 def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID]) -> None:
-    _require_showable(_group(uow, organization.id, shows_members=False))
+    require_showable(_group(uow, organization.id, shows_members=False).member_count)
     present = uow.scim_groups.among(organization.id, None)
     absent = [member for member in present if member.user_id not in wanted]
     kept = _protected(uow, organization.id, absent)

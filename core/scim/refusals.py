@@ -107,6 +107,12 @@ class RoleProtected(Forbidden):
     )
 
 
+class GroupCannotBeDeleted(Forbidden):
+    """A directory cannot delete an organization."""
+
+    default_message = "A group is an organization, which cannot be deleted by SCIM. Its owner can delete it."
+
+
 class MembersFull(Refusal):
     """The organization has as many members as it may."""
 

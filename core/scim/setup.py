@@ -8,11 +8,11 @@ from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
+from core.organizations.authority import Authority
 from core.organizations.setup_links import OpenSetup, Part
 from core.scim import tokens
-from core.scim.authority import Authority
 from core.scim.log import ProvisioningLogEntry
-from core.scim.tokens import ScimToken, TokenEnds
+from core.scim.tokens import FoundGroups, ScimToken, TokenEnds
 from core.secrets import Secret
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def create_token(uow: UnitOfWork, cookie: str) -> Secret:
         setup.organization_id,
         name=TOKEN_NAME,
         expires_at=None,
+        groups=FoundGroups.ORGANIZATION,
         created_by=setup.created_by,
         authority=Authority.of(setup.maker_role, setup.capabilities),
         **setup.recorded,

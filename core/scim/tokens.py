@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -18,9 +19,9 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Operation
+from core.organizations.authority import Authority
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
-from core.scim.authority import Authority
 from core.secrets import Secret, hash_token
 from core.text import checked_name
 from core.wording import Wording
@@ -53,6 +54,13 @@ class TooManyTokens(BadRequest):
     )
 
 
+class FoundGroups(StrEnum):
+    """What a directory finds under `/Groups`: the organization as one group, or groups that it creates itself."""
+
+    ORGANIZATION = "organization"
+    DIRECTORY = "directory"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScimToken:
     """A SCIM token of an organization, without its secret (identity 2.6)."""
@@ -60,6 +68,7 @@ class ScimToken:
     id: UUID
     name: str
     prefix: str
+    groups: FoundGroups
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
@@ -90,8 +99,14 @@ class ScimCaller(TokenCaller):
 
     token_id: UUID
     token_name: str
+    groups: FoundGroups
     maker_role: str | None
     maker_permissions: list[str] | None
+
+    @property
+    def manages_groups(self) -> bool:
+        """Whether the directory creates and changes groups of its own."""
+        return self.groups == FoundGroups.DIRECTORY
 
 
 def presented(text: str) -> PrefixedToken:
@@ -135,7 +150,9 @@ def authorize_and_lock(uow: UnitOfWork) -> Organization:
     return organization
 
 
-def create(uow: UnitOfWork, slug: str, *, name: str, expires_at: datetime | None) -> tuple[ScimToken, Secret]:
+def create(
+    uow: UnitOfWork, slug: str, *, name: str, expires_at: datetime | None, groups: str = FoundGroups.ORGANIZATION
+) -> tuple[ScimToken, Secret]:
     """Create a token and return it with its secret, which cannot be read again."""
     authorized = access.authorize_and_lock(uow, slug, Operation.SCIM_TOKEN_CREATE)
     return add(
@@ -143,6 +160,7 @@ def create(uow: UnitOfWork, slug: str, *, name: str, expires_at: datetime | None
         authorized.organization.id,
         name=name,
         expires_at=expires_at,
+        groups=groups,
         created_by=authorized.caller.user_id,
         authority=Authority.of(authorized.membership.role, authorized.capabilities),
     )
@@ -154,6 +172,7 @@ def add(
     *,
     name: str,
     expires_at: datetime | None,
+    groups: str,
     created_by: UUID,
     authority: Authority,
     **recorded: Any,
@@ -161,11 +180,14 @@ def add(
     """Do what `create` does, for a caller who was authorized and has locked the organization."""
     if expires_at is not None and expires_at <= uow.now:
         raise BadRequest.of_field("expires_at", "This time has passed. Name a later one, or none.")
+    if groups not in set(FoundGroups):
+        raise BadRequest.of_field("groups", "This must be organization or directory.")
     prefix, secret = _FORM.create(uow)
     token = ScimToken(
         id=uow.randomness.new_id(),
         name=checked_name(name, characters_min=1),
         prefix=prefix,
+        groups=FoundGroups(groups),
         created_at=uow.now,
         expires_at=expires_at,
         last_used_at=None,
@@ -231,5 +253,6 @@ def _record(uow: UnitOfWork, organization_id: UUID, action: AuditAction, token: 
         scim_token_id=str(token.id),
         scim_token_name=token.name,
         scim_token_prefix=token.prefix,
+        groups=token.groups,
         **recorded,
     )

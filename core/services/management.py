@@ -21,7 +21,7 @@ from core.organizations.access import Operation
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.organizations.organizations import Organization
 from core.secrets import Secret, hash_token
-from core.services import access, plans
+from core.services import access, group_claims, plans
 from core.services.client_records import Outside, host_of
 from core.services.plans import Plan
 from core.services.services import Service, ServiceFields, ServiceType, checked_scopes
@@ -31,7 +31,7 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-_LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences")
+_LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences", "group_claims")
 _KEYS: Final = frozenset({"jwks", "jwks_uri"})
 # What an impersonator may set, because it leads nowhere; all other fields are closed to them (decisions 5.11).
 _LEADS_NOWHERE: Final = frozenset({"slug", "name", "codehost_scopes", "websuite_scopes", "officesuite_scopes"})
@@ -145,6 +145,7 @@ def create(uow: UnitOfWork, slug: str, given: ServiceFields, *, outside: Outside
     if secret is not None:
         _record_maker(uow, service, authorized.caller.user_id)
     _claim_audiences(uow, service)
+    _require_groups(uow, service)
     default_plan = plans.default_plan(uow, service)
     uow.plans.add(default_plan)
     _record(uow, AuditAction.SERVICE_CREATED, service)
@@ -204,6 +205,8 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
     after = replace(after, updated_at=uow.now)
     if after.audiences != before.audiences:
         _claim_audiences(uow, after)
+    if after.group_claims != before.group_claims:
+        _require_groups(uow, after)
     uow.services.save(after)
     if not after.has_client_secret:
         uow.services.set_client_secret(after, None)
@@ -284,6 +287,15 @@ def _claim_audiences(uow: UnitOfWork, service: Service) -> None:
             )
     if uow.services.claim_audiences(service) is not None:
         raise AudienceTaken
+
+
+def _require_groups(uow: UnitOfWork, service: Service) -> None:
+    """Raise `BadRequest` for what is no group of the organization's directory."""
+    named = set(service.group_claims) - {group_claims.ALL}
+    if named - {str(one) for one in uow.group_rules.known_groups(service.organization_id, sorted(named))}:
+        raise BadRequest.of_field(
+            "group_claims", "Your directory has no group with one of these ids. Choose groups of your organization."
+        )
 
 
 def _valid(service: Service, changes: dict[str, Any], outside: Outside) -> Service:

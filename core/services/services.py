@@ -16,7 +16,7 @@ from uuid import UUID
 
 from core.errors import BadRequest, NotFound, all_valid
 from core.lazy_dataclasses import dataclass
-from core.services import client_records, redirect_uris
+from core.services import client_records, group_claims, redirect_uris
 from core.services.client_records import Outside
 from core.sessions import security_profiles
 from core.sessions.security_profiles import SecurityProfile
@@ -69,6 +69,7 @@ class ServiceFields:
     jwks_uri: str | None = None
     jwks: dict[str, list[dict[str, Any]]] | None = None
     audiences: list[str] = field(default_factory=list)
+    group_claims: list[str] = field(default_factory=list)
     security_profile: SecurityProfile | None = None
 
 
@@ -112,6 +113,7 @@ class Service(ServiceFields):
         is_native = not self.service_type.is_confidential
         pages = {name: getattr(self, name) for name in ("device_activation_uri", "frontchannel_logout_uri")}
         all_valid(
+            lambda: group_claims.require_valid(self.group_claims),
             lambda: redirect_uris.require_valid(self.redirect_uris, is_native=is_native),
             lambda: redirect_uris.require_valid(
                 self.post_logout_redirect_uris, is_native=is_native, field="post_logout_redirect_uris"

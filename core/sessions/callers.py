@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 from uuid import UUID
 
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
@@ -31,6 +31,8 @@ class NoLongerInContext(Forbidden):
 
 # What precedes the id of an organization's key where the logs show who acted.
 KEY_ACTOR_PREFIX: Final = "api_key:"
+# How many groups of a user a token names.
+GROUPS_NAMED_MAX: Final = 100
 
 
 # The methods of the account's own factors (RFC 8176): a code, and a passkey.
@@ -157,6 +159,8 @@ class Caller:
     impersonator_id: UUID | None
     organization_requires_mfa: bool = False
     service_plan: ServicePlan | None = None
+    # The groups of the user that the service learns of, one more than it can; None for a service that learns of none.
+    service_groups: list[dict[str, str]] | None = None
     belongs_elsewhere: bool = False
     confined_to: UUID | None = None
     confined_to_service: UUID | None = None
@@ -300,6 +304,19 @@ class Caller:
     def opens_role(self, role: str | None) -> bool:
         """Return whether the session acts with a role that its user has; a connection's word alone opens few."""
         return self.confinement is None or self.confinement.opens_role(role)
+
+    @property
+    def group_claims(self) -> dict[str, Any]:
+        """The claims about the groups that the service learns of; none for a service that learns of none."""
+        if self.service_groups is None:
+            return {}
+        is_overage = len(self.service_groups) > GROUPS_NAMED_MAX
+        return {"groups_overage": True} if is_overage else {"groups": self.service_groups}
+
+    @property
+    def opened_role(self) -> str | None:
+        """The role with which the session acts; None for one that was given since and that it does not open."""
+        return self.role if self.opens_role(self.role) else None
 
     def require_own_proof(self) -> None:
         """Raise `AddressNotConfirmed` where only a connection's word says whose session it is.

@@ -77,14 +77,15 @@ def _optional_claims(caller: Caller) -> dict[str, Any]:
     claims: dict[str, Any] = {}
     if caller.organization_slug is not None:
         claims["org"] = caller.organization_slug
-    if caller.role is not None:
-        claims["role"] = caller.role
+    if caller.opened_role is not None:
+        claims["role"] = caller.opened_role
     if caller.service_slug is not None:
         claims["service"] = caller.service_slug
     if caller.service_plan is not None:
         claims["plan"] = caller.service_plan.name
         claims["subscription_status"] = caller.service_plan.subscription_status
         claims["features"] = caller.service_plan.features
+    claims |= caller.group_claims
     if caller.is_platform_owner:
         claims["is_platform_owner"] = True
     if caller.is_platform_support:

@@ -5,8 +5,9 @@ its services, and the addresses of its verified mail domains. For anyone else, s
 nothing, and the identity is unlinked. Every sign-in passes these rules (`rules.py`), also the second half of one, and
 the child of a browser session (`core/sign_in/conclusion.py`).
 
-An identity that the connection's word alone has linked opens no role but `member` and the one with which the connection
-lets people join, until its user has once typed a code that was mailed to the address of the account. A user who has to
+An identity that the connection's word alone has linked opens no role but `member`, the one with which the connection
+lets people join, or one of a rule by the groups that it asserts (decisions 16.2), until its user has once typed a code
+that was mailed to the address of the account. A user who has to
 set up a second factor types it before: a factor is no matter of the connection (decisions 10.8 and 15.5). So does one
 who asks for it on the pages of the account, to change what only a confirmed user may.
 """
@@ -19,7 +20,7 @@ from uuid import UUID
 from core.accounts.users import User
 from core.errors import Forbidden, Refusal
 from core.lazy_dataclasses import dataclass
-from core.organizations import departures
+from core.organizations import access, departures, group_roles
 from core.organizations.access import MembershipSuspended
 from core.organizations.memberships import MEMBER
 from core.sessions.callers import AddressNotConfirmed
@@ -44,7 +45,9 @@ class NotOfOrganization(Forbidden):
 class ConnectionStanding:
     """What a user is to the organization of a connection. `role` is None for a user who is no member.
 
-    `organization_requires_mfa` means that the organization requires a second factor of its members.
+    `organization_requires_mfa` means that the organization requires a second factor of its members, `has_group_rules`
+    that rules of it give roles by groups, and `is_role_by_groups` that one gave the role by what the connection itself
+    asserts. `role_permissions` are those of a custom role.
     """
 
     is_enabled: bool
@@ -55,6 +58,9 @@ class ConnectionStanding:
     is_end_user: bool
     is_in_mail_domain: bool
     organization_requires_mfa: bool
+    has_group_rules: bool
+    is_role_by_groups: bool = False
+    role_permissions: list[str] | None = None
 
     @property
     def requires_second_factor(self) -> bool:
@@ -69,7 +75,13 @@ class ConnectionStanding:
     @property
     def confined_to_role(self) -> str | None:
         """The role that the connection's word alone opens besides `member`; None when there is more than its word."""
-        return (self.joins_as or MEMBER) if self.is_by_word_alone else None
+        if not self.is_by_word_alone:
+            return None
+        if self.is_role_by_groups and self.role is not None:
+            allowed = access.capabilities_of(self.role, self.role_permissions)
+            if group_roles.opens_by_word_alone(self.role, allowed):
+                return self.role
+        return self.joins_as or MEMBER
 
 
 def standing_of(uow: UnitOfWork, user_id: UUID, confinement: Confinement) -> ConnectionStanding | None:

@@ -18,6 +18,7 @@ from core.errors import BadRequest, Conflict, NotFound
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
+from core.organizations import group_roles
 from core.secrets import Secret
 from core.sessions import callers, sessions
 from core.sessions.callers import Caller
@@ -104,11 +105,24 @@ class ProviderSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AssertedGroups:
+    """The groups that a connection asserts of a user; None when it says that they are too many to name."""
+
+    values: Sequence[str] | None
+
+    @property
+    def is_overage(self) -> bool:
+        """Whether the groups are too many, so that what was asserted before counts on."""
+        return self.values is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProvenIdentity:
     """An account at a provider whose holder has just signed in there, as the provider's answers describe it.
 
     `email` is the address that the provider gave, `is_email_verified` whether it vouches for it. `session_ends_at` is
-    when the holder's session there ends, if the provider says so.
+    when the holder's session there ends, if the provider says so. `groups` are those that a connection asserts, None
+    where it asserts nothing about them.
     """
 
     provider: Provider
@@ -118,6 +132,7 @@ class ProvenIdentity:
     tokens: ProviderTokens | None = None
     provider_session: ProviderSession | None = None
     session_ends_at: datetime | None = None
+    groups: AssertedGroups | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +203,7 @@ def unlink_mine(uow: UnitOfWork, provider: Provider | None) -> None:
     # One of them may have begun with this identity, as the first of two factors.
     uow.unfinished_sign_ins.end_all(caller.user_id)
     if provider is Provider.UPSTREAM:
+        group_roles.follow_unlinking(uow, caller.user_id)
         ended = uow.sessions.revoke_by_any_connection(caller.user_id, except_session_id=caller.session_id)
         sessions.record_ended(uow, caller.user_id, caller.email, ended)
 

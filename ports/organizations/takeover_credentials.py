@@ -33,6 +33,10 @@ class TakeoverCredentials(Protocol):
         """Delete the SCIM tokens."""
         ...
 
+    def withdraw_group_rules(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete the rules by which groups give roles."""
+        ...
+
     def replace_client_secrets(self, acting: Sequence[Acting], secret_hash: bytes) -> Sequence[MadeThing]:
         """Store another hash for the secrets of services."""
         ...

@@ -6,6 +6,7 @@ from uuid import UUID
 from core.organizations.access import AccessContext
 from ports.organizations.bulk_jobs import BulkJobs
 from ports.organizations.departures import Departures
+from ports.organizations.group_rules import GroupRules
 from ports.organizations.keys import OrganizationKeys
 from ports.organizations.made_credentials import MadeCredentials
 from ports.organizations.members import Members
@@ -51,6 +52,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def roles(self) -> Roles: ...
+
+    @property
+    def group_rules(self) -> GroupRules: ...
 
     @property
     def branding(self) -> Brandings: ...

@@ -4,7 +4,14 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.privacy.export import ExportedIdentity, ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
+from core.privacy.export import (
+    ExportedGroup,
+    ExportedIdentity,
+    ExportedLogin,
+    ExportedMembership,
+    ExportedMfaEvent,
+    OwnedOrganization,
+)
 
 
 class PrivacyExport(Protocol):
@@ -27,6 +34,10 @@ class PrivacyExport(Protocol):
 
     def newest_logins(self, user_id: UUID, limit: int, *, within: Sequence[UUID] | None) -> Sequence[ExportedLogin]:
         """List a person's login events, the newest first."""
+        ...
+
+    def groups(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedGroup]:
+        """Return the groups that directories and connections have put a person into."""
         ...
 
     def identities(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedIdentity]:

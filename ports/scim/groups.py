@@ -5,7 +5,8 @@ from typing import Protocol
 from uuid import UUID
 
 from core.organizations.memberships import Membership
-from core.scim.groups import Group, GroupMember
+from core.scim.group_resources import Group
+from core.scim.groups import GroupMember
 from core.scim.welcome import NewMember
 
 

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.organizations.authority import Authority
 from core.prefixed_tokens import PrefixedToken
-from core.scim.authority import Authority
 from core.scim.tokens import ScimCaller, ScimToken
 
 

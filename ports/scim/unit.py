@@ -4,6 +4,7 @@ from typing import Protocol
 
 from core.scim.tokens import ScimCaller
 from ports.scim.directory import ScimDirectory
+from ports.scim.directory_groups import DirectoryGroups
 from ports.scim.groups import ScimGroups
 from ports.scim.log import ScimLog
 from ports.scim.tokens import ScimTokens
@@ -26,6 +27,9 @@ class ScimUnit(Protocol):
 
     @property
     def scim_groups(self) -> ScimGroups: ...
+
+    @property
+    def directory_groups(self) -> DirectoryGroups: ...
 
     @property
     def scim_directory(self) -> ScimDirectory: ...

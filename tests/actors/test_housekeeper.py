@@ -19,6 +19,7 @@ from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.platform.housekeeping import BATCH_ROWS_MAX, Leftover, sweep
 from core.privacy.closed_accounts import forget_next
+from core.scim import left_directories
 from ports.database import Database
 from ports.metrics import Metrics
 from tests.clock import SettableClock
@@ -35,6 +36,7 @@ class FakeDatabase:
     def __init__(self, **rows: int) -> None:
         self.rows = rows
         self.closed_accounts = 0
+        self.left_directories = 0
         self.is_away = False
         self.swept: list[tuple[float, str]] = []
         self.kept_for: dict[Leftover, timedelta] = {}
@@ -46,6 +48,9 @@ class FakeDatabase:
         if use_case is sweep:
             assert not arguments[0].is_one_statement
             return await self.sweep(*arguments)
+        if use_case is left_directories.forget_next:
+            self.left_directories -= 1
+            return self.left_directories >= 0
         assert use_case is forget_next
         self.closed_accounts -= 1
         return self.closed_accounts >= 0
@@ -150,6 +155,19 @@ async def test_closed_accounts_whose_time_is_over_are_forgotten_one_by_one(
         await trio.sleep(PERIOD_SECONDS / 2)
 
     assert lines == [{"event": "housekeeping.accounts_forgotten", "accounts": 3, "log_level": "info"}]
+
+
+async def test_the_groups_of_directories_that_left_are_forgotten_one_by_one(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    fake = FakeDatabase()
+    fake.left_directories = 2
+    nursery.start_soon(housekeeper(fake, metrics).run)
+
+    with capture_logs() as lines:
+        await trio.sleep(PERIOD_SECONDS / 2)
+
+    assert lines == [{"event": "housekeeping.directories_forgotten", "directories": 2, "log_level": "info"}]
 
 
 async def test_what_the_operator_sets_is_kept_that_long_and_everything_else_as_declared(

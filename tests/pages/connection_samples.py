@@ -184,7 +184,13 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "kind": provider_kinds.SAML,
         "typed": _TYPED,
         "options": SimpleNamespace(
-            name=NAME, scopes="openid", claim_of_id="id", claim_of_email="", joins_as="member", trust_mfa="on"
+            name=NAME,
+            scopes="openid",
+            claim_of_id="id",
+            claim_of_email="",
+            claim_of_groups="",
+            joins_as="member",
+            trust_mfa="on",
         ),
         "problems": dict.fromkeys(("metadata_url", "metadata_xml", "joins_as", "attribute_mapping"), PROBLEM),
         "right_issuer": None,

@@ -10,7 +10,7 @@ from core.audit.siem_console import SiemThroughput
 from core.organizations.access import Capability
 from core.positions import FoundRows
 from core.scim.log import ProvisioningLogEntry
-from core.scim.tokens import ScimToken, TokenEnds
+from core.scim.tokens import FoundGroups, ScimToken, TokenEnds
 from core.webhooks.deliveries import Delivery
 from core.webhooks.delivery_log import DeliveryAttempt, ListedDelivery
 from core.webhooks.health import HourOfDeliveries, ListedWebhook, WebhookHealth
@@ -21,7 +21,7 @@ from entrypoints.pages.console.plots import Point, bars
 from entrypoints.pages.events.events import CHOICES, EVENTS, GROUPS
 from entrypoints.pages.frame.languages import ENGLISH
 from entrypoints.pages.scim import directory_kinds
-from entrypoints.pages.scim.tokens import LIFETIMES, CallsQuery, ScimTokenForm, copies_of
+from entrypoints.pages.scim.tokens import FOUND_GROUPS, LIFETIMES, CallsQuery, ScimTokenForm, copies_of
 from entrypoints.pages.webhooks.deliveries import STATES, DeliveriesPageQuery
 from entrypoints.pages.webhooks.receiver_code import RECEIVER
 from entrypoints.pages.webhooks.webhooks import SERIES, WebhookForm
@@ -68,7 +68,13 @@ _ATTEMPT: Final = DeliveryAttempt(
     error="The receiver did not answer within 15 seconds.",
 )
 _TOKEN: Final = ScimToken(
-    id=_ID, name=NAME, prefix="scim_live_67CA25", created_at=NOW, expires_at=None, last_used_at=NOW
+    id=_ID,
+    name=NAME,
+    prefix="scim_live_67CA25",
+    groups=FoundGroups.ORGANIZATION,
+    created_at=NOW,
+    expires_at=None,
+    last_used_at=NOW,
 )
 _CALL: Final = ProvisioningLogEntry(
     id=_ID,
@@ -257,7 +263,7 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "scim/tokens.html": {
         **CONSOLE,
-        "problems": {"name": PROBLEM, "days": PROBLEM},
+        "problems": {"name": PROBLEM, "days": PROBLEM, "groups": PROBLEM},
         "tokens": [_TOKEN, replace(_TOKEN, last_used_at=None, expires_at=NOW)],
         "own_name": "Setup link",
         "at": NOW,
@@ -266,6 +272,7 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "was_shown": False,
         "typed": ScimTokenForm(name=NAME),
         "lifetimes": LIFETIMES,
+        "found_groups": FOUND_GROUPS,
         "lacks_creation": None,
         "kinds": directory_kinds.KINDS,
         "kind": directory_kinds.KINDS[1],

@@ -5,13 +5,18 @@ from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
 
+from core.organizations.authority import Authority
+from core.organizations.group_roles import GroupRule, WantedRule
+from core.organizations.group_rules import RoleChange, RulesOverview, RulesPreview
 from core.organizations.people import MemberDeparture, SelectedMembers
 from core.positions import FoundRows
 from core.privacy.anonymization import DataRemoval
 from core.privacy.export import ExportedPerson
 from core.scim.directory import DirectoryOverview, ProvisionedMember
+from core.scim.directory_groups import PersonInGroup
+from core.scim.group_resources import Group
 from core.scim.log import ProvisioningLogEntry
-from core.scim.tokens import ScimToken
+from core.scim.tokens import FoundGroups, ScimToken
 from core.services.found_end_users import EndUserState, ListedEndUser, SessionsEnding
 from entrypoints.pages.services.end_users import STATES
 from tests.pages.console_samples import CONSOLE, LONG_SLUG, MEMBER, TABS
@@ -44,7 +49,13 @@ _PROVISIONED: Final = ProvisionedMember(
     updated_at=NOW,
 )
 _TOKEN: Final = ScimToken(
-    id=UUID(ID), name=NAME, prefix="scim_live_abcdef", created_at=NOW, expires_at=None, last_used_at=NOW
+    id=UUID(ID),
+    name=NAME,
+    prefix="scim_live_abcdef",
+    groups=FoundGroups.ORGANIZATION,
+    created_at=NOW,
+    expires_at=None,
+    last_used_at=NOW,
 )
 _FAILURE: Final = ProvisioningLogEntry(
     id=UUID(ID),
@@ -59,6 +70,35 @@ _FAILURE: Final = ProvisioningLogEntry(
     scim_type="uniqueness",
     detail=NAME,
 )
+
+_GROUP: Final = Group(
+    id=UUID(ID),
+    display_name=NAME,
+    external_id="x" * 100,
+    created_at=NOW,
+    updated_at=NOW,
+    member_count=10_000,
+    changes=7,
+)
+_RULE: Final = GroupRule(
+    id=UUID(ID),
+    source="scim",
+    group=ID,
+    group_name=NAME,
+    role="a" * 50,
+    made_by=UUID(ID),
+    maker=Authority(role=None, permissions=None),
+    role_permissions=[],
+    created_at=NOW,
+)
+_OVERVIEW: Final = RulesOverview(
+    rules=[_RULE, replace(_RULE, group_name=None, maker=Authority(role="owner", permissions=None)), _RULE],
+    connections=[(ID, NAME)],
+    group_names={ID: NAME},
+    roles=["admin", "a" * 50],
+    state="7",
+)
+_SOURCES: Final = [("scim", "Groups of your directory"), (ID, NAME)]
 
 PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "privacy/anonymization_removal.html": {
@@ -90,6 +130,62 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "file": f"{_PAGE}/directory/directory.csv",
         "first": f"{_PAGE}/directory",
         "next": f"{_PAGE}/directory?after=b",
+    },
+    "scim/directory_groups.html": {
+        **CONSOLE,
+        "query": SimpleNamespace(search=NAME),
+        "is_filtered": True,
+        "found": FoundRows(found=[_GROUP, replace(_GROUP, external_id=None)], total=10_001, next=None),
+        "tabs": TABS,
+        "page": f"{_PAGE}/groups",
+        "file": f"{_PAGE}/groups/groups.csv",
+        "first": f"{_PAGE}/groups",
+        "next": f"{_PAGE}/groups?after=b",
+        "lacks_tokens": None,
+    },
+    "scim/directory_groups_one.html": {
+        **CONSOLE,
+        "is_filtered": False,
+        "group": _GROUP,
+        "found": FoundRows(
+            found=[PersonInGroup(user_id=UUID(ID), email=EMAIL, name=NAME, role="a" * 50, joined_at=NOW)],
+            total=10_001,
+            next=None,
+        ),
+        "groups": f"{_PAGE}/groups",
+        "rule": f"{_PAGE}/groups/rules?group={ID}#new",
+        "page": f"{_PAGE}/groups/{ID}",
+        "file": f"{_PAGE}/groups/{ID}/members.csv",
+        "first": f"{_PAGE}/groups/{ID}",
+        "next": f"{_PAGE}/groups/{ID}?after=b",
+    },
+    "organizations/group_rules.html": {
+        **CONSOLE,
+        "overview": _OVERVIEW,
+        "form": SimpleNamespace(source="scim", group=NAME, role="admin"),
+        "encoded": [f"scim admin {ID}"],
+        "sources": _SOURCES,
+        "names": dict(_SOURCES),
+        "roles": [("admin", "admin"), ("a" * 50, "a" * 50)],
+        "page": f"{_PAGE}/groups/rules",
+        "groups": f"{_PAGE}/groups",
+        "lacks_change": None,
+    },
+    "organizations/group_rules_check.html": {
+        **CONSOLE,
+        "preview": RulesPreview(
+            changes=[
+                RoleChange(user_id=UUID(ID), email=EMAIL, name=NAME, old_role="member", new_role="a" * 50),
+            ],
+            total=10_001,
+            state="7",
+        ),
+        "wanted": [WantedRule(source="scim", group=ID, role="a" * 50), WantedRule(source=ID, group=NAME, role="admin")],
+        "encoded": [f"scim admin {ID}"],
+        "group_names": {ID: NAME},
+        "names": dict(_SOURCES),
+        "warns": [WantedRule(source=ID, group=NAME, role="admin")],
+        "page": f"{_PAGE}/groups/rules",
     },
     "services/end_users_one.html": {**CONSOLE, **RECORD, "end_user": END_USER, "states": STATES, "is_self": False},
     "services/end_users.html": {

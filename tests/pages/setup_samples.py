@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.organizations.setup_links import SetupState
-from core.scim.tokens import ScimToken, TokenEnds
+from core.scim.tokens import FoundGroups, ScimToken, TokenEnds
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from entrypoints.pages.audit import receiver_kinds
 from entrypoints.pages.saml import application_kinds
@@ -54,7 +54,13 @@ _SAML: Final = SimpleNamespace(
     contact=SimpleNamespace(last_request_at=NOW, last_error=NAME, last_error_at=NOW),
 )
 _TOKEN: Final = ScimToken(
-    id=UUID(ID), name=NAME, prefix="scim_live_67CA25", created_at=NOW, expires_at=None, last_used_at=NOW
+    id=UUID(ID),
+    name=NAME,
+    prefix="scim_live_67CA25",
+    groups=FoundGroups.ORGANIZATION,
+    created_at=NOW,
+    expires_at=None,
+    last_used_at=NOW,
 )
 SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "organizations/setup.html": {

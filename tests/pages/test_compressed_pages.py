@@ -175,6 +175,7 @@ NO_SECRETS = {
     "new_owner_user_id",
     "of_role",
     "org_slug",
+    "rules",
     "post_logout_redirect_uri",
     "provider",
     "redirect_uri",

@@ -6,6 +6,7 @@ import pytest
 from psycopg.abc import PQGen
 
 from adapters.postgres.driver.statements import Statements
+from tests.openid_provider import running_openid_provider
 from tests.pages.saml.logout_steps import index_of, redirected_to, send, statuses
 from tests.service_provider import posted_form
 from tests.world.authorization import address_of, sign_in
@@ -13,6 +14,7 @@ from tests.world.builder import EMAIL, PASSWORD
 from tests.world.directory import PATCH, insert_directory
 from tests.world.fixtures import saml, saml_shop
 from tests.world.inviter import Inviter
+from tests.world.openid_acme import openid_acme
 from tests.world.relying_party import insert_relying_party
 from tests.world.saml import SamlService
 from tests.world.team import Team
@@ -178,3 +180,29 @@ async def test_an_invitation_takes_seven(inviter: Inviter, round_trips: RoundTri
     answer = await inviter.send()
 
     assert (answer.status, round_trips.count) == (200, 7)
+
+
+async def test_a_sign_in_by_a_connection_takes_one_more_with_rules_of_groups(
+    world: World, visitor: Visitor, round_trips: RoundTrips
+) -> None:
+    with running_openid_provider() as provider:
+        acme = await openid_acme(world, visitor, provider)
+        await acme.change(joins_as="member")
+        world.custom_role(acme.organization_id, "sales", "services.view")
+        counts: list[int] = []
+        for groups, rules in ((None, []), (["Sales"], []), (["Sales"], ["Sales"]), (["Sales"], ["Sales"])):
+            wanted = [{"source": acme.connection_id, "group": group, "role": "sales"} for group in rules]
+            path = "/api/organizations/acme/group-rules"
+            await world.client.request("PUT", path, body={"rules": wanted}, token=acme.owner.token)
+            visitor.cookies.clear()
+            named = {"groups": groups} if groups is not None else {}
+            provider.claims = {"sub": "ada", "email": "ada@acme.example", **named}
+            returned = provider.sign_in(await acme.depart())
+            round_trips.begin()
+            await visitor.send("GET", returned)
+            counts.append(round_trips.count)
+
+    assert world.role_of(acme.organization_id, "ada@acme.example") == "sales"
+    # The first one makes the account, and the role of the third is given by the rules that were saved before it.
+    assert counts[1] < counts[0]
+    assert counts[2:] == [counts[1] + 1] * 2

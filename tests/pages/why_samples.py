@@ -4,6 +4,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.organizations.access import Capability
+from core.organizations.group_roles import ExplainedGroupRule, ExplainedRole, RuleOutcome
+from core.organizations.memberships import RoleSource
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.why import ConnectionProblems, ExplainedAccount, SignInExplanation
 from core.sign_in.own_ways import NamedConnection
@@ -83,6 +85,15 @@ _EXPLANATION: Final = SignInExplanation(
                 ),
             ),
         ),
+    ),
+    role=ExplainedRole(
+        role=NAME,
+        role_source=RoleSource(source="scim", group=ID),
+        rules=[
+            ExplainedGroupRule(source="scim", group=ID, group_name=NAME, role=NAME, outcome=outcome)
+            for outcome in RuleOutcome
+        ],
+        groups_overage=True,
     ),
 )
 _PLACES: Final = {

@@ -38,7 +38,7 @@ async def links_by_connection(hood: Neighbourhood, address: str) -> None:
 
 async def link(hood: Neighbourhood, person: Person, of: str, address: str) -> Held | None:
     """Sign in by a connection, and to the account where it asks for that; None when it is refused."""
-    held = await _by_connection(hood, person, of, _claims(address), Way.PERSON, password=person.password)
+    held = await by_connection(hood, person, of, claims_of_address(address), Way.PERSON, password=person.password)
     if held is not None:
         hood.model.unlinked.discard((hood.organizations[of].slug, held.user_id))
     return held
@@ -53,8 +53,8 @@ async def owner_links_by_connection(hood: Neighbourhood) -> None:
         "SELECT email FROM users JOIN memberships ON user_id = users.id WHERE organization_id = %s AND role = 'owner'",
         hood.organizations[A].party.organization_id,
     )
-    claims = _claims(rows[0][0])
-    await _by_connection(hood, hood.employer, A, claims, Way.CONNECTION, password="correct horse battery")
+    claims = claims_of_address(rows[0][0])
+    await by_connection(hood, hood.employer, A, claims, Way.CONNECTION, password="correct horse battery")
 
 
 @step(CONNECTING)
@@ -63,7 +63,7 @@ async def employer_signs_in(hood: Neighbourhood, address: str) -> None:
     for one in hood.addresses:
         # A link is to the subject of the address with which it was made.
         if hood.model.owner_of(one) is hood.model.owner_of(address) and hood.is_at(A, one):
-            await _by_connection(hood, hood.employer, A, _claims(one), Way.CONNECTION)
+            await by_connection(hood, hood.employer, A, claims_of_address(one), Way.CONNECTION)
 
 
 @step(CONNECTING)
@@ -72,20 +72,20 @@ async def attacker_asserts(hood: Neighbourhood, address: str, whole: bool) -> No
     at_a = hood.organizations[A]
     owner = f"owner{at_a.slug.split('-')[1].lstrip('0')}@{at_a.domain}"
     wanted = owner if whole else address
-    await _by_connection(hood, hood.eve, A, _claims(wanted), Way.REDIRECTED, at_work=False)
-    claims = {**_claims(hood.eve.addresses[1]), NICKNAME: _claims(wanted)["sub"]}
+    await by_connection(hood, hood.eve, A, claims_of_address(wanted), Way.REDIRECTED, at_work=False)
+    claims = {**claims_of_address(hood.eve.addresses[1]), NICKNAME: claims_of_address(wanted)["sub"]}
     # What the mapping does not name says nothing: then she is one of the people at work.
     way = Way.REDIRECTED if hood.is_redirected else Way.PERSON
-    await _by_connection(hood, hood.eve, A, claims, way)
+    await by_connection(hood, hood.eve, A, claims, way)
 
 
 @step(CONNECTING)
 async def attacker_redirects_connection(hood: Neighbourhood, whole: bool) -> None:
     """The attacker changes where the connection of A leads: to her provider, or to an attribute that she writes."""
     if whole:
-        await _change(hood, hood.eve, {"issuer": hood.evil.url, "client_secret": CLIENT_SECRET})
+        await change(hood, hood.eve, {"issuer": hood.evil.url, "client_secret": CLIENT_SECRET})
     else:
-        await _change(hood, hood.eve, {"attribute_mapping": {"id": NICKNAME}})
+        await change(hood, hood.eve, {"attribute_mapping": {"id": NICKNAME}})
 
 
 @step(CONNECTING)
@@ -102,21 +102,21 @@ async def holder_of_setup_link_redirects(hood: Neighbourhood) -> None:
     _changed(hood, before, await _shown(hood))
 
 
-@step(CONNECTING)
+@step(CONNECTING, Story.GROUPING)
 async def owner_sets_connection(hood: Neighbourhood, pick: int, whole: bool) -> None:
     """The owner of A disables and enables the connection, says as what its people join, or repairs where it leads."""
     match pick:
         case 0:
-            answer = await _change(hood, None, {"enabled": whole})
+            answer = await change(hood, None, {"enabled": whole})
             if answer.status == 200 and not whole:
                 _ended(hood, "the connection was disabled")
         case 1:
             # An owner who looks sees where it leads.
             if not hood.is_redirected:
-                await _change(hood, None, {"joins_as": DEPUTY if whole else ""})
+                await change(hood, None, {"joins_as": DEPUTY if whole else ""})
         case _:
             repaired = {"issuer": hood.work.url, "client_secret": CLIENT_SECRET, "attribute_mapping": {}}
-            await _change(hood, None, repaired)
+            await change(hood, None, repaired)
 
 
 @step(CONNECTING)
@@ -146,7 +146,7 @@ async def _judge_elsewhere(hood: Neighbourhood, held: Held) -> None:
             raise Violation("opened elsewhere", f"{held}, which opened {path}")
 
 
-async def _change(hood: Neighbourhood, person: Person | None, fields: dict[str, Any]) -> Answer:
+async def change(hood: Neighbourhood, person: Person | None, fields: dict[str, Any]) -> Answer:
     organization, before = hood.organizations[A], await _shown(hood)
     token = organization.owner_token if person is None else await _own_token(hood, person)
     path = f"{organization.path}/upstream-providers/{organization.connection_id}"
@@ -164,12 +164,21 @@ async def _shown(hood: Neighbourhood) -> dict[str, Any]:
 def _changed(hood: Neighbourhood, before: dict[str, Any], after: dict[str, Any]) -> None:
     hood.joins_as = after["joins_as"] or ""
     hood.is_redirected = after["issuer"] != hood.work.url or bool(after["attribute_mapping"])
-    if any(before[name] != after[name] for name in ("issuer", "attribute_mapping")):
+    # What another claim named of groups counts no longer; people stay who they are.
+    if before["attribute_mapping"].get("groups") != after["attribute_mapping"].get("groups"):
+        hood.groups.named.clear()
+    if any(_leading(before)[name] != value for name, value in _leading(after).items()):
         _ended(hood, "the connection leads to another provider")
 
 
+def _leading(connection: dict[str, Any]) -> dict[str, Any]:
+    """Return what says whom the provider of a connection signs in."""
+    return {"issuer": connection["issuer"], "id": connection["attribute_mapping"].get("id")}
+
+
 def _ended(hood: Neighbourhood, how: str) -> None:
-    """Every session that began by the connection has ended."""
+    """Every session that began by the connection has ended, and what it named of groups counts no longer."""
+    hood.groups.named.clear()
     for held in hood.model.sessions:
         if held.organization == hood.organizations[A].slug and held.way in {Way.CONNECTION, Way.REDIRECTED}:
             held.end(Ended.CONNECTION, how)
@@ -185,12 +194,12 @@ async def _own_token(hood: Neighbourhood, person: Person) -> str:
     return "none"
 
 
-def _claims(address: str) -> dict[str, Any]:
+def claims_of_address(address: str) -> dict[str, Any]:
     """Return what a provider says of the person of an address."""
     return {"sub": f"sub-{address}", "email": address, NICKNAME: f"sub-{address}"}
 
 
-async def _by_connection(
+async def by_connection(
     hood: Neighbourhood,
     person: Person,
     of: str,
@@ -213,7 +222,8 @@ async def _by_connection(
     location = begun.headers["Location"]
     if not location.startswith(provider.url):
         return None
-    predicted = await _predict(hood, of, claims)
+    # Which role the groups of this answer give is not known before.
+    predicted = await _predict(hood, of, claims) if "groups" not in claims else None
     provider.claims = claims
     page = await visitor.open(provider.sign_in(location))
     provider.codes.clear()

@@ -63,7 +63,12 @@ class Prediction:
         is_known = refusal is None or refusal.rule not in _BEFORE_SECRET or self.walk.way is SignInWay.LINK
         if reasons & _OF_SECRETS[self.walk.way] and is_known:
             return
-        if not reasons and any(check.verdict is RuleVerdict.ASKS for check in self.walk.checks):
+        # A sign-in by a connection goes on to the page for the mailed code.
+        is_code_asked = refusal is not None and (self.walk.way, refusal.rule) == (
+            SignInWay.CONNECTION,
+            Rule.ADDRESS_CONFIRMED,
+        )
+        if not reasons and (is_code_asked or any(check.verdict is RuleVerdict.ASKS for check in self.walk.checks)):
             # The page for what is asked, such as signing in to the account once, was left unanswered.
             return
         raise Violation("another story", f"{self._told(refusal)}, and the reasons were {sorted(reasons)}")

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from tests.openid_provider import OpenIdProvider
 from tests.secret_watch import WATCH
-from tests.tenants import attacking, connecting, giving, hijacking, living, sweeping
+from tests.tenants import attacking, connecting, giving, grouping, hijacking, living, sweeping
 from tests.tenants.model import Violation
 from tests.tenants.neighbourhood import A, B, Neighbourhood, settle
 from tests.tenants.taking import KINDS, Step, Story
 from tests.world.world import World
 
-MODULES: Final = (attacking, connecting, giving, hijacking, living)
+MODULES: Final = (attacking, connecting, giving, grouping, hijacking, living)
 # How often a history stays with the address and the organization that it is about.
 FOCUS: Final = 0.85
 # How many of the kinds of a story are tried in one history, and how often a step is of one of them.
@@ -27,6 +27,7 @@ STAPLES: Final = {
     Story.LEAVING: {"scim_creates", "signs_in", "owner_removes"},
     Story.REGISTERING: {"attacker_registers", "registers", "proves"},
     Story.HIJACKING: {"is_hijacked", "hijacker_befriends", "hijacker_passes_on", "hijacker_makes"},
+    Story.GROUPING: {"scim_creates", "owner_sets_rules", "provider_names_groups"},
     Story.CONNECTING: {"links_by_connection", "attacker_redirects_connection"},
 }
 WITHIN: Final = 0.9

@@ -46,6 +46,9 @@ class Organization:
     plan_id: UUID
     owner_token: str
     scim_token: str
+    # Of a directory that sends groups, made by the owner; and one whose maker could give no role.
+    directory_token: str
+    weak_token: str
     key: str
     connection_id: str
     users: list[str] = field(default_factory=list[str])
@@ -56,6 +59,22 @@ class Organization:
     def path(self) -> str:
         """The path of the organization."""
         return f"/api/organizations/{self.slug}"
+
+
+@dataclass
+class Groups:
+    """The group of A that gives a role by a rule, and what was said of people (`grouping.py`)."""
+
+    group_id: str | None = None
+    group_of_b: str | None = None
+    has_group_rule: bool = False
+    has_connection_rule: bool = False
+    # Who is in the group, and whether the honest directory has put them there.
+    put: dict[str, bool] = field(default_factory=dict[str, bool])
+    # Of whom the honest provider said last whether they are in it.
+    named: dict[str, bool] = field(default_factory=dict[str, bool])
+    # Who left it by the attacker's token: whether they keep the role, the next change decides.
+    lingering: set[str] = field(default_factory=set[str])
 
 
 @dataclass
@@ -76,6 +95,7 @@ class Neighbourhood:
     joins_as: str = ""
     # Whether the attacker has changed where the connection of A leads.
     is_redirected: bool = False
+    groups: Groups = field(default_factory=Groups)
     # Mails that a person has caused: their tokens.
     caused: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     # Which rules the explanation has named that then refused.
@@ -243,6 +263,9 @@ async def _organization(world: World, name: str, number: int, domain: str, issue
     token = (await world.sign_in(owner, PASSWORD, address="127.0.0.1")).access_token
     scim_token = f"scim_live_{name}{number:05}_{'t' * 43}"
     insert_scim_token(world, party.organization_id, scim_token)
+    directory_token, weak_token = (f"scim_live_{name}{kind}{number:04}_{'t' * 43}" for kind in ("d", "w"))
+    insert_scim_token(world, party.organization_id, directory_token, groups="directory")
+    insert_scim_token(world, party.organization_id, weak_token, groups="directory", maker_role=TECHNICIAN)
     key = f"sk_{name}{number:05}_{'k' * 43}"
     insert_key(world, party.organization_id, party.service_id, key)
     path = f"/api/organizations/{party.slug}"
@@ -262,4 +285,6 @@ async def _organization(world: World, name: str, number: int, domain: str, issue
         "UPDATE domain_routes SET status = 'verified', verified_at = %s, proved_at = %s WHERE organization_id = %s",
         (world.clock(), world.clock(), party.organization_id),
     )
-    return Organization(party.slug, domain, party, plan_id, token, scim_token, key, made.json["id"])
+    return Organization(
+        party.slug, domain, party, plan_id, token, scim_token, directory_token, weak_token, key, made.json["id"]
+    )

@@ -20,6 +20,7 @@ class Story(StrEnum):
     REGISTERING = "registering"
     CONNECTING = "connecting"
     HIJACKING = "hijacking"
+    GROUPING = "grouping"
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,16 @@ moved fails here, because there is nothing left to patch.
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any, Final
 from uuid import UUID
 
 import pytest
 
 from core.accounts.users import User
+from core.organizations.group_roles import FittedMember, GivenRole
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import named
@@ -36,8 +37,8 @@ class Undone:
 
     def patch(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Undo the rule until the test ends."""
-        module = import_module(self.module)
-        monkeypatch.setattr(module, self.name, self.instead(getattr(module, self.name)))
+        place = pkgutil.resolve_name(self.module)
+        monkeypatch.setattr(place, self.name, self.instead(getattr(place, self.name)))
 
 
 def _nothing(_original: Any) -> Any:
@@ -102,6 +103,20 @@ def _together(_original: Any) -> Any:
         return user_id
 
     return split
+
+
+def _yes(_original: Any) -> Any:
+    return lambda *_args, **_options: True
+
+
+def _kept(original: Any) -> Any:
+    """Return a function that leaves a role which a rule gave when none fits any longer."""
+
+    def decide(member: FittedMember, rules: Any) -> GivenRole:
+        given = original(member, rules)
+        return member.present if given.role_source is None else given
+
+    return decide
 
 
 UNDONE: Final = (
@@ -192,6 +207,46 @@ UNDONE: Final = (
         _nothing,
         Story.HIJACKING,
         ("denied", "outlived a takeover"),
+    ),
+    Undone(
+        "a directory gives no role that the maker of its token could not give",
+        "core.organizations.group_roles",
+        "_gives",
+        _yes,
+        Story.GROUPING,
+        ("rule", "membership"),
+    ),
+    Undone(
+        "what a rule gave is taken when none fits any longer",
+        "core.organizations.group_roles",
+        "_decided",
+        _kept,
+        Story.GROUPING,
+        ("rule",),
+    ),
+    Undone(
+        "a connection that gives roles by rules is led elsewhere by none who could not give them",
+        "core.sign_in.upstream.changes",
+        "_given_roles",
+        _none,
+        Story.GROUPING,
+        ("rule", "membership"),
+    ),
+    Undone(
+        "a powerful role of a rule takes a mailed code",
+        "core.organizations.group_roles",
+        "opens_by_word_alone",
+        _yes,
+        Story.GROUPING,
+        ("word alone",),
+    ),
+    Undone(
+        "what another claim said of groups is forgotten",
+        "adapters.postgres.sign_in.upstream.connections.PostgresUpstreamConnections",
+        "forget_groups",
+        _nothing,
+        Story.GROUPING,
+        ("rule", "membership"),
     ),
     Undone(
         "what refuses a sign-in is explained",

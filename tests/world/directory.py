@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -87,6 +87,29 @@ class Directory:
         body = {"schemas": [GROUP], "displayName": "Acme", "members": [{"value": str(one)} for one in ids], **others}
         return await self.request("PUT", f"/Groups/{self.organization_id}", body)
 
+    async def create_group(self, name: str, *members: Any, **others: Any) -> str:
+        """Create a group of the directory with these members, by their names in the team; return its id."""
+        body = {"schemas": [GROUP], "displayName": name, "members": self._members(members), **others}
+        answer = await self.request("POST", "/Groups", body)
+        assert answer.status == 201, answer.text
+        return str(answer.json["id"])
+
+    async def change_group(self, group_id: str, *operations: dict[str, Any], **options: Any) -> Answer:
+        """Change a group of the directory."""
+        body = {"schemas": [PATCH], "Operations": operations}
+        return await self.request("PATCH", f"/Groups/{group_id}", body, **options)
+
+    async def put_in(self, group_id: str, *names: Any) -> Answer:
+        """Put members into a group."""
+        return await self.change_group(group_id, {"op": "add", "path": "members", "value": self._members(names)})
+
+    async def take_out(self, group_id: str, *names: Any) -> Answer:
+        """Take members out of a group."""
+        return await self.change_group(group_id, {"op": "remove", "path": "members", "value": self._members(names)})
+
+    def _members(self, names: Iterable[Any]) -> list[dict[str, str]]:
+        return [{"value": str(self.team.ids.get(name, name))} for name in names]
+
     async def found(self, filter_text: str) -> list[str]:
         """Return the userNames of the users that a filter selects."""
         answer = await self.filtered(filter_text)
@@ -106,9 +129,11 @@ class Directory:
         )[0]
 
 
-def insert_directory(team: Team, token: str = TOKEN) -> Directory:
+def insert_directory(
+    team: Team, token: str = TOKEN, *, groups: str = "organization", maker_role: str | None = "owner"
+) -> Directory:
     """Insert a SCIM token of a team."""
-    insert_scim_token(team.world, team.organization_id, token)
+    insert_scim_token(team.world, team.organization_id, token, groups=groups, maker_role=maker_role)
     return Directory(team, token)
 
 
@@ -119,13 +144,15 @@ def insert_scim_token(
     *,
     expires_at: datetime | None = None,
     maker_role: str | None = "owner",
+    groups: str = "organization",
 ) -> UUID:
     """Insert a SCIM token, and return its id; without a role of its maker it is one of an older Gatehouse."""
     token_id = new_id()
     world.connection.execute(
         """
-        INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, expires_at, created_at, maker_role)
-        VALUES (%s, %s, 'directory', %s, %s, %s, %s, %s)
+        INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, expires_at, created_at, maker_role,
+                                 groups)
+        VALUES (%s, %s, 'directory', %s, %s, %s, %s, %s, %s)
         """,
         (
             token_id,
@@ -135,6 +162,7 @@ def insert_scim_token(
             expires_at,
             world.clock(),
             maker_role,
+            groups,
         ),
     )
     return token_id

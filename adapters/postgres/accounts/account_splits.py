@@ -65,6 +65,10 @@ _MADE: Final[tuple[LiteralString, ...]] = (
     WHERE  organization_id = %(organization_id)s AND made_by = %(user_id)s
     """,
     """
+    UPDATE group_rules SET made_by = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND made_by = %(user_id)s
+    """,
+    """
     UPDATE bulk_jobs SET maker_id = %(new_id)s
     WHERE  organization_id = %(organization_id)s AND maker_id = %(user_id)s
     """,
@@ -77,6 +81,9 @@ _MADE: Final[tuple[LiteralString, ...]] = (
 _MEMBERSHIP: Final[LiteralString] = """
     WITH profiles AS (
              UPDATE scim_profiles SET user_id = %(new_id)s
+             WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s),
+         groups AS (
+             UPDATE directory_group_members SET user_id = %(new_id)s
              WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s),
          grants AS (
              UPDATE service_grants SET user_id = %(new_id)s
@@ -159,6 +166,9 @@ _ALL_MEMBERSHIPS: Final[LiteralString] = """
                AND  organization_id NOT IN (SELECT organization_id FROM memberships WHERE user_id = %(new_id)s)),
          profiles AS (
              UPDATE scim_profiles SET user_id = %(new_id)s
+             WHERE  user_id = %(user_id)s AND organization_id IN (SELECT organization_id FROM moving)),
+         groups AS (
+             UPDATE directory_group_members SET user_id = %(new_id)s
              WHERE  user_id = %(user_id)s AND organization_id IN (SELECT organization_id FROM moving)),
          grants AS (
              UPDATE service_grants SET user_id = %(new_id)s

@@ -10,7 +10,7 @@ from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
 from adapters.postgres.transaction import Aggregate
 from core.organizations.members import Member, MembersPage
-from core.organizations.memberships import Membership
+from core.organizations.memberships import Membership, RoleSource
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -31,7 +31,13 @@ _COLUMNS: Final = f"""
     (u.deactivated_at IS NULL OR m.confirmed_at IS NULL)
     AND NOT EXISTS (SELECT FROM memberships s
                     WHERE  s.organization_id = m.organization_id AND s.user_id = m.user_id
-                      AND  s.suspended_at IS NOT NULL) AS is_active
+                      AND  s.suspended_at IS NOT NULL) AS is_active,
+    r.role_source, r.role_group
+"""
+# An index has the few whose role a rule gave.
+_RULED: Final = """
+    LEFT JOIN memberships r ON r.organization_id = m.organization_id AND r.user_id = m.user_id
+                           AND r.role_source IS NOT NULL
 """
 PAGE_OF_ALL: Final = f"""
     SELECT    (SELECT count(*) FROM memberships WHERE organization_id = %(organization_id)s) AS total, {_COLUMNS}
@@ -43,6 +49,7 @@ PAGE_OF_ALL: Final = f"""
                ORDER BY created_at, id
                LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
     LEFT JOIN users u ON u.id = m.user_id
+    {_RULED}
     ORDER BY  m.created_at, m.id
 """
 PAGE_OF_ROLE: Final = f"""
@@ -57,6 +64,7 @@ PAGE_OF_ROLE: Final = f"""
                ORDER BY created_at, id
                LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
     LEFT JOIN users u ON u.id = m.user_id
+    {_RULED}
     ORDER BY  m.created_at, m.id
 """
 
@@ -122,7 +130,8 @@ class PostgresMembers(Aggregate):
             f"""
             SELECT {columns(Membership, table="m")},
                    u.email, {MEMBER_NAME}, u.is_platform_owner,
-                   (u.deactivated_at IS NULL OR m.confirmed_at IS NULL) AND m.suspended_at IS NULL AS is_active
+                   (u.deactivated_at IS NULL OR m.confirmed_at IS NULL) AND m.suspended_at IS NULL AS is_active,
+                   m.role_source, m.role_group
             FROM   memberships m
             JOIN   users u ON u.id = m.user_id
             WHERE  m.organization_id = %s AND m.user_id = %s
@@ -202,7 +211,11 @@ class PostgresMembers(Aggregate):
 
     def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:
         self._connection.execute_later(
-            "UPDATE memberships SET role = %s WHERE organization_id = %s AND user_id = %s",
+            """
+            UPDATE memberships
+            SET    role = %s, role_source = NULL, role_group = NULL
+            WHERE  organization_id = %s AND user_id = %s
+            """,
             (role, organization_id, user_id),
         )
 
@@ -225,7 +238,8 @@ def _page(rows: Sequence[tuple[Any, ...]]) -> MembersPage:
 
 # By position rather than by name, because this runs for every row of the list that is requested most.
 def _listed(row: tuple[Any, ...]) -> Member:
-    _, _, _, membership_id, organization_id, user_id, role, created_at, email, name, is_platform_owner, is_active = row
+    membership_id, organization_id, user_id, role, created_at, email, name, *others = row[3:]
+    is_platform_owner, is_active, role_source, role_group = others
     return Member(
         membership=Membership(
             id=membership_id, organization_id=organization_id, user_id=user_id, role=role, created_at=created_at
@@ -234,7 +248,14 @@ def _listed(row: tuple[Any, ...]) -> Member:
         name=name,
         is_platform_owner=is_platform_owner,
         is_active=is_active,
+        role_source=_source(role_source, role_group),
     )
+
+
+def _source(role_source: str | None, role_group: str | None) -> RoleSource | None:
+    if role_source is None or role_group is None:
+        return None
+    return RoleSource(source=role_source, group=role_group)
 
 
 def _member(*, email: str, name: str | None, is_platform_owner: bool, is_active: bool, **columns: Any) -> Member:
@@ -244,4 +265,5 @@ def _member(*, email: str, name: str | None, is_platform_owner: bool, is_active:
         name=name,
         is_platform_owner=is_platform_owner,
         is_active=is_active,
+        role_source=_source(columns["role_source"], columns["role_group"]),
     )

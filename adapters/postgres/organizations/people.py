@@ -124,7 +124,16 @@ _SHOWN: Final = f"""
                 WHEN EXISTS (SELECT FROM identities
                              WHERE  organization_id = m.organization_id AND user_id = m.user_id
                                AND  connection_id IS NOT NULL) THEN 'connection'
-                ELSE 'invitation' END AS source
+                ELSE 'invitation' END AS source,
+           CASE WHEN m.role_source = 'scim' THEN 'scim'
+                WHEN m.role_source IS NOT NULL
+                THEN coalesce((SELECT c.name FROM upstream_connections c
+                               WHERE  c.organization_id = m.organization_id AND c.id::text = m.role_source),
+                              m.role_source) END AS role_source,
+           CASE WHEN m.role_source IS NOT NULL
+                THEN coalesce((SELECT g.display_name FROM directory_groups g
+                               WHERE  g.organization_id = m.organization_id AND g.id::text = m.role_group),
+                              m.role_group) END AS role_group
 """
 # The page is found in the index of the memberships and in the addresses alone; the rest is read for its rows.
 _OF_PAGE: Final = """

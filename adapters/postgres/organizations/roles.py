@@ -80,6 +80,7 @@ class PostgresRoles(Aggregate):
             SELECT EXISTS (SELECT FROM memberships WHERE organization_id = %(organization_id)s AND role = %(slug)s)
                 OR EXISTS (SELECT FROM invitations
                            WHERE  organization_id = %(organization_id)s AND role = %(slug)s AND status = 'pending')
+                OR EXISTS (SELECT FROM group_rules WHERE organization_id = %(organization_id)s AND role = %(slug)s)
             """,
             {"organization_id": organization_id, "slug": slug},
         )

@@ -93,6 +93,20 @@ class PostgresTakeoverCredentials(Aggregate):
             acting,
         )
 
+    def withdraw_group_rules(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        return self._ended(
+            "rule of groups",
+            f"""
+            DELETE    FROM group_rules t
+            USING     {ACTING}
+            WHERE     t.organization_id = a.organization_id AND t.made_by = a.user_id AND t.created_at >= a.since
+            RETURNING t.organization_id, t.id, 'of ' || coalesce(t.group_id, t.connection_id)::text AS label,
+                      t.role, coalesce(t.connection_id::text, 'scim') AS source,
+                      coalesce(t.group_id::text, t.asserted_group) AS "group"
+            """,
+            acting,
+        )
+
     def replace_client_secrets(self, acting: Sequence[Acting], secret_hash: bytes) -> Sequence[MadeThing]:
         return self._ended(
             MadeCredentialKind.CLIENT_SECRET,

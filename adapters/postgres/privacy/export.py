@@ -12,6 +12,7 @@ from adapters.postgres.transaction import Aggregate
 from core.limits import SIGN_INS_KEPT_FOR
 from core.organizations.memberships import OWNER
 from core.privacy.export import (
+    ExportedGroup,
     ExportedIdentity,
     ExportedLogin,
     ExportedMembership,
@@ -54,6 +55,26 @@ class PostgresPrivacyExport(Aggregate):
             WHERE    m.user_id = %(user_id)s
               AND    (%(within)s::uuid[] IS NULL OR m.organization_id = ANY (%(within)s))
             ORDER BY m.created_at, o.slug
+            """,
+            _values(user_id, within),
+        )
+
+    def groups(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedGroup]:
+        return self._all(
+            ExportedGroup,
+            """
+            SELECT   i.organization_id, 'scim' AS source, g.display_name AS name
+            FROM     directory_group_members i
+            JOIN     directory_groups g ON g.organization_id = i.organization_id AND g.id = i.group_id
+            WHERE    i.user_id = %(user_id)s
+              AND    (%(within)s::uuid[] IS NULL OR i.organization_id = ANY (%(within)s))
+            UNION ALL
+            SELECT   i.organization_id, i.connection_id::text, asserted.name
+            FROM     identities i
+            CROSS    JOIN LATERAL unnest(i.groups) AS asserted (name)
+            WHERE    i.user_id = %(user_id)s AND i.connection_id IS NOT NULL
+              AND    (%(within)s::uuid[] IS NULL OR i.organization_id = ANY (%(within)s))
+            ORDER BY organization_id, source, name
             """,
             _values(user_id, within),
         )

@@ -34,6 +34,7 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "UPDATE billing_customers SET name = NULL, email = NULL WHERE user_id = %(user_id)s",
     "DELETE FROM known_addresses WHERE user_id = %(user_id)s",
     "DELETE FROM scim_profiles WHERE user_id = %(user_id)s",
+    "DELETE FROM directory_group_members WHERE user_id = %(user_id)s",
 )
 # The log has who set which address for questions. It is read before it is rewritten.
 _SUPPORT_ADDRESSES: Final = """

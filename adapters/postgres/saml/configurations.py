@@ -54,8 +54,18 @@ STANDING: Final = """
               EXISTS (SELECT FROM service_users
                       WHERE  organization_id = %(organization_id)s AND user_id = u.id
                         AND  last_login_at IS NOT NULL) AS has_used,
-              u.created_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_own
+              u.created_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_own,
+              CASE WHEN v.group_claims <> '{}' THEN ARRAY(
+                  SELECT   g.display_name
+                  FROM     directory_group_members i
+                  JOIN     directory_groups g ON g.organization_id = i.organization_id AND g.id = i.group_id
+                  WHERE    i.organization_id = m.organization_id AND i.user_id = m.user_id
+                    AND    m.suspended_at IS NULL
+                    AND    ('all' = ANY (v.group_claims) OR g.id::text = ANY (v.group_claims))
+                  ORDER BY lower(g.display_name), g.id
+                  LIMIT    101) END AS groups
     FROM      users u
+    LEFT JOIN services v      ON v.organization_id = %(organization_id)s AND v.id = %(service_id)s
     LEFT JOIN memberships m   ON m.organization_id = %(organization_id)s AND m.user_id = u.id
     LEFT JOIN scim_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
     WHERE     u.id = %(user_id)s

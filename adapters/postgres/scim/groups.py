@@ -8,7 +8,8 @@ from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import ADMIN, Membership
-from core.scim.groups import Group, GroupMember
+from core.scim.group_resources import Group
+from core.scim.groups import GroupMember
 from core.scim.welcome import NewMember
 
 FIND: Final = """

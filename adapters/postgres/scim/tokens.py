@@ -9,12 +9,12 @@ from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
+from core.organizations.authority import Authority
 from core.prefixed_tokens import PrefixedToken
-from core.scim.authority import Authority
 from core.scim.tokens import ScimCaller, ScimToken
 
 CALLERS: Final = """
-    SELECT t.id AS token_id, t.name AS token_name, t.token_hash, t.last_used_at, t.expires_at, t.maker_role,
+    SELECT t.id AS token_id, t.name AS token_name, t.token_hash, t.last_used_at, t.expires_at, t.groups, t.maker_role,
            t.maker_permissions, o.id AS organization_id, o.status AS organization_status
     FROM   scim_tokens t
     JOIN   organizations o ON o.id = t.organization_id

@@ -63,6 +63,17 @@ CALLER: Final = f"""
         LEFT   JOIN plans p ON p.service_id = s.service_id AND p.id = b.plan_id
         WHERE  d.service_id = s.service_id AND d.is_default
     ) END                 AS service_plan,
+    -- One more than a token names, so that it shows when there are too many. Of a member alone.
+    CASE WHEN v.group_claims <> '{{}}' THEN coalesce((
+        SELECT jsonb_agg(jsonb_build_object('id', named.id, 'name', named.display_name)
+                         ORDER BY lower(named.display_name), named.id)
+        FROM   (SELECT g.id, g.display_name
+                FROM   directory_group_members i
+                JOIN   directory_groups g ON g.organization_id = i.organization_id AND g.id = i.group_id
+                WHERE  i.organization_id = m.organization_id AND i.user_id = m.user_id
+                  AND  ('all' = ANY (v.group_claims) OR g.id::text = ANY (v.group_claims))
+                LIMIT  101) AS named
+    ), '[]') END          AS service_groups,
     CASE WHEN s.service_id IS NOT NULL OR s.confined_to IS NOT NULL
          THEN EXISTS (SELECT FROM memberships
                       WHERE  user_id = s.user_id AND confirmed_at IS NOT NULL

@@ -13,7 +13,7 @@ from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sign_in.entitlement import ConnectionStanding
-from core.sign_in.identities import PLATFORM, Identity, IdentityContext, ProvenIdentity, ProviderTokens
+from core.sign_in.identities import PLATFORM, AssertedGroups, Identity, IdentityContext, ProvenIdentity, ProviderTokens
 from core.sign_in.provider_tokens import HeldTokens
 
 _ACCESS: Final = {"table": "identities", "column": "access_token_sealed"}
@@ -75,10 +75,12 @@ class PostgresIdentities(Aggregate):
             """
             INSERT INTO identities (id, user_id, provider, subject, connection_id, organization_id, service_id,
                                     email, linked_at, used_at, confirmed_at, client_id, access_token_sealed,
-                                    refresh_token_sealed, token_type, token_expires_at, scopes)
+                                    refresh_token_sealed, token_type, token_expires_at, scopes, groups,
+                                    has_groups_overage)
             VALUES (%(id)s, %(user_id)s, %(provider)s, %(subject)s, %(connection_id)s, %(organization_id)s,
                     %(service_id)s, %(email)s, %(now)s, %(now)s, %(confirmed_at)s, %(client_id)s,
-                    %(access_token)s, %(refresh_token)s, %(token_type)s, %(token_expires_at)s, %(scopes)s)
+                    %(access_token)s, %(refresh_token)s, %(token_type)s, %(token_expires_at)s, %(scopes)s,
+                    %(groups)s, %(has_groups_overage)s)
             ON CONFLICT DO NOTHING
             """,
             {
@@ -89,6 +91,7 @@ class PostgresIdentities(Aggregate):
                 "email": identity.email,
                 "now": self._transaction.now,
                 "confirmed_at": confirmed_at,
+                **_groups(proven.groups),
                 **_context(context),
                 **self._sealed(identity.id, proven.tokens),
             },
@@ -105,7 +108,9 @@ class PostgresIdentities(Aggregate):
                                                 AND client_id IS NOT DISTINCT FROM %(client_id)s
                                                THEN refresh_token_sealed ELSE %(refresh_token)s END,
                    token_type = %(token_type)s, token_expires_at = %(token_expires_at)s, scopes = %(scopes)s,
-                   refresh_claim = NULL, refresh_claimed_until = NULL
+                   refresh_claim = NULL, refresh_claimed_until = NULL,
+                   -- What a provider does not say changes nothing.
+                   groups = coalesce(%(groups)s::text[], groups), has_groups_overage = %(has_groups_overage)s
             WHERE  id = %(id)s AND user_id = %(user_id)s
             """,
             {
@@ -113,6 +118,7 @@ class PostgresIdentities(Aggregate):
                 "user_id": identity.user_id,
                 "email": proven.email,
                 "now": self._transaction.now,
+                **_groups(proven.groups),
                 **self._sealed(identity.id, proven.tokens),
             },
         )
@@ -149,13 +155,18 @@ class PostgresIdentities(Aggregate):
                            WHERE  r.organization_id = c.organization_id
                              AND  r.domain = substring(u.email FROM '@([^@]*)$')
                              AND  {IN_FORCE}) AS is_in_mail_domain,
-                   o.mfa_required AS organization_requires_mfa
+                   o.mfa_required AS organization_requires_mfa,
+                   EXISTS (SELECT FROM group_rules g WHERE g.organization_id = c.organization_id)
+                       OR m.role_source IS NOT NULL AS has_group_rules,
+                   coalesce(m.role_source = c.id::text, false) AS is_role_by_groups,
+                   r.permissions AS role_permissions
             FROM   upstream_connections c
             JOIN   organizations o    ON o.id = c.organization_id
             JOIN   users u            ON u.id = %(user_id)s
             LEFT   JOIN memberships m ON m.organization_id = c.organization_id AND m.user_id = u.id
             LEFT   JOIN identities i  ON i.organization_id = c.organization_id AND i.connection_id = c.id
                                      AND i.user_id = u.id
+            LEFT   JOIN organization_roles r ON r.organization_id = c.organization_id AND r.slug = m.role
             WHERE  c.organization_id = %(organization_id)s AND c.id = %(connection_id)s
             """,
             {
@@ -238,6 +249,14 @@ def _context(context: IdentityContext) -> dict[str, UUID | None]:
         "connection_id": context.connection_id,
         "organization_id": context.organization_id,
         "service_id": context.service_id,
+    }
+
+
+def _groups(groups: AssertedGroups | None) -> dict[str, Any]:
+    values = groups.values if groups is not None else None
+    return {
+        "groups": list(values) if values is not None else None,
+        "has_groups_overage": groups is not None and groups.is_overage,
     }
 
 

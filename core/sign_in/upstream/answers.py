@@ -15,6 +15,7 @@ from core.accounts.providers import Provider
 from core.errors import ErrorCode, Refusal
 from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderTokens
+from core.sign_in.upstream import asserted_groups
 
 SUBJECT_CHARACTERS_MAX: Final = 255
 ADDRESS_CHARACTERS_MAX: Final = 254
@@ -95,7 +96,10 @@ def connection_identity(claims: Mapping[str, Any], mapping: Mapping[str, str]) -
     _require_text(claims)
     email = checked_address(claims.get(mapping.get("email", "email")))
     return ProvenIdentity(
-        provider=Provider.UPSTREAM, subject=_text_or_number(claims.get(mapping.get("id", "sub"))), email=email
+        provider=Provider.UPSTREAM,
+        subject=_text_or_number(claims.get(mapping.get("id", "sub"))),
+        email=email,
+        groups=asserted_groups.in_claims(claims, mapping.get("groups")),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -9,9 +10,10 @@ from core.accounts.users import User
 from core.errors import ErrorCode, NotFound, Refusal
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import members
+from core.organizations import group_roles, members
 from core.organizations.memberships import BUILT_IN_ROLES, Membership
 from core.organizations.organizations import Organization
+from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import IdentityContext
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream.connections import ConnectionRecord
@@ -136,6 +138,21 @@ def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
         role=role,
         connection_id=str(connection.id),
     )
+
+
+def follow_groups(
+    uow: UnitOfWork, connected: Connected, user_id: UUID, standing: ConnectionStanding
+) -> ConnectionStanding:
+    """Give a user the role of their groups in an organization that is locked, and return their standing with it."""
+    for given in group_roles.apply(uow, connected.organization.id, [user_id]):
+        source = given.role_source
+        standing = replace(
+            standing,
+            role=given.role,
+            is_role_by_groups=source is not None and source.source == str(connected.connection.id),
+            role_permissions=sorted(given.allowed),
+        )
+    return standing
 
 
 def role_to_join(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord) -> str | None:

@@ -13,12 +13,13 @@ is linked. So once people are linked, that takes the right to give every role, t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.errors import BadRequest, Conflict
 from core.events.actions import AuditAction
+from core.organizations import group_roles
 from core.sessions import sessions
 from core.sign_in.upstream import connection_wishes, enforcement
 from core.sign_in.upstream.answers import UpstreamFailed
@@ -88,8 +89,8 @@ def require_allowed(
     has_identities = uow.upstream_connections.has_identities(editor.organization_id, before.id)
     if editor.member is None and has_identities:
         raise IdentitiesLinked
-    if before.joins_as is not None:
-        editor.require_may_give(uow, before.joins_as)
+    for role in _given_roles(uow, editor.organization_id, before):
+        editor.require_may_keep(uow, role)
     if before.trust_mfa or (has_identities and keeps_people):
         editor.require_may_trust()
     if not before.is_saml and after.issuer != before.issuer and wishes.client_secret is None:
@@ -113,11 +114,21 @@ def apply(
     is_elsewhere = leads_elsewhere(before, after, known=known, named=named)
     if is_elsewhere or gains_key(before, after, known=known, named=named):
         require_allowed(uow, editor, before, after, wishes, keeps_people=not is_elsewhere)
+    elif before.attribute_mapping.get("groups") != after.attribute_mapping.get("groups"):
+        # Other values decide from now on who has the roles of rules.
+        for role in uow.group_rules.roles_of_connection(organization_id, before.id):
+            editor.require_may_keep(uow, role)
+        # What was read from another claim, which its people may write themselves, is no answer of this one.
+        uow.upstream_connections.forget_groups(organization_id, before.id)
+        group_roles.apply(uow, organization_id, None)
     uow.upstream_connections.save(organization_id, after, connection_wishes.secret(wishes))
     if named is not None:
         uow.upstream_connections.save_certificates(organization_id, after.id, named)
     if is_elsewhere:
         return _lead_elsewhere(uow, organization_id, after.id)
+    if before.enabled and not after.enabled:
+        uow.upstream_connections.forget_groups(organization_id, after.id)
+        group_roles.apply(uow, organization_id, None)
     gives_less = before.joins_as is not None and after.joins_as != before.joins_as
     if (before.enabled and not after.enabled) or (before.trust_mfa and not after.trust_mfa) or gives_less:
         return {"sessions_ended": end_sessions(uow, organization_id, after.id)}
@@ -146,7 +157,7 @@ def follow_metadata(uow: UnitOfWork, organization_id: UUID, connection_id: UUID,
     if known is None or not known.isdisjoint(named):
         uow.upstream_connections.save_certificates(organization_id, connection_id, named)
         return True
-    if connection.joins_as is not None or connection.trust_mfa:
+    if connection.trust_mfa or _given_roles(uow, organization_id, connection):
         raise UpstreamFailed(
             "The identity provider has replaced all its certificates at once. Ask an administrator of your organization"
             " to set its metadata again, which confirms the new ones."
@@ -188,8 +199,13 @@ def record(uow: UnitOfWork, editor: Editor, action: AuditAction, connection: Con
 
 def _lead_elsewhere(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> dict[str, Any]:
     ended = end_sessions(uow, organization_id, connection_id)
-    return {
-        "leads_elsewhere": True,
-        "identities_unlinked": uow.upstream_connections.unlink_all(organization_id, connection_id),
-        "sessions_ended": ended,
-    }
+    unlinked = uow.upstream_connections.unlink_all(organization_id, connection_id)
+    # What it asserted before counts no longer.
+    group_roles.apply(uow, organization_id, None)
+    return {"leads_elsewhere": True, "identities_unlinked": unlinked, "sessions_ended": ended}
+
+
+def _given_roles(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord) -> Sequence[str]:
+    """Return the roles that a connection gives: to those who join by it, and by rules."""
+    joins_as = [connection.joins_as] if connection.joins_as is not None else []
+    return [*joins_as, *uow.group_rules.roles_of_connection(organization_id, connection.id)]

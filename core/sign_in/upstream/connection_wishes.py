@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 SCOPES_MAX: Final = 20
 CLAIM_CHARACTERS_MAX: Final = 255
-# What an attribute mapping may name: where the stable id and the address are.
-MAPPED: Final = frozenset({"id", "email"})
+# What an attribute mapping may name: where the stable id, the address and the groups are.
+MAPPED: Final = frozenset({"id", "email", "groups"})
 _OF_OPENID: Final = ("issuer", "client_id", "client_secret", "scopes")
 # The secret is stored beside the connection, and metadata are applied as they were read.
 _APPLIED_APART: Final = frozenset({"client_secret", "metadata_url", "metadata_xml"})
@@ -254,7 +254,7 @@ def _checked_scopes(scopes: Sequence[str]) -> list[str]:
 def _checked_mapping(mapping: Mapping[str, str]) -> dict[str, str]:
     if not mapping.keys() <= MAPPED:
         raise BadRequest.of_field(
-            "attribute_mapping", Wording("Only %(names)s can be mapped.", names=" and ".join(sorted(MAPPED)))
+            "attribute_mapping", Wording("Only %(names)s can be mapped.", names=", ".join(sorted(MAPPED)))
         )
     if not all(0 < len(claim) <= CLAIM_CHARACTERS_MAX and claim.isprintable() for claim in mapping.values()):
         raise BadRequest.of_field(

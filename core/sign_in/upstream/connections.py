@@ -15,7 +15,7 @@ from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
-from core.organizations import setup_links
+from core.organizations import group_roles, setup_links
 from core.organizations.access import Operation, authorize
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.organizations.setup_links import Part
@@ -214,7 +214,8 @@ def require_none_linked(uow: UnitOfWork, editor: Editor) -> None:
 def require_not_in_force(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> None:
     """Raise `ConnectionInForce` when the organization relies on a connection already."""
     is_enforced = uow.domain_routes.is_enforced(editor.organization_id, connection.id)
-    if connection.joins_as is not None or connection.trust_mfa or is_enforced:
+    has_rules = bool(uow.group_rules.roles_of_connection(editor.organization_id, connection.id))
+    if connection.joins_as is not None or connection.trust_mfa or is_enforced or has_rules:
         raise ConnectionInForce
 
 
@@ -273,6 +274,8 @@ def _create(
 def _delete(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord, *, note: str = "") -> None:
     ended = changes.end_sessions(uow, editor.organization_id, connection.id)
     uow.upstream_connections.remove(editor.organization_id, connection.id)
+    # Its rules and what it asserted go with it.
+    group_roles.apply(uow, editor.organization_id, None)
     noted = {"audit_only": {"note": note}} if note else {}
     changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended, **noted)
 

@@ -79,16 +79,19 @@ class Editor:
         For the holder of a setup link, it is for its maker to give.
         """
         self._require(Capability.ORG_MEMBERS_MANAGE)
-        if role == MEMBER:
-            return True
-        if role in BUILT_IN_ROLES or uow.roles.by_slug(self.organization_id, role) is None:
+        if role != MEMBER and (role in BUILT_IN_ROLES or uow.roles.by_slug(self.organization_id, role) is None):
             return False
+        self.require_may_keep(uow, role)
+        return True
+
+    def require_may_keep(self, uow: UnitOfWork, role: str) -> None:
+        """Raise `Forbidden` for a role that people have by the connection and that is not theirs to give."""
+        self._require(Capability.ORG_MEMBERS_MANAGE)
+        if role == MEMBER:
+            return
         self._require(Capability.ORG_ROLES_MANAGE)
         if not access.allows_no_less(self.capabilities, access.capabilities_of_role(uow, self.organization_id, role)):
-            raise Forbidden(
-                "People join by this connection with a role that allows more than yours. Ask an owner or admin."
-            )
-        return True
+            raise Forbidden("People have a role by this connection that allows more than yours. Ask an owner or admin.")
 
     def require_may_trust(self) -> None:
         """Raise `Forbidden` unless a connection may replace everybody's second factor at the caller's word."""

@@ -17,6 +17,7 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderSession
 from core.sign_in.reasons import SignInReason
+from core.sign_in.upstream import asserted_groups
 from core.sign_in.upstream.answers import CLOCK_SKEW, UpstreamFailed, checked_address, checked_subject
 from core.wording import Wording
 
@@ -276,6 +277,7 @@ def identity(assertion: SamlAssertion, mapping: Mapping[str, str]) -> ProvenIden
         email=_address(assertion, mapping.get("email")),
         provider_session=_provider_session(assertion),
         session_ends_at=assertion.session_ends_at,
+        groups=asserted_groups.in_attributes(assertion.attributes, mapping.get("groups")),
     )
 
 

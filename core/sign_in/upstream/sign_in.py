@@ -179,6 +179,8 @@ def _begin(
         assert standing is not None, "a connection that is locked was deleted or switched off"
         if may_join(user, standing):
             by_connection.join(uow, connected, user)
+        if standing.has_group_rules:
+            standing = by_connection.follow_groups(uow, connected, user.id, standing)
         proof = proof.confined_to_role(standing.confined_to_role)
     if browser_returns.confirms_address(sign_in.way.return_to):
         destination = replace(destination, confirms_address=True)

@@ -30,6 +30,8 @@ CLAIMS: Final = (
     "email",
     "email_verified",
     "preferred_username",
+    "groups",
+    "groups_overage",
     "name",
     "given_name",
     "family_name",

@@ -8,8 +8,8 @@ import msgspec
 from core.errors import BadRequest
 from core.organizations import members
 from core.organizations.access import Operation
-from core.organizations.members import AssignedRoleUnknown, Member, MemberLimits, MemberUnknown
-from core.organizations.memberships import Membership, MembershipStatus
+from core.organizations.members import AssignedRoleUnknown, Member, MemberLimits, MemberUnknown, RoleOfRule
+from core.organizations.memberships import Membership, MembershipStatus, RoleSource
 from entrypoints.web.input.decoding import Paged
 from entrypoints.web.serving.bodies import Message
 from entrypoints.web.serving.calls import Call
@@ -48,6 +48,7 @@ class MembershipSummary(msgspec.Struct, kw_only=True):
 
     id: UUID
     role: str
+    role_source: RoleSource | None
     created_at: datetime
     status: MembershipStatus
 
@@ -111,12 +112,13 @@ async def list_members(call: Call, slug: str, query: MembersQuery) -> MemberList
     )
 
 
-@routes.patch("/api/organizations/:slug/members/:user_id", refuses=(AssignedRoleUnknown, MemberUnknown))
+@routes.patch("/api/organizations/:slug/members/:user_id", refuses=(AssignedRoleUnknown, MemberUnknown, RoleOfRule))
 @in_organization(Operation.MEMBER_CHANGE)
 async def change_member(call: Call, slug: str, user_id: UUID, body: MemberUpdate) -> UpdatedMember:
     """Change the role of a member, which takes effect with their next request.
 
-    The owner cannot be made or changed this way: transfer the ownership instead.
+    The owner cannot be made or changed this way: transfer the ownership instead. Nor can a role that a rule gave:
+    change the groups of the member at their source, or the rule.
     """
     member = await call.transact(members.change_role, slug, user_id, body.role)
     return UpdatedMember(
@@ -147,6 +149,7 @@ def _item(member: Member) -> MemberItem:
         membership=MembershipSummary(
             id=membership.id,
             role=membership.role,
+            role_source=member.role_source,
             created_at=membership.created_at,
             status=MembershipStatus.of(is_active=member.is_active),
         ),

@@ -3,6 +3,7 @@
 The schemas have only what is kept. The routes are in `scim.py`.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from core.scim.user_filters import USER_SCHEMA
@@ -108,9 +109,27 @@ GROUP: Final[dict[str, Any]] = {
         ),
     ],
 }
+# A client may send where a member is read, beside the id that counts.
+_MEMBERS_OF_GROUP: Final = GROUP["attributes"][1] | {
+    "description": "The members of the group.",
+    "subAttributes": [one | {"mutability": "immutable"} for one in GROUP["attributes"][1]["subAttributes"]],
+}
+# For tokens that manage groups.
+DIRECTORY_GROUP: Final[dict[str, Any]] = GROUP | {
+    "description": "A group of the directory, among the members of the organization.",
+    "attributes": [
+        _attribute("displayName", "The name of the group.", required=True, uniqueness="server"),
+        _attribute("externalId", "The id of the group in the directory.", caseExact=True, uniqueness="server"),
+        _MEMBERS_OF_GROUP,
+    ],
+}
 _SUPPORTED: Final = {"supported": True}
 _UNSUPPORTED: Final = {"supported": False}
-SCHEMAS: Final = (USER, GROUP)
+
+
+def schemas(*, manages_groups: bool) -> Sequence[dict[str, Any]]:
+    """Return the schemas of a token."""
+    return (USER, DIRECTORY_GROUP if manages_groups else GROUP)
 
 
 def service_provider_config(base_url: str) -> dict[str, Any]:

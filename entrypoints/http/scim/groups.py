@@ -1,15 +1,16 @@
-"""The organization as a group, whose members its directory sets."""
+"""The organization as a group, whose members its directory sets, or the groups that the directory sends."""
 
 from functools import partial
 from typing import Annotated
 from uuid import UUID
 
-from core.errors import Forbidden
-from core.limits import LARGE_BODY_BYTES_MAX
-from core.scim import groups, log, tokens
-from core.scim.group_patches import id_of
-from core.scim.groups import Group
+from core.limits import GROUP_BODY_BYTES_MAX
+from core.scim import found_groups, log
+from core.scim.directory_group_patches import member_ids
+from core.scim.directory_groups import GroupExists, GroupValues, TooManyGroups, TooManyMembersNamed
+from core.scim.group_resources import Group
 from core.scim.refusals import (
+    GroupCannotBeDeleted,
     InvalidFilter,
     InvalidPath,
     InvalidSyntax,
@@ -43,33 +44,41 @@ from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "SCIM groups",
-    "SCIM 2.0 (RFC 7644): an organization is one group, and its members are the members of the group.",
+    "SCIM 2.0 (RFC 7644): an organization is one group, and its members are the members of the group. With a token"
+    " whose `groups` is `directory` they are instead groups that the directory creates among the members; rules can"
+    " give roles to them.",
     dialect=SCIM,
 )
 
-_CHANGES = (ResourceUnknown, InvalidValue, InvalidSyntax, MembersFull, TooMany, VersionOutdated)
+_CHANGES = (
+    *(ResourceUnknown, InvalidValue, InvalidSyntax, MembersFull, TooMany, VersionOutdated),
+    *(GroupExists, TooManyMembersNamed),
+)
 _MEMBERS = "members"
-
-
-class GroupCannotBeDeleted(Forbidden):
-    """A directory cannot delete an organization."""
-
-    default_message = "A group is an organization, which cannot be deleted by SCIM. Its owner can delete it."
 
 
 @routes.get("/scim/v2/Groups", refuses=(InvalidFilter, TooMany))
 @scim_token(log_refusal)
 async def list_groups(call: Call, query: ListQuery) -> ScimGroupList:
-    """List the groups of the organization: itself, unless the filter selects another name, id or member."""
-    found = await call.step(
-        groups.list_all, filter_text=query.filter, shows_members=query.has(_MEMBERS) and query.count > 0
+    """List the groups of the organization: itself, unless the filter selects another name, id or member.
+
+    With a token that manages groups, list those of the directory, the oldest first. They are filtered by `displayName`,
+    `externalId`, `id` and `members.value`, each by `eq`, and several by `and`. Send `excludedAttributes=members` where
+    groups are large.
+    """
+    page = await call.step(
+        found_groups.list_page,
+        filter_text=query.filter,
+        start=query.start_index,
+        count=query.count,
+        shows_members=query.has(_MEMBERS) and query.count > 0,
     )
     base_url = call.installation.settings.base_url
-    shown = [group_resource(group, base_url) for group in found][query.start_index - 1 :][: query.count]
+    shown = [group_resource(group, base_url) for group in page.groups]
     return query.of(
         ScimGroupList(
             schemas=[LIST_SCHEMA],
-            total_results=len(found),
+            total_results=page.total,
             start_index=query.start_index,
             items_per_page=len(shown),
             resources=shown,
@@ -80,8 +89,8 @@ async def list_groups(call: Call, query: ListQuery) -> ScimGroupList:
 @routes.get("/scim/v2/Groups/:group_id", refuses=(ResourceUnknown, TooMany))
 @scim_token(log_refusal)
 async def show_group(call: Call, group_id: UUID, query: Selection) -> ScimGroup | Annotated[None, AnswerStatus(304)]:
-    """Show the organization with all its members."""
-    group = await call.step(groups.show, group_id, shows_members=query.has(_MEMBERS))
+    """Show a group with all its members: the organization, or with a token that manages groups one of those."""
+    group = await call.step(found_groups.show, group_id, shows_members=query.has(_MEMBERS))
     if is_unchanged(call, group.version):
         call.status = 304
         call.headers["ETag"] = etag(group.version)
@@ -89,46 +98,69 @@ async def show_group(call: Call, group_id: UUID, query: Selection) -> ScimGroup 
     return _answered(call, group, query)
 
 
-@routes.post("/scim/v2/Groups", refuses=(Unsupported,))
+@routes.post(
+    "/scim/v2/Groups",
+    status=201,
+    body_bytes_max=GROUP_BODY_BYTES_MAX,
+    refuses=(Unsupported, InvalidValue, InvalidSyntax, GroupExists, TooManyGroups, TooManyMembersNamed),
+)
 @scim_token(log_refusal)
-async def create_group(call: Call) -> None:
-    """Refuse to create a group: organizations are created by their owners."""
-    await call.step(tokens.authorize)
-    raise Unsupported("Groups are organizations, which cannot be created by SCIM. Create them in the web interface.")
+async def create_group(call: Call, body: ScimGroupInput, query: Selection) -> ScimGroup:
+    """Create a group of the directory with these members, with a token that manages groups.
+
+    Otherwise it is refused: organizations are created by their owners.
+    """
+    change = partial(found_groups.create, values=_values(body))
+    group = await call.transact(log.perform, attempt_of(call), 201, change)
+    call.headers["Location"] = group_resource(group, call.installation.settings.base_url).meta.location
+    return _answered(call, group, query)
 
 
-@routes.put("/scim/v2/Groups/:group_id", body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=_CHANGES)
+@routes.put("/scim/v2/Groups/:group_id", body_bytes_max=GROUP_BODY_BYTES_MAX, refuses=_CHANGES)
 @scim_token(log_refusal)
 async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query: Selection) -> ScimGroup:
     """Replace the members: new ones get the role member, others keep theirs, absent ones are removed.
 
-    The owner and the last admin stay. The name of the group is not changed.
+    The owner and the last admin stay. The name of the group is not changed. With a token that manages groups, replace
+    the name, the id in the directory and the members of a group; nobody becomes a member or ceases to be one.
     """
-    member_ids = {id_of(member.value) for member in body.members or []}
-    change = partial(groups.replace, group_id=group_id, member_ids=member_ids, versions=versions_of(call))
+    change = partial(found_groups.replace, group_id=group_id, values=_values(body), versions=versions_of(call))
     group = await call.transact(log.perform, attempt_of(call), 200, change)
     return _answered(call, group, query)
 
 
 @routes.patch(
     "/scim/v2/Groups/:group_id",
-    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    body_bytes_max=GROUP_BODY_BYTES_MAX,
     refuses=(*_CHANGES, InvalidPath, NoTarget, ReadOnlyAttribute, MemberProtected),
 )
 @scim_token(log_refusal)
 async def patch_group(call: Call, group_id: UUID, body: ScimPatch, query: Selection) -> ScimGroup:
-    """Add or remove members."""
-    change = partial(groups.patch, group_id=group_id, operations=body.as_operations(), versions=versions_of(call))
+    """Add or remove members; with a token that manages groups, rename the group, too."""
+    change = partial(found_groups.patch, group_id=group_id, operations=body.as_operations(), versions=versions_of(call))
     group = await call.transact(log.perform, attempt_of(call), 200, change)
     return _answered(call, group, query)
 
 
-@routes.delete("/scim/v2/Groups/:group_id", status=204, refuses=(GroupCannotBeDeleted, ResourceUnknown))
+@routes.delete(
+    "/scim/v2/Groups/:group_id", status=204, refuses=(GroupCannotBeDeleted, ResourceUnknown, VersionOutdated)
+)
 @scim_token(log_refusal)
 async def delete_group(call: Call, group_id: UUID) -> None:
-    """Refuse to delete a group: an organization is deleted by its owner."""
-    await call.step(groups.show, group_id, shows_members=False)
-    raise GroupCannotBeDeleted
+    """Delete a group of the directory with its rules; its members stay members of the organization.
+
+    The organization is not deleted: its owner does that.
+    """
+    change = partial(found_groups.delete, group_id=group_id, versions=versions_of(call))
+    await call.transact(log.perform, attempt_of(call), 204, change)
+
+
+def _values(body: ScimGroupInput) -> GroupValues:
+    return GroupValues(
+        display_name=body.display_name or "",
+        external_id=body.external_id,
+        member_ids=member_ids([{"value": one.value, "type": one.type} for one in body.members or []]),
+    )
 
 
 def _answered(call: Call, group: Group, selection: Selection) -> ScimGroup:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.scim.groups import Group
+from core.scim.group_resources import Group
 from core.scim.patches import PatchOperation, operations_of
 from core.scim.user_filters import USER_SCHEMA
 from core.scim.users import DirectoryUser
@@ -95,12 +95,13 @@ class ScimMember(PartialAnswer, kw_only=True):
 
 
 class ScimGroup(PartialAnswer, kw_only=True, rename="camel", omit_defaults=True):
-    """The organization, as a group of its members."""
+    """The organization, as a group of its members, or a group of its directory."""
 
     always_answered = ALWAYS_ANSWERED
 
     schemas: list[str]
     id: UUID
+    external_id: str | None = None
     meta: ScimMeta
     display_name: str
     members: list[ScimMember] | None = None
@@ -152,10 +153,11 @@ class ScimMemberInput(msgspec.Struct, kw_only=True):
 
 
 class ScimGroupInput(msgspec.Struct, kw_only=True, rename="camel"):
-    """All members of a group; its name is read-only."""
+    """A group with all its members; the name of the organization is read-only."""
 
     schemas: list[str] = []
     display_name: str | None = None
+    external_id: str | None = None
     members: list[ScimMemberInput] | None = None
 
 
@@ -216,6 +218,7 @@ def group_resource(group: Group, base_url: str) -> ScimGroup:
     return ScimGroup(
         schemas=[GROUP_SCHEMA],
         id=group.id,
+        external_id=group.external_id,
         meta=ScimMeta(
             resource_type="Group",
             created=group.created_at,

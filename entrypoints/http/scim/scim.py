@@ -3,15 +3,16 @@
 What they contain is in `discovery.py`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, TypeAlias
 
 from quart import Response
 
 from core.errors import Forbidden, NotFound
 from core.scim import tokens
+from core.scim.tokens import ScimCaller
 from entrypoints.http.scim.dialect import SCIM, SCIM_JSON, log_refusal
-from entrypoints.http.scim.discovery import SCHEMAS, USER, listed, located, resource_type, service_provider_config
+from entrypoints.http.scim.discovery import USER, listed, located, resource_type, schemas, service_provider_config
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import EXAMPLE_URL, Media, encode
 from entrypoints.web.serving.calls import Call
@@ -55,40 +56,44 @@ async def show_service_provider_config(call: Call, query: DiscoveryQuery) -> Con
 @scim_token(log_refusal)
 async def list_resource_types(call: Call, query: DiscoveryQuery) -> TypeList:
     """List the types of resources: users and groups."""
-    await _authorize(call, query)
-    return _answer(listed([resource_type(_base_url(call), schema) for schema in SCHEMAS]))
+    found = await _schemas(call, query)
+    return _answer(listed([resource_type(_base_url(call), schema) for schema in found]))
 
 
 @routes.get("/scim/v2/ResourceTypes/:name", refuses=(NotFound, FilterNotAllowed))
 @scim_token(log_refusal)
 async def show_resource_type(call: Call, name: str, query: DiscoveryQuery) -> Type:
     """Show a type of resources."""
-    await _authorize(call, query)
-    return _answer(resource_type(_base_url(call), _found(schema for schema in SCHEMAS if schema["name"] == name)))
+    found = await _schemas(call, query)
+    return _answer(resource_type(_base_url(call), _found(schema for schema in found if schema["name"] == name)))
 
 
 @routes.get("/scim/v2/Schemas", refuses=(FilterNotAllowed,))
 @scim_token(log_refusal)
 async def list_schemas(call: Call, query: DiscoveryQuery) -> DescriptionList:
     """List the schemas of users and groups, with the attributes that are kept."""
-    await _authorize(call, query)
-    return _answer(listed([located(_base_url(call), schema) for schema in SCHEMAS]))
+    found = await _schemas(call, query)
+    return _answer(listed([located(_base_url(call), schema) for schema in found]))
 
 
 @routes.get("/scim/v2/Schemas/:name", refuses=(NotFound, FilterNotAllowed))
 @scim_token(log_refusal)
 async def show_schema(call: Call, name: str, query: DiscoveryQuery) -> Description:
     """Show a schema by its URN."""
-    await _authorize(call, query)
-    return _answer(
-        located(_base_url(call), _found(schema for schema in SCHEMAS if schema["id"].lower() == name.lower()))
-    )
+    found = await _schemas(call, query)
+    return _answer(located(_base_url(call), _found(schema for schema in found if schema["id"].lower() == name.lower())))
 
 
-async def _authorize(call: Call, query: DiscoveryQuery) -> None:
-    await call.step(tokens.authorize)
+async def _authorize(call: Call, query: DiscoveryQuery) -> ScimCaller:
+    caller = await call.step(tokens.authorize)
     if query.filter is not None:
         raise FilterNotAllowed
+    return caller
+
+
+async def _schemas(call: Call, query: DiscoveryQuery) -> Sequence[dict[str, Any]]:
+    caller = await _authorize(call, query)
+    return schemas(manages_groups=caller.manages_groups)
 
 
 def _base_url(call: Call) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from core.organizations.access import Operation
 from core.scim import tokens
-from core.scim.tokens import ScimToken, ScimTokenUnknown, TooManyTokens
+from core.scim.tokens import FoundGroups, ScimToken, ScimTokenUnknown, TooManyTokens
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
@@ -29,6 +29,13 @@ class ScimTokenCreation(msgspec.Struct, kw_only=True):
 
     name: TokenName
     expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    groups: Annotated[
+        str,
+        msgspec.Meta(
+            description="What the directory finds under `/Groups`: `organization`, the organization as one group; or"
+            " `directory`, groups that it creates, and that rules can give roles to."
+        ),
+    ] = FoundGroups.ORGANIZATION
 
 
 class CreatedScimToken(Record, SecretBody, of=ScimToken, without=("last_used_at",)):
@@ -52,7 +59,9 @@ async def create_scim_token(call: Call, org_slug: str, body: ScimTokenCreation) 
     You also need `org.members.manage`, because a directory changes members. The token changes, suspends and removes
     only members whose role you could give them now, also after your own role has changed or you have left.
     """
-    token, secret = await call.transact(tokens.create, org_slug, name=body.name, expires_at=body.expires_at)
+    token, secret = await call.transact(
+        tokens.create, org_slug, name=body.name, expires_at=body.expires_at, groups=body.groups
+    )
     return CreatedScimToken.of(token, token=secret.reveal())
 
 

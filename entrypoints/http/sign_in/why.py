@@ -8,6 +8,7 @@ import msgspec
 
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
+from core.organizations.group_roles import ExplainedRole
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import ConnectionProblems, ExplainedAccount, SignInExplanation
@@ -98,6 +99,7 @@ class ExplainedSignIn(msgspec.Struct, kw_only=True):
     ways: list[ExplainedWay]
     attempts: list[SignIn]
     problems: list[ProblemsOfConnection]
+    role: ExplainedRole | None
 
     @classmethod
     def of(cls, explanation: SignInExplanation) -> "ExplainedSignIn":
@@ -107,6 +109,7 @@ class ExplainedSignIn(msgspec.Struct, kw_only=True):
             ways=[ExplainedWay.of(walk) for walk in explanation.walks],
             attempts=list(explanation.attempts),
             problems=[ProblemsOfConnection.of(one) for one in explanation.problems],
+            role=explanation.role,
         )
 
 
@@ -118,7 +121,9 @@ async def explain_sign_in(call: Call, org_slug: str, query: SignInToExplain) -> 
     For each way every rule is named, in the order in which signing in applies it: it passes, refuses, asks for
     something more, depends on the attempt, or is not reached. An address of no one who belongs to your organization is
     answered as one without an account. What concerns the account alone is not told of a person who has not confirmed
-    the membership. An organization can ask 30 times at once, and every two seconds after that.
+    the membership. `role` says by which rule of groups a member has the role, and what becomes of the other rules that
+    fit: an earlier rule counts, its maker lost the right to give the role, or the maker of the SCIM token that put the
+    member into the group may not give it. An organization can ask 30 times at once, and every two seconds after that.
     """
     question = SignInQuestion(
         email=query.email,

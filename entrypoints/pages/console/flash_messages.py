@@ -8,6 +8,7 @@ from entrypoints.pages.frame.languages import marked
 OUTCOMES: Final = {
     "created": marked("The organization is created."),
     "role-changed": marked("The role is changed. It counts from the next request of this person."),
+    "group-rules-saved": marked("The rules are saved, and the roles that they give."),
     "invited": marked("The invitations are sent."),
     "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
     "withdrawn": marked("The invitation is withdrawn."),

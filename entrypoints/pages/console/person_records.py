@@ -30,6 +30,7 @@ def people_tabs(standing: Standing) -> list[tuple[str, str, Capability | Require
         (f"{people}/invited", marked("Invitations"), standing.lacks(Operation.INVITATIONS_LIST)),
         (f"{people}/end-users", marked("End users"), standing.lacks(Operation.END_USERS_READ)),
         (f"{people}/directory", marked("Directory"), standing.lacks(Operation.SCIM_LOG_READ)),
+        (f"{people}/groups", marked("Groups"), standing.lacks(Operation.GROUPS_READ)),
     ]
 
 

@@ -9,7 +9,7 @@ from core.audit import person_records
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import members, people, roles
 from core.organizations.access import Operation
-from core.organizations.members import AssignedRoleUnknown, MemberChanged, MemberUnknown
+from core.organizations.members import AssignedRoleUnknown, MemberChanged, MemberUnknown, RoleOfRule
 from core.organizations.memberships import OWNER
 from core.organizations.people import ListedMember, MemberSource
 from entrypoints.pages.console.csv_files import CsvFile
@@ -68,6 +68,8 @@ FOUND: Final = ConsoleList[ListedMember](
         "second_factor": lambda one: one.has_second_factor,
         "last_sign_in": lambda one: one.last_sign_in_at,
         "source": lambda one: one.source.value,
+        "role_source": lambda one: one.role_source,
+        "role_group": lambda one: one.role_group,
     },
 )
 
@@ -154,9 +156,9 @@ async def show_member(
     )
 
 
-@routes.post(MEMBER, refuses=(MemberUnknown, MemberChanged, AssignedRoleUnknown))
+@routes.post(MEMBER, refuses=(MemberUnknown, MemberChanged, RoleOfRule, AssignedRoleUnknown))
 @in_console(Operation.MEMBER_CHANGE)
-@shows_again(show_member, BadRequest, MemberChanged)
+@shows_again(show_member, BadRequest, MemberChanged, RoleOfRule)
 async def change_role(call: Call, org_slug: str, user_id: UUID, form: RoleForm) -> PageOrRedirect:
     """Change the role of a member; programs use `PATCH /api/organizations/:slug/members/:user_id`."""
     await call.transact(members.change_role, org_slug, user_id, form.role, seen_role=form.seen_role)

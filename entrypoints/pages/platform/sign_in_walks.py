@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from core.lazy_dataclasses import dataclass
+from core.organizations.group_roles import RuleOutcome
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.why import SignInExplanation
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.rules import Rule
 from core.sign_in.upstream.failures import UpstreamFailure
 from entrypoints.pages.console.sign_in_lists import OUTCOMES
+from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.sign_in import rules as rule_texts
 
 # What stands in the first sentence of the page, and has a reason in its row.
@@ -81,6 +83,20 @@ class ShownProblems:
     failures: tuple[tuple[UpstreamFailure, str], ...]
 
 
+# What becomes of a rule of groups that fits a member.
+RULE_OUTCOMES: Final = {
+    RuleOutcome.GIVES: marked("This rule gives the role."),
+    RuleOutcome.EARLIER_RULE: marked("An earlier rule that fits counts."),
+    RuleOutcome.MAKER_LOST_RIGHT: marked(
+        "The person who made this rule may not give the role any more. Save the rules as someone who may."
+    ),
+    RuleOutcome.TOKEN_MAY_NOT: marked(
+        "The person who made the SCIM token that put this member into the group may not give the role. Let a token of"
+        " an owner or admin send the group."
+    ),
+}
+
+
 def shown(
     explanation: SignInExplanation, places: Mapping[Rule, SettingPlace], *, is_platform: bool = False
 ) -> dict[str, Any]:
@@ -105,6 +121,8 @@ def shown(
             )
             for one in explanation.problems
         ],
+        "explained_role": explanation.role,
+        "rule_outcomes": RULE_OUTCOMES,
     }
 
 

@@ -12,7 +12,7 @@ from core.organizations.access import Operation, authorize
 from core.scim import log, tokens
 from core.scim.log import AskedCalls, ProvisioningLogEntry
 from core.scim.setup import TOKEN_NAME
-from core.scim.tokens import ScimTokenUnknown, TooManyTokens
+from core.scim.tokens import FoundGroups, ScimTokenUnknown, TooManyTokens
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
@@ -55,6 +55,7 @@ class ProvisioningQuery(DoneQuery, kw_only=True):
     provider: Annotated[str, msgspec.Meta(description="The kind of directory whose steps are shown.")] = ""
     name: Annotated[str, msgspec.Meta(description="The name of a new token.", max_length=100)] = ""
     days: Annotated[str, msgspec.Meta(description="After how many days a new token ends.", max_length=10)] = ""
+    groups: Annotated[str, msgspec.Meta(description="Which groups its directory finds.", max_length=20)] = ""
 
 
 class CallsQuery(PagedQuery, kw_only=True):
@@ -88,11 +89,19 @@ CALLS: Final = ConsoleList[ProvisioningLogEntry](
 )
 
 
+# What a directory finds under /Groups, in the words of the page.
+FOUND_GROUPS: Final = [
+    (FoundGroups.ORGANIZATION.value, marked("None of its own: the organization is one group")),
+    (FoundGroups.DIRECTORY.value, marked("Its groups, to which rules can give roles")),
+]
+
+
 class ScimTokenForm(ProtectedForm, kw_only=True):
-    """A new token, in how many days it ends, and the kind of directory whose steps go on."""
+    """A new token, in how many days it ends, what its directory finds, and the kind of directory whose steps go on."""
 
     name: str = ""
     days: str = ""
+    groups: str = FoundGroups.ORGANIZATION
     provider: str = ""
 
 
@@ -110,7 +119,12 @@ async def show_provisioning(
     """Show the tokens of the directory, when it called last, and how it is connected; of one kind, its steps."""
     standing, known = await opened(call, org_slug, Operation.SCIM_TOKENS_READ, tokens.list_all)
     query = query or ProvisioningQuery()
-    typed = form or ScimTokenForm(name=query.name, days=query.days, provider=query.provider)
+    typed = form or ScimTokenForm(
+        name=query.name,
+        days=query.days,
+        groups=query.groups or FoundGroups.ORGANIZATION,
+        provider=query.provider,
+    )
     token = "" if shown_id is None else "".join(await shown_once(call, shown_id))
     url = f"{call.installation.settings.base_url}/scim/v2"
     used = [one.last_used_at for one in known if one.last_used_at is not None]
@@ -130,6 +144,7 @@ async def show_provisioning(
         was_shown=shown_id is not None and not token,
         typed=typed,
         lifetimes=LIFETIMES,
+        found_groups=FOUND_GROUPS,
         lacks_creation=standing.lacks(Operation.SCIM_TOKEN_CREATE),
         kinds=directory_kinds.KINDS,
         kind=kind_of(directory_kinds.KINDS, typed.provider),
@@ -159,7 +174,7 @@ async def create_token_here(call: Call, org_slug: str, form: ScimTokenForm) -> P
     kind = kind_of(directory_kinds.KINDS, form.provider)
     return await leading_to(
         call,
-        lambda uow: tokens.create(uow, org_slug, name=form.name, expires_at=ends_at),
+        lambda uow: tokens.create(uow, org_slug, name=form.name, expires_at=ends_at, groups=form.groups),
         lambda made: ToShow(page=f"{page_of(org_slug)}/provisioning", secrets=(made[1],)),
         query={"provider": kind.word if kind is not None else ""},
     )

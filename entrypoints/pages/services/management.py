@@ -28,7 +28,7 @@ routes: Routes = console_pages()
 OPTIONS: Final = "/app/organizations/:org_slug/services/:service_slug/options"
 PROFILES: Final = [("", marked("None")), (SecurityProfile.FAPI2.value, marked("FAPI 2.0"))]
 # The fields whose texts are lists: by lines, and by blanks.
-_LINES: Final = frozenset({"post_logout_redirect_uris", "audiences"})
+_LINES: Final = frozenset({"post_logout_redirect_uris", "audiences", "group_claims"})
 _SCOPES: Final = frozenset({"codehost_scopes", "websuite_scopes", "officesuite_scopes"})
 
 
@@ -43,6 +43,7 @@ class ServiceSettingsForm(ProtectedForm, kw_only=True):
     frontchannel_logout_uri: str = ""
     device_activation_uri: str = ""
     audiences: str = ""
+    group_claims: str = ""
     codehost_scopes: str = ""
     websuite_scopes: str = ""
     officesuite_scopes: str = ""

@@ -32,6 +32,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "The public keys of the service, as a JSON Web Key Set; null when it has none here.",
         sent="The public keys that sign the service's assertions, as a JSON Web Key Set, or null.",
     ),
+    "group_claims": _field(
+        "The ids of the groups of the directory that tokens, userinfo and SAML assertions name of a member, or `all`.",
+        maxItems=100,
+    ),
     "audiences": _field(
         "The addresses of APIs for which the service may get access tokens.",
         sent="The addresses of the APIs for which the service may get access tokens, as their `aud`: absolute https"

@@ -108,6 +108,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "OptionsForm.scopes": _field("The scopes to ask the provider for, separated by blanks; empty changes nothing."),
     "OptionsForm.trust_mfa": _field("Whether the connection satisfies the second factor.", **_BOX),
     "claim_of_id": _field("The claim or attribute with the stable id; empty for the usual one."),
+    "claim_of_groups": _field("The claim or attribute with the groups; empty for the usual one."),
     "claim_of_email": _field("The claim or attribute with the address; empty for the usual one."),
     "EnablingForm.enabled": _field("Whether the connection signs in from now on.", enum=["", "yes", "no"]),
     "RoutingForm.enforced": _field("Whether every other way to sign in is refused for this domain.", **_BOX),

@@ -27,6 +27,55 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "ScimTokenCreation.expires_at": _field("When the token expires; never by default."),
     "token_id": _field("The id of the token."),
     "group_id": _field("The id of the group."),
+    "ScimToken.groups": _field(
+        "What the directory finds under `/Groups`: the `organization` as one group, or groups of the `directory`."
+    ),
+    "CreatedScimToken.groups": _field(
+        "What the directory finds under `/Groups`: the `organization` as one group, or groups of the `directory`."
+    ),
+    "ScimGroup.externalId": _field(
+        "The id of the group in the directory; null for none.", maxLength=255, examples=["00g1"]
+    ),
+    "ScimGroupInput.externalId": _field(
+        "The id of the group in the directory; null for none.", maxLength=255, examples=["00g1"]
+    ),
+    # Groups and their rules, as members of the organization read them
+    "DirectoryGroupList.groups": _field("The groups, the oldest first."),
+    "DirectoryGroup.id": _field("The id of the group, which never changes."),
+    "DirectoryGroup.name": _field("The name that the directory gives the group."),
+    "external_id": _field("The id of the group in the directory; null for none."),
+    "ScimTokenForm.groups": _field("What the directory finds under `/Groups`: `organization` or `directory`."),
+    "member_count": _field("How many members it has.", **_COUNT),
+    "GroupRulesForm.group": _field("The name or the id of a group of the directory, or what a connection asserts."),
+    "GroupRulesForm.seen_state": _field("The state of the rules that the page has shown."),
+    "PersonalDataExport.groups": _field("The groups that directories and connections have put the person into."),
+    "ExportedGroup.source": _field("`scim` for a group of a directory, or the id of an upstream connection."),
+    "ExportedGroup.name": _field("The name of the group, or the value that the connection asserted."),
+    "DirectoryGroup.created_at": _field("When the directory created the group."),
+    "DirectoryGroup.updated_at": _field("When the group or its members last changed."),
+    "GroupMemberList.members": _field("The members of the group, by the order of their ids."),
+    "rules": _field("The rules, the one that counts first at the beginning."),
+    "GroupRuleInput.group": _field(
+        "The id of a group of the directory, or the value that the connection asserts, exactly.",
+        minLength=1,
+        maxLength=255,
+    ),
+    "GroupRuleInput.role": _field("The role: `admin`, `member`, or the slug of a custom role."),
+    "GroupRuleItem.group": _field("The id of a group of the directory, or the value that the connection asserts."),
+    "group_name": _field("The name of the group of the directory; null for a value that a connection asserts."),
+    "made_by": _field("Who made the rule; null for a person whose account is gone."),
+    "gives_role": _field("Whether the rule gives its role; false when its maker may not give the role any more."),
+    "role_source": _field("The rule that gave the role; null for a role that was given by hand."),
+    "RoleSource.source": _field("`scim` for a group of the directory, or the id of an upstream connection."),
+    "RoleSource.group": _field("The id of the group of the directory, or the value that the connection asserts."),
+    "ExplainedSignIn.role": _field("The role of a member, and where it comes from; null for who is no member."),
+    "ExplainedRole.rules": _field("The rules that fit the member, in their order."),
+    "groups_overage": _field("Whether a provider said at the last sign-in that there are too many groups to name."),
+    "ExplainedGroupRule.source": _field("`scim` for a group of the directory, or the id of an upstream connection."),
+    "ExplainedGroupRule.group": _field(
+        "The id of the group of the directory, or the value that the connection asserts."
+    ),
+    "outcome": _field("What becomes of the rule."),
     "token_name": _field("The name that the token had."),
     "method": _field("The method of the request.", examples=["POST"]),
     "ProvisioningLogEntry.path": _field("The path of the request.", examples=["/scim/v2/Users"]),

@@ -92,6 +92,10 @@ class UpstreamConnections(Protocol):
         """Return how many accounts of a connection have no password, no passkey and no other provider."""
         ...
 
+    def forget_groups(self, organization_id: UUID, connection_id: UUID) -> None:
+        """Forget which groups a connection has asserted."""
+        ...
+
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:
         """Delete the identities of a connection, and the sign-ins by it that are under way; return how many."""
         ...

@@ -50,6 +50,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "sessions.sessions.REFRESHABLE": _unbound(1, "domain_routes memberships service_users"),
     },
     "One person, in every organization: the use case works on the account as a whole, or its own user does.": {
+        "organizations.group_rules.PostgresGroupRules.ruled_by_connections": _unbound(1, "memberships"),
         "accounts.account_splits.PostgresAccountSplits.move_person": _unbound(
             3, "identities login_events upstream_sign_ins"
         ),
@@ -79,7 +80,9 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "privacy.anonymization.PostgresAnonymization.addresses": _unbound(1, "events"),
         "privacy.anonymization.PostgresAnonymization.affiliations": _unbound(1, "organizations"),
         "privacy.anonymization.PostgresAnonymization.delete_credentials": _unbound(
-            6, "billing_checkouts billing_customers identities scim_profiles trial_sign_ins upstream_sign_ins"
+            7,
+            "billing_checkouts billing_customers directory_group_members identities scim_profiles trial_sign_ins "
+            "upstream_sign_ins",
         ),
         "privacy.anonymization.PostgresAnonymization.lock": _unbound(1, "invitations"),
         "privacy.anonymization.PostgresAnonymization.lock_next_closed": _unbound(1, "memberships"),
@@ -241,14 +244,14 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.unproved_accounts.DELETE": _unbound(
             1,
             "api_keys audit_entries billing_checkouts billing_customers billing_subscriptions "
-            "branding_versions bulk_jobs identities invitations login_events memberships "
+            "branding_versions bulk_jobs group_rules identities invitations login_events memberships "
             "organizations scim_profiles scim_tokens service_grants service_users setup_links "
             "subscriptions trial_sign_ins upstream_sign_ins",
         ),
         "platform.unproved_accounts._KEEP": _unbound(
             1,
             "api_keys audit_entries billing_customers billing_subscriptions branding_versions "
-            "bulk_jobs identities invitations login_events memberships organizations "
+            "bulk_jobs group_rules identities invitations login_events memberships organizations "
             "scim_profiles scim_tokens service_grants service_users setup_links subscriptions "
             "trial_sign_ins",
         ),
@@ -294,6 +297,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.users.WITH_BEGINNING": _unbound(1, "memberships"),
         "platform.users.WITH_ID": _unbound(1, "memberships"),
         "platform.users.WITH_PART": _unbound(1, "memberships"),
+        "scim.directory_groups.LEFT": _unbound(1, "directory_ends directory_groups scim_tokens"),
         "services.sales.SELLERS": _unbound(1, "subscription_totals"),
         "services.sales._TOTALS": _unbound(1, "subscription_changes"),
         "sign_in.upstream.connections.with_changed_issuer": _unbound(1, "upstream_connections"),
@@ -311,6 +315,7 @@ BOUND_IF_GIVEN: Final[Mapping[str, int]] = {
     "organizations.members.PostgresMembers.defer_count_of_organizations": 1,
     "organizations.organizations.PostgresOrganizations.search_of_member": 2,
     "privacy.export.PostgresPrivacyExport.count_logins": 1,
+    "privacy.export.PostgresPrivacyExport.groups": 1,
     "privacy.export.PostgresPrivacyExport.identities": 1,
     "privacy.export.PostgresPrivacyExport.memberships": 1,
     "privacy.export.PostgresPrivacyExport.newest_logins": 1,

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from core.accounts.users import User, find_or_add
+from core.accounts.users import User, add_unproved, find_or_add
 from core.errors import Conflict
 from ports.unit_of_work import UnitOfWork
 
@@ -57,15 +57,24 @@ class LeavingAccount:
 
     def __init__(self) -> None:
         self.is_free = iter([False, True])
+        self.present: User | None = None
 
-    def add(self, _user: User) -> bool:
-        return next(self.is_free)
+    def add(self, user: User, *, is_unproved: bool = False) -> bool:
+        is_free = next(self.is_free)
+        self.present = user if is_free and is_unproved else None
+        return is_free
 
     def lock_by_email(self, _email: str) -> User | None:
-        return None
+        return self.present
 
 
 def test_an_address_that_its_account_leaves_meanwhile_gets_the_new_account() -> None:
     uow = cast("UnitOfWork", SimpleNamespace(users=LeavingAccount()))
 
     assert find_or_add(uow, ADA) == (ADA, True)
+
+
+def test_so_does_the_account_of_a_registration() -> None:
+    uow = cast("UnitOfWork", SimpleNamespace(users=LeavingAccount()))
+
+    assert add_unproved(uow, ADA) == (True, ADA)

@@ -65,6 +65,8 @@ DOCUMENTED = {
         "domain_route.verified",
         "domain_route.deleted",
     },
+    # Additions for groups (decisions 16.4).
+    "group": {"group.created", "group.changed", "group.deleted"},
     "plan": {"plan.created", "plan.updated", "plan.deleted"},
     "subscription": {"subscription.created", "subscription.updated", "subscription.canceled"},
     "invitation": {"invitation.accepted", "invitation.declined", "invitation.expired", "invitation.revoked"},
@@ -112,6 +114,8 @@ def test_the_target_types_are_the_documented_ones() -> None:
         "api_key",
         "domain",
         "branding",
+        # Added with groups of directories (decisions 16.4).
+        "group",
     }
 
     assert {kind.value for kind in TargetType} == documented

@@ -29,6 +29,7 @@ DOCUMENTED = {
 # Operations 6.3.
 HEADINGS = {
     "user": "User management",
+    "group": "Provisioning",
     "service": "Service management",
     "organization": "Organization management",
     "plan": "Plans",

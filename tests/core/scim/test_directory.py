@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.positions import FoundRows
 from core.scim.directory import DirectoryOverview
-from core.scim.tokens import ScimToken
+from core.scim.tokens import FoundGroups, ScimToken
 
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
 
@@ -19,6 +19,7 @@ def overview(*last_used_at: datetime | None) -> DirectoryOverview:
             id=UUID(int=number),
             name="Okta",
             prefix="scim_live_abc123",
+            groups=FoundGroups.ORGANIZATION,
             created_at=NOW,
             expires_at=None,
             last_used_at=at,

@@ -8,13 +8,14 @@ from uuid import UUID
 
 import pytest
 
-from core.scim.tokens import ScimCaller, ScimTokenInvalid, identify, presented
+from core.scim.tokens import FoundGroups, ScimCaller, ScimTokenInvalid, identify, presented
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 TOKEN = f"scim_live_abc123_{'t' * 43}"
 CALLER = ScimCaller(
     token_id=UUID(int=1),
     token_name="directory",
+    groups=FoundGroups.ORGANIZATION,
     token_hash=presented(TOKEN).token_hash,
     last_used_at=None,
     expires_at=None,

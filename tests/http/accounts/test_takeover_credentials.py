@@ -104,6 +104,30 @@ async def test_everything_that_was_made_since_is_withdrawn_or_switched_off(intru
     ]
 
 
+async def test_rules_of_groups_are_withdrawn_with_the_roles_that_they_gave(intrusion: Intrusion) -> None:
+    world, acme = intrusion.world, intrusion.acme
+    await intrusion.take_over()
+    made = await intrusion.act("POST", "/upstream-providers", CONNECTION)
+    friend = world.user("friend@evil.example")
+    world.member(acme, friend)
+    world.connection.execute(
+        """
+        INSERT INTO identities (id, user_id, provider, subject, organization_id, connection_id, scopes, linked_at,
+                                used_at, groups, confirmed_at)
+        VALUES (gen_random_uuid(), %s, 'upstream', 'friend', %s, %s, '{}', now(), now(), '{Friends}', now())
+        """,
+        (friend, acme, made.json["id"]),
+    )
+    rules = [{"source": made.json["id"], "group": "Friends", "role": "admin"}]
+    await intrusion.act("PUT", "/group-rules", {"rules": rules})
+    assert world.role_of(acme, "friend@evil.example") == "admin"
+
+    await intrusion.undo()
+
+    assert world.rows("SELECT id FROM group_rules") == []
+    assert world.role_of(acme, "friend@evil.example") in {"member", None}
+
+
 async def test_what_was_made_before_stays(intrusion: Intrusion) -> None:
     made = await make_everything(intrusion)
     before = what_is_left(intrusion.world)

@@ -40,6 +40,7 @@ class TestList:
                     "membership": {
                         "id": str(team.world.value("SELECT id FROM memberships WHERE role = 'owner'")),
                         "role": "owner",
+                        "role_source": None,
                         "created_at": clock.now.isoformat().replace("+00:00", "Z"),
                         "status": "active",
                     },

@@ -13,3 +13,10 @@ def directory(team: Team) -> Directory:
     """The directory of an organization with an owner, an admin and a member, and room for many more."""
     team.world.connection.execute("UPDATE organizations SET max_users = 100 WHERE id = %s", (team.organization_id,))
     return insert_directory(team)
+
+
+@pytest.fixture
+def groups(team: Team) -> Directory:
+    """The directory of the same organization, with a token that manages groups."""
+    team.world.connection.execute("UPDATE organizations SET max_users = 100 WHERE id = %s", (team.organization_id,))
+    return insert_directory(team, groups="directory")

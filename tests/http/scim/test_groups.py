@@ -245,7 +245,7 @@ class TestPatch:
 async def test_a_group_with_too_many_members_is_shown_without_them(
     directory: Directory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.scim.groups.MEMBERS_MAX", 2)
+    monkeypatch.setattr("core.scim.group_resources.MEMBERS_MAX", 2)
     path = f"/Groups/{directory.organization_id}"
 
     assert_scim_refused(await directory.request("GET", path), 400, "tooMany")

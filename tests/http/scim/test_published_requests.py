@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.scim.published_requests import MICROSOFT, OKTA, Request
+from tests.http.scim.published_requests import MICROSOFT, MICROSOFT_GROUPS, OKTA, OKTA_GROUPS, Request
 from tests.world.directory import Directory
 
 GONE = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
@@ -22,6 +22,16 @@ def at(value: Any, place: str) -> Any:
 
 @pytest.mark.parametrize("requests", [OKTA, MICROSOFT], ids=["Okta", "Microsoft"])
 async def test_the_published_requests_are_answered_as_expected(directory: Directory, requests: list[Request]) -> None:
+    await assert_answered(directory, requests)
+
+
+@pytest.mark.parametrize("requests", [OKTA_GROUPS, MICROSOFT_GROUPS], ids=["Okta", "Microsoft"])
+async def test_so_are_those_of_a_directory_that_sends_groups(groups: Directory, requests: list[Request]) -> None:
+    await assert_answered(groups, requests)
+
+
+async def assert_answered(directory: Directory, requests: list[Request]) -> None:
+    """Assert that requests are answered as their directory expects."""
     ids = {"{group}": str(directory.organization_id), "{other}": str(directory.team.ids["member"]), "{gone}": GONE}
 
     def filled(text: str) -> str:
@@ -35,6 +45,6 @@ async def test_the_published_requests_are_answered_as_expected(directory: Direct
 
         assert answer.status == request.status, f"{request.title}: {answer.text}"
         if answer.status == 201:
-            ids["{user}"] = answer.json["id"]
+            ids["{user}" if request.path.startswith("/Users") else "{group}"] = answer.json["id"]
         held = {place: at(answer.json, place) for place in request.has}
         assert held == json.loads(filled(json.dumps(request.has))), request.title

@@ -6,7 +6,7 @@ from functools import partial
 
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
-from tests.world.directory import Directory
+from tests.world.directory import Directory, insert_directory
 
 ADA = {"userName": "ada@example.com"}
 OFF = {"op": "replace", "path": "active", "value": False}
@@ -101,3 +101,55 @@ async def test_a_sign_in_and_a_deactivation_leave_no_session(directory: Director
     path = f"{directory.team.path}/roles"
     statuses = [(await directory.world.client.get(path, token=token)).status for token in tokens]
     assert set(statuses) <= {401, 403}
+
+
+async def test_concurrent_changes_of_a_group_lose_no_member(groups: Directory) -> None:
+    second = insert_directory(groups.team, f"scim_live_xyz789_{'u' * 43}", groups="directory")
+    names = [f"person{number}" for number in range(6)]
+    for name in names:
+        groups.team.add(name, "member")
+    group_id = await groups.create_group("Sales", "admin")
+
+    answers = await at_once(
+        *[partial((groups, second)[number % 2].put_in, group_id, name) for number, name in enumerate(names)],
+        partial(groups.take_out, group_id, "admin"),
+    )
+
+    assert statuses_of(answers) == [200] * 7
+    [(members, counted)] = groups.world.rows(
+        "SELECT members, (SELECT count(*) FROM directory_group_members) FROM directory_groups"
+    )
+    assert members == counted == 6
+
+
+async def test_of_two_creations_of_a_group_one_succeeds(groups: Directory) -> None:
+    answers = await at_once(*[partial(groups.request, "POST", "/Groups", {"displayName": "Sales"})] * 4)
+
+    assert statuses_of(answers) == [201, 409, 409, 409]
+
+
+async def test_a_member_who_leaves_while_a_group_gets_them_is_in_no_group(groups: Directory) -> None:
+    groups.team.custom_role("sales", "services.view")
+    group_id = await groups.create_group("Sales")
+    body = {"rules": [{"source": "scim", "group": group_id, "role": "sales"}]}
+    assert (await groups.team.request("owner", "PUT", "/group-rules", body=body)).status == 200
+    await groups.team.token("owner")
+
+    await at_once(
+        partial(groups.put_in, group_id, "member"),
+        partial(groups.team.request, "owner", "POST", f"/members/{groups.team.ids['member']}"),
+    )
+
+    assert groups.team.role_of("member") is None
+    assert groups.world.rows("SELECT members FROM directory_groups") == [(0,)]
+
+
+async def test_of_two_admins_by_rules_who_leave_their_group_at_once_one_stays(groups: Directory) -> None:
+    groups.team.add("second", "member")
+    group_id = await groups.create_group("Admins", "admin", "second")
+    body = {"rules": [{"source": "scim", "group": group_id, "role": "admin"}]}
+    assert (await groups.team.request("owner", "PUT", "/group-rules", body=body)).status == 200
+
+    await at_once(*[partial(groups.take_out, group_id, name) for name in ("admin", "second")])
+
+    assert sorted(groups.team.role_of(name) or "" for name in ("admin", "second")) == ["admin", "member"]

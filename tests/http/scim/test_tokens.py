@@ -33,6 +33,7 @@ async def test_a_token_is_shown_once_and_stored_as_a_hash(team: Team) -> None:
         "name": "Entra",
         "token": token["token"],
         "prefix": token["token"][:16],
+        "groups": "organization",
         "created_at": "2026-02-03T04:05:06Z",
         "expires_at": "2027-01-01T00:00:00Z",
     }
@@ -155,3 +156,11 @@ async def test_a_token_has_a_rate_limit_of_its_own(directory: Directory) -> None
     assert_scim_refused(limited, 429)
     assert int(limited.headers["Retry-After"]) >= 1
     assert (await client.get("/scim/v2/ServiceProviderConfig", token="other")).status == 401
+
+
+async def test_a_token_finds_the_organization_or_groups_of_the_directory(team: Team) -> None:
+    made = await create(team, groups="directory")
+    refused = await create(team, groups="both")
+
+    assert made.json["groups"] == "directory"
+    assert (refused.status, [detail["field"] for detail in refused.json["details"]]) == (400, ["groups"])

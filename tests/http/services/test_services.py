@@ -75,6 +75,7 @@ class TestCreate:
             "jwks_uri": None,
             "jwks": None,
             "audiences": [],
+            "group_claims": [],
             "security_profile": None,
             "created_at": at,
         }

@@ -163,7 +163,7 @@ async def test_a_role_in_use_says_by_how_many_and_one_that_is_not_is_deleted(acm
     assert 'people?role=chief">Give these members another role' in used.text
     assert f'action="{PAGE}/chief/delete"' not in used.text
     assert refused.status == 409
-    assert "Members or pending invitations have this role." in refused.text
+    assert "Members or pending invitations have this role, or a rule gives it to a group." in refused.text
     assert "The role is deleted." in deleted.text
     assert stored(acme, "chief") is None
     gone = await ann.open(f"{PAGE}/chief")

@@ -155,6 +155,21 @@ class TestSignedIn:
         assert changed.status == 200, changed.text
         assert form.texts("//saml:AttributeValue/text()") == ["Mary <O'Neil> & Sons"]
 
+    async def test_groups_are_named_to_a_service_that_learns_of_them(
+        self, browser: Visitor, saml: SamlWorld, team: Team
+    ) -> None:
+        service = await saml.service(team.organization_id, "acme", attribute_mapping={"groups": "memberOf"})
+        directory = insert_directory(team, groups="directory")
+        for name in ("Sales", "Audit"):
+            await directory.create_group(name, "member")
+        await directory.create_group("Interns", "admin")
+        await team.request("owner", "PATCH", "/services/shop", body={"group_claims": ["all"]})
+
+        form = await service.signed_in(browser)
+
+        assert form.texts("//saml:Attribute/@Name") == ["memberOf"]
+        assert form.texts("//saml:AttributeValue/text()") == ["Audit", "Sales"]
+
 
 class TestSignedOut:
     """A browser that is not signed in."""

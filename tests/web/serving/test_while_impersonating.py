@@ -131,6 +131,7 @@ CLOSED_FIELDS: Final[dict[str, Any]] = {
     "jwks": JWKS,
     # They take verified domains, and keys of the service's own: see below.
     "audiences": ["https://api.acme.example/"],
+    "group_claims": ["all"],
     "security_profile": "fapi2",
 }
 OPEN_FIELDS: Final[dict[str, Any]] = {

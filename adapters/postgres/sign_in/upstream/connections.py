@@ -215,6 +215,16 @@ class PostgresUpstreamConnections(Aggregate):
             (organization_id, connection_id),
         )
 
+    def forget_groups(self, organization_id: UUID, connection_id: UUID) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE identities
+            SET    groups = NULL, has_groups_overage = false
+            WHERE  organization_id = %s AND connection_id = %s AND groups IS NOT NULL
+            """,
+            (organization_id, connection_id),
+        )
+
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:
         # The provider that comes next must not get what the one before has answered.
         self._connection.execute_later(

@@ -12,7 +12,7 @@ from uuid import UUID
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
-from core.sign_in.identities import IdentityContext, ProvenIdentity, ProviderSession, ProviderTokens
+from core.sign_in.identities import AssertedGroups, IdentityContext, ProvenIdentity, ProviderSession, ProviderTokens
 from core.sign_in.upstream.flows import ReturnAddress, UpstreamSignIn
 
 _PROVEN: Final = {"table": "upstream_sign_ins", "column": "proven_sealed"}
@@ -149,6 +149,7 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
         # Left out without them, because the version before does not know them.
         **({"provider_session": asdict(proven.provider_session)} if proven.provider_session is not None else {}),
         **({"session_ends_at": proven.session_ends_at.isoformat()} if proven.session_ends_at is not None else {}),
+        **({"groups": proven.groups.values} if proven.groups is not None else {}),
         "tokens": None
         if tokens is None
         else {
@@ -166,8 +167,10 @@ def _proven(stored: dict[str, Any]) -> ProvenIdentity:
     tokens = stored.pop("tokens")
     known = stored.pop("provider_session", None)
     ends_at = stored.pop("session_ends_at", None)
+    groups = AssertedGroups(values=stored.pop("groups")) if "groups" in stored else None
     return ProvenIdentity(
         provider=Provider(stored.pop("provider")),
+        groups=groups,
         provider_session=ProviderSession(**known) if known is not None else None,
         tokens=_tokens(**tokens) if tokens is not None else None,
         session_ends_at=datetime.fromisoformat(ends_at) if ends_at is not None else None,

@@ -92,13 +92,18 @@ class OptionsForm(ProtectedForm, kw_only=True):
     scopes: str = ""
     claim_of_id: str = ""
     claim_of_email: str = ""
+    claim_of_groups: str = ""
     joins_as: str = ""
     trust_mfa: str = ""
 
     @property
     def wishes(self) -> ConnectionWishes:
         """The fields to set."""
-        mapped = {"id": self.claim_of_id.strip(), "email": self.claim_of_email.strip()}
+        mapped = {
+            "id": self.claim_of_id.strip(),
+            "email": self.claim_of_email.strip(),
+            "groups": self.claim_of_groups.strip(),
+        }
         return ConnectionWishes(
             name=self.name.strip() or None,
             scopes=self.scopes.split() or None,
@@ -346,6 +351,7 @@ def _options(found: ConfiguredConnection) -> OptionsForm:
         scopes=" ".join(connection.scopes),
         claim_of_id=connection.attribute_mapping.get("id", ""),
         claim_of_email=connection.attribute_mapping.get("email", ""),
+        claim_of_groups=connection.attribute_mapping.get("groups", ""),
         joins_as=connection.joins_as or "",
         trust_mfa="on" if connection.trust_mfa else "",
     )

@@ -112,6 +112,21 @@ async def rename_in_the_directory(stage: Stage) -> None:
     await patch_in_the_directory(stage, {"op": "add", "path": "displayName", "value": "Member"})
 
 
+async def create_a_group_in_the_directory(stage: Stage) -> None:
+    await insert_directory(stage.team, groups="directory").create_group("Sales")
+
+
+async def rename_a_group_in_the_directory(stage: Stage) -> None:
+    directory = insert_directory(stage.team, groups="directory")
+    group_id = await directory.create_group("Sales")
+    await directory.change_group(group_id, {"op": "replace", "path": "displayName", "value": "Support"})
+
+
+async def delete_a_group_in_the_directory(stage: Stage) -> None:
+    directory = insert_directory(stage.team, groups="directory")
+    await directory.request("DELETE", f"/Groups/{await directory.create_group('Sales')}")
+
+
 async def deactivate_in_the_directory(stage: Stage) -> None:
     await patch_in_the_directory(stage, {"op": "replace", "path": "active", "value": False})
 

@@ -1,0 +1,253 @@
+"""Rules by which groups give roles: of a directory, or as a connection asserts them (decisions 16.2).
+
+The first rule that fits a member gives the role (`group_roles.py`). A rule keeps its maker as long as source, group and
+role stay, and gives its role only while the maker could give it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from core.errors import BadRequest, Conflict, FieldError, Forbidden
+from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
+from core.organizations import access, group_roles
+from core.organizations.access import Capability, Operation
+from core.organizations.authority import Authority
+from core.organizations.group_roles import SCIM, GroupRule, WantedRule, may_set
+from core.organizations.memberships import ADMIN, MEMBER
+from core.wording import Wording
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+RULES_MAX: Final = 500
+GROUP_CHARACTERS_MAX: Final = 255
+# How many members the page names before the rules are saved.
+PREVIEWED_MAX: Final = 100
+# How many groups of the directory it offers by name.
+GROUPS_NAMED_MAX: Final = 500
+
+
+class RulesChanged(Conflict):
+    """Another person has changed the rules since the caller saw them."""
+
+    default_message = (
+        "Another person has changed the rules meanwhile. Check what is shown now, and make your change again if you"
+        " still want it."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonOfRules:
+    """A member whom rules concern."""
+
+    user_id: UUID
+    email: str
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleChange:
+    """A member whose role rules would change."""
+
+    user_id: UUID
+    email: str
+    name: str | None
+    old_role: str
+    new_role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesOverview:
+    """The rules of an organization, and what a new one can name: connections, groups of the directory and roles.
+
+    Connections and groups are named by their ids; of many groups, the first are there.
+    """
+
+    rules: Sequence[GroupRule]
+    connections: Sequence[tuple[str, str]]
+    group_names: Mapping[str, str]
+    roles: Sequence[str]
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesPreview:
+    """The first members whom rules would change, and how many there are; `state` is that of the rules there are."""
+
+    changes: Sequence[RoleChange]
+    total: int
+    state: str
+
+
+def list_all(uow: UnitOfWork, slug: str) -> Sequence[GroupRule]:
+    """List the rules of an organization, the one that counts first at the beginning."""
+    organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
+    return uow.group_rules.of_organization(organization.id)
+
+
+def show(uow: UnitOfWork, slug: str) -> RulesOverview:
+    """Return the rules of an organization with what a new one can name."""
+    organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
+    rules = uow.group_rules.of_organization(organization.id)
+    groups = uow.directory_groups.found(organization.id, part="", after=None, limit=GROUPS_NAMED_MAX)
+    return RulesOverview(
+        rules=rules,
+        connections=[(str(one.id), one.name) for one in uow.upstream_connections.of_organization(organization.id)],
+        group_names={str(group.id): group.display_name for group in groups},
+        roles=[ADMIN, MEMBER, *(role.slug for role in uow.roles.of_organization(organization.id))],
+        state=state_of(rules),
+    )
+
+
+def save(
+    uow: UnitOfWork, slug: str, wanted: Sequence[WantedRule], *, seen_state: str | None = None
+) -> Sequence[GroupRule]:
+    """Replace the rules of an organization, and apply them at once.
+
+    Raise one `BadRequest` of all rules that are not valid, and `Forbidden` for a new one that is not the caller's to
+    make; `RulesChanged` when the rules are not in the state that the caller has seen.
+    """
+    authorized = access.authorize_and_lock(uow, slug, Operation.GROUP_RULES_CHANGE)
+    if seen_state not in {None, state_of(uow.group_rules.of_organization(authorized.organization.id))}:
+        raise RulesChanged
+    maker = Authority.of(authorized.membership.role, authorized.capabilities)
+    return store(uow, authorized.organization.id, wanted, maker, made_by=authorized.caller.user_id)
+
+
+def store(
+    uow: UnitOfWork,
+    organization_id: UUID,
+    wanted: Sequence[WantedRule],
+    maker: Authority,
+    *,
+    made_by: UUID,
+    **recorded: Any,
+) -> Sequence[GroupRule]:
+    """Do what `save` does, for a caller who was authorized and has locked the organization."""
+    before = uow.group_rules.of_organization(organization_id)
+    after = _made(uow, organization_id, wanted, before, maker, made_by=made_by)
+    if [(rule, one) for rule, one, _ in after] == [(rule.wanted, rule.made_by) for rule in before]:
+        return before
+    uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), *one) for one in after])
+    uow.record(
+        AuditAction.ORGANIZATION_UPDATED,
+        organization_id,
+        organization_id=organization_id,
+        audit_only={"group_rules": [{"source": one.source, "group": one.group, "role": one.role} for one, *_ in after]},
+        change="group_rules_changed",
+        **recorded,
+    )
+    group_roles.apply(uow, organization_id, None)
+    return uow.group_rules.of_organization(organization_id)
+
+
+def preview(uow: UnitOfWork, slug: str, wanted: Sequence[WantedRule], *, seen_state: str | None = None) -> RulesPreview:
+    """Return whom rules would change that the caller is about to save; raise as `save` does. Nothing changes."""
+    authorized = access.authorize_and_lock(uow, slug, Operation.GROUP_RULES_CHANGE)
+    organization_id = authorized.organization.id
+    maker = Authority.of(authorized.membership.role, authorized.capabilities)
+    before = uow.group_rules.of_organization(organization_id)
+    if seen_state not in {None, state_of(before)}:
+        raise RulesChanged
+    after = _made(uow, organization_id, wanted, before, maker, made_by=authorized.caller.user_id)
+    # Stored for the statement that finds whom they fit, and taken back in the same transaction.
+    uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), *one) for one in after])
+    _, decided = group_roles.decide(uow, organization_id, None)
+    uow.group_rules.replace(organization_id, [(rule.id, rule.wanted, rule.made_by, rule.created_at) for rule in before])
+    changes = [(member, given) for member, given in decided if given.role != member.role]
+    shown = {member.user_id: (member.role, given.role) for member, given in changes[:PREVIEWED_MAX]}
+    people = uow.group_rules.people(organization_id, sorted(shown))
+    return RulesPreview(
+        changes=[
+            RoleChange(user_id=one.user_id, email=one.email, name=one.name, old_role=old, new_role=new)
+            for one in people
+            for old, new in [shown[one.user_id]]
+        ],
+        total=len(changes),
+        state=state_of(before),
+    )
+
+
+def state_of(rules: Sequence[GroupRule]) -> str:
+    """Return a text that is another one after each change of the rules."""
+    text = "\x00".join("\x00".join(rule.key) for rule in rules)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+
+
+def _made(
+    uow: UnitOfWork,
+    organization_id: UUID,
+    wanted: Sequence[WantedRule],
+    before: Sequence[GroupRule],
+    maker: Authority,
+    *,
+    made_by: UUID,
+) -> Sequence[tuple[WantedRule, UUID | None, datetime]]:
+    """Return the rules with their makers, and since when they are there; raise for those that cannot be made."""
+    _require_valid(uow, organization_id, wanted)
+    known = {rule.key: rule for rule in before}
+    custom = {role.slug: access.implied_by(role.permissions) for role in uow.roles.of_organization(organization_id)}
+    made: list[tuple[WantedRule, UUID | None, datetime]] = []
+    for rule in wanted:
+        present = known.get(rule.key)
+        is_theirs = may_set(maker, rule.source, rule.role, _allowed(custom, rule.role))
+        if present is not None and (present.gives_role or not is_theirs):
+            made.append((rule, present.made_by, present.created_at))
+        elif is_theirs:
+            # Also one whose maker has lost the right, which gives its role again.
+            made.append((rule, made_by, uow.now))
+        else:
+            raise Forbidden(
+                Wording(
+                    "You may not make a rule that gives the role %(role)s: its group would give more than your own role"
+                    " allows, or you may not change the sign-in that it relies on. Ask an owner or admin.",
+                    role=rule.role,
+                )
+            )
+    return made
+
+
+def _allowed(custom: Mapping[str, frozenset[Capability]], role: str) -> frozenset[Capability]:
+    return custom[role] if role in custom else access.capabilities_of(role, None)
+
+
+def _require_valid(
+    uow: UnitOfWork,
+    organization_id: UUID,
+    wanted: Sequence[WantedRule],
+) -> None:
+    """Raise one `BadRequest` of all rules that name what does not exist, or the same twice."""
+    if len(wanted) > RULES_MAX:
+        raise BadRequest.of_field("rules", Wording("An organization has at most %(maximum)s rules.", maximum=RULES_MAX))
+    roles = {role.slug for role in uow.roles.of_organization(organization_id)} | {ADMIN, MEMBER}
+    connections = {str(one.id) for one in uow.upstream_connections.of_organization(organization_id)}
+    named = [rule.group for rule in wanted if rule.source == SCIM]
+    groups = {str(one) for one in uow.group_rules.known_groups(organization_id, named)}
+    problems: list[FieldError] = []
+    seen: set[tuple[str, str, str]] = set()
+    for index, rule in enumerate(wanted):
+        if rule.source != SCIM and rule.source not in connections:
+            problems.append(_problem(index, "source", "This must be scim, or the id of a connection."))
+        elif rule.source == SCIM and rule.group not in groups:
+            problems.append(_problem(index, "group", "The directory has no group with this id."))
+        elif not 0 < len(rule.group) <= GROUP_CHARACTERS_MAX or not rule.group.isprintable():
+            problems.append(_problem(index, "group", "1 to 255 characters, exactly as the connection asserts them."))
+        if rule.role not in roles:
+            problems.append(
+                _problem(index, "role", "This must be admin, member, or the slug of a role of this organization.")
+            )
+        if rule.key in seen:
+            problems.append(_problem(index, "group", "The same rule is there twice."))
+        seen.add(rule.key)
+    if problems:
+        raise BadRequest.of_fields(problems)
+
+
+def _problem(index: int, field: str, message: str) -> FieldError:
+    return FieldError(field=f"rules[{index}].{field}", message=message)

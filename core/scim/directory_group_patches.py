@@ -1,0 +1,165 @@
+"""What the operations of a PATCH make of a group of a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import field
+from typing import Any, Final, cast
+from uuid import UUID
+
+from core.lazy_dataclasses import dataclass
+from core.scim.filters import Comparison, Filter, Operator, Or, TargetPath
+from core.scim.group_resources import Group
+from core.scim.patches import OperationKind, PatchOperation, target_of
+from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
+from core.wording import Wording
+
+GROUP_SCHEMA: Final = "urn:ietf:params:scim:schemas:core:2.0:Group"
+_MEMBERS: Final = "members"
+_GROUP: Final = "group"
+# In an operation without a path they are often sent along, as part of the whole resource.
+_IGNORED: Final = frozenset({"schemas", "meta"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupChange:
+    """What a group shall be called, who shall be added, and who removed; with `replaces` all others are removed."""
+
+    display_name: str
+    external_id: str | None
+    replaces: bool = False
+    added: frozenset[UUID] = field(default=frozenset(), repr=False)
+    removed: frozenset[UUID] = field(default=frozenset(), repr=False)
+
+
+def changed(group: Group, operations: Sequence[PatchOperation]) -> GroupChange:
+    """Return what the operations make of a group, one after the other."""
+    draft = _Draft(id=group.id, display_name=group.display_name, external_id=group.external_id)
+    for operation in operations:
+        draft.apply(operation)
+    return GroupChange(
+        display_name=draft.display_name,
+        external_id=draft.external_id,
+        replaces=draft.replaces,
+        added=frozenset(draft.added),
+        removed=frozenset(draft.removed),
+    )
+
+
+def member_ids(value: Any) -> frozenset[UUID]:
+    """Return the ids that a value of `members` names; raise `InvalidValue` for anything that is no user."""
+    ids = [_id(member) for member in _listed(value)]
+    if None in ids:
+        raise InvalidValue("members: This organization has no user with one of these ids.")
+    return frozenset(id_ for id_ in ids if id_ is not None)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A group while the operations are applied."""
+
+    id: UUID
+    display_name: str
+    external_id: str | None
+    replaces: bool = False
+    added: set[UUID] = field(default_factory=set[UUID])
+    removed: set[UUID] = field(default_factory=set[UUID])
+
+    def apply(self, operation: PatchOperation) -> None:
+        target = operation.target
+        if target is not None:
+            self._apply_to(operation.kind, target, operation.value)
+        elif operation.kind is OperationKind.REMOVE:
+            raise NoTarget
+        elif not isinstance(operation.value, dict):
+            raise InvalidValue("An operation without a path has an object of attributes as its value.")
+        else:
+            for name, part in cast("dict[str, Any]", operation.value).items():
+                if name.lower() not in _IGNORED:
+                    self._apply_to(operation.kind, target_of(name), part)
+
+    def _apply_to(self, kind: OperationKind, target: TargetPath, value: Any) -> None:
+        schema, name = target.attribute.schema, target.attribute.name.lower()
+        if schema is not None and schema.lower() != GROUP_SCHEMA.lower():
+            # An extension; none is kept.
+            return
+        new = None if kind is OperationKind.REMOVE else value
+        if name == _MEMBERS and target.attribute.sub is None and target.sub is None:
+            self._change_members(kind, target, value)
+        elif target.key == "displayname":
+            self.display_name = _text("displayName", new) or ""
+        elif target.key == "externalid":
+            self.external_id = _text("externalId", new)
+        elif name in {"id", *_IGNORED}:
+            if kind is OperationKind.REMOVE or value != str(self.id):
+                raise ReadOnlyAttribute(Wording("%(attribute)s is read-only.", attribute=target.attribute))
+        else:
+            raise InvalidPath(Wording("A group has no attribute %(target)s that can be changed.", target=target))
+
+    def _change_members(self, kind: OperationKind, target: TargetPath, value: Any) -> None:
+        if kind is OperationKind.REMOVE:
+            self._remove(_named(target.values, value))
+        elif target.values is not None:
+            raise InvalidPath("The parts of a member cannot be changed. Remove it and add another.")
+        else:
+            named = member_ids(value) if value is not None else frozenset[UUID]()
+            if kind is OperationKind.REPLACE:
+                self._remove(None)
+            self.added |= named
+            self.removed -= named
+
+    def _remove(self, named: frozenset[UUID] | None) -> None:
+        """Remove these members; None for all."""
+        if named is None:
+            self.replaces = True
+            self.added.clear()
+            self.removed.clear()
+        else:
+            self.added -= named
+            self.removed |= named
+
+
+def _named(values: Filter | None, value: Any) -> frozenset[UUID] | None:
+    """Return whom a removal names; None for all (RFC 7644, 3.5.2.2). Who is no user of ours is in no group."""
+    if values is not None:
+        return frozenset(id_ for text in _selected(values) if (id_ := _id({"value": text})) is not None)
+    if value is None:
+        return None
+    return frozenset(id_ for id_ in map(_id, _listed(value)) if id_ is not None)
+
+
+def _selected(filter_: Filter) -> Iterable[str]:
+    """Return the texts that a filter of members selects: a value, or one of several."""
+    match filter_:
+        case Or():
+            return [*_selected(filter_.left), *_selected(filter_.right)]
+        case Comparison(operator=Operator.EQ, value=str() as text) if filter_.path.key == "value":
+            return [text]
+        case _:
+            raise InvalidPath('Members are selected by their value, as in members[value eq "…"].')
+
+
+def _listed(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else [value]
+
+
+def _id(member: Any) -> UUID | None:
+    """Return the id of a member; None for a text that is no id. Raise `InvalidValue` for what is no member."""
+    kind = None
+    if isinstance(member, dict):
+        named = {str(name).lower(): part for name, part in cast("dict[Any, Any]", member).items()}
+        member, kind = named.get("value"), named.get("type")
+    if isinstance(kind, str) and kind.lower() == _GROUP:
+        raise InvalidValue("members: A group has users as its members, no groups. Send the users of the inner group.")
+    if not isinstance(member, str):
+        raise InvalidValue("members: Each member is an object with the id of a user as its value.")
+    try:
+        return UUID(member)
+    except ValueError:
+        return None
+
+
+def _text(name: str, value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise InvalidValue(Wording("%(name)s: This must be a text.", name=name))

@@ -1,0 +1,380 @@
+"""The groups that a directory sends by SCIM, for tokens that manage groups (decisions 16.1).
+
+They belong to the directory of the organization, not to one token: every such token sees and changes all of them. Their
+members are members of the organization; a group neither makes nor ends a membership. What rules make of them is in
+`core/organizations/group_roles.py`, and is part of the transaction of each change.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Sequence
+from dataclasses import field
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from core.errors import ErrorCode, Refusal
+from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
+from core.organizations import access, group_roles
+from core.organizations.access import Operation
+from core.positions import FoundRows, Position, found_rows
+from core.scim import authority, filter_parser, tokens, user_changes
+from core.scim.directory_group_filters import GroupSearch, search_of
+from core.scim.directory_group_patches import GroupChange, changed
+from core.scim.group_resources import Group, require_showable
+from core.scim.patches import PatchOperation
+from core.scim.refusals import InvalidValue, ResourceUnknown, ScimProblem, ScimType, TooMany
+from core.wording import Wording
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+GROUPS_MAX: Final = 5_000
+# How many members one call may name.
+NAMED_MAX: Final = 15_000
+TEXT_CHARACTERS_MAX: Final = 255
+
+
+class GroupExists(ScimProblem):
+    """Another group of the directory has the name or the `externalId`."""
+
+    code = ErrorCode.CONFLICT
+    scim_type = ScimType.UNIQUENESS
+    default_message = "The organization has another group with this displayName or externalId. Use that group."
+
+
+class TooManyGroups(TooMany):
+    """The organization has the maximum number of groups."""
+
+    default_message = Wording(
+        "An organization can have at most %(maximum)s groups. Send only those that decide something here.",
+        maximum=GROUPS_MAX,
+    )
+
+
+class TooManyMembersNamed(Refusal):
+    """One call names more members than it may."""
+
+    code = ErrorCode.PAYLOAD_TOO_LARGE
+    default_message = Wording(
+        "A call can name at most %(maximum)s members. Add or remove them in several PATCH requests.", maximum=NAMED_MAX
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupValues:
+    """What a directory wants a group to be."""
+
+    display_name: str
+    external_id: str | None = None
+    member_ids: frozenset[UUID] = field(default=frozenset(), repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupsPage:
+    """A page of groups, and how many there are in all."""
+
+    groups: Sequence[Group]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonInGroup:
+    """A member of a group, as members of the organization see them."""
+
+    user_id: UUID
+    email: str
+    name: str | None
+    role: str
+    joined_at: datetime
+
+    @property
+    def position(self) -> Position:
+        """The place of the member in the list, which the id alone decides."""
+        return Position(at=self.joined_at, id=self.user_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMembersPage:
+    """A group with a page of its members."""
+
+    group: Group
+    members: Sequence[PersonInGroup]
+
+
+def id_of_name(uow: UnitOfWork, slug: str, name: str) -> UUID | None:
+    """Return the id of the group of an organization that has this name, in any case; None without one."""
+    organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
+    wanted = GroupSearch(display_name=unicodedata.normalize("NFC", name).lower())
+    found = uow.directory_groups.page(organization.id, wanted, limit=1, offset=0)
+    return found.groups[0].id if found.groups else None
+
+
+def list_of_organization(uow: UnitOfWork, slug: str, *, page: int, limit: int) -> GroupsPage:
+    """List the groups of an organization to a member, the oldest first."""
+    organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
+    return uow.directory_groups.page(organization.id, GroupSearch(), limit=limit, offset=(page - 1) * limit)
+
+
+def list_members(uow: UnitOfWork, slug: str, group_id: UUID, *, page: int, limit: int) -> GroupMembersPage:
+    """List the members of a group to a member of the organization; raise `ResourceUnknown`."""
+    organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
+    group = _shown(uow, organization.id, group_id, shows_members=False)
+    found = uow.directory_groups.people(organization.id, group_id, limit=limit, offset=(page - 1) * limit)
+    return GroupMembersPage(group=group, members=found)
+
+
+def search(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> FoundRows[Group]:
+    """Return the groups with a part in their name, the oldest first."""
+    organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
+    part = search.strip().lower()
+    found = uow.directory_groups.found(organization_id, part=part, after=after, limit=limit + 1)
+    count = partial(uow.directory_groups.count_found, organization_id, part=part)
+    return found_rows(found, after=after, limit=limit, count=count)
+
+
+def listed(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> Sequence[Group]:
+    """Return a part of the groups that `search` finds, without counting; for files."""
+    organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
+    return uow.directory_groups.found(organization_id, part=search.strip().lower(), after=after, limit=limit)
+
+
+def show_to_members(
+    uow: UnitOfWork, slug: str, group_id: UUID, *, after: Position | None, limit: int
+) -> tuple[Group, FoundRows[PersonInGroup]]:
+    """Return a group and its members from a position on, by the order of their ids; raise `ResourceUnknown`."""
+    organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
+    group = _shown(uow, organization_id, group_id, shows_members=False)
+    found = uow.directory_groups.people_after(organization_id, group_id, after=after, limit=limit + 1)
+
+    def count(*, counted_max: int) -> int:
+        return min(group.member_count, counted_max)
+
+    return group, found_rows(found, after=after, limit=limit, count=count)
+
+
+def listed_members(
+    uow: UnitOfWork, slug: str, group_id: UUID, *, after: Position | None, limit: int
+) -> Sequence[PersonInGroup]:
+    """Return a part of the members of a group; for files."""
+    organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
+    _shown(uow, organization_id, group_id, shows_members=False)
+    return uow.directory_groups.people_after(organization_id, group_id, after=after, limit=limit)
+
+
+def list_page(uow: UnitOfWork, *, filter_text: str | None, start: int, count: int, shows_members: bool) -> GroupsPage:
+    """List the groups that a filter selects, the oldest first; `start` counts from 1. Raise `InvalidFilter`.
+
+    Raise `TooMany` when the groups of the page have more members than one answer shows.
+    """
+    organization_id = tokens.authorize(uow).organization_id
+    wanted = search_of(filter_parser.parse(filter_text)) if filter_text is not None else GroupSearch()
+    found = uow.directory_groups.page(
+        organization_id, _known(uow, organization_id, wanted), limit=count, offset=start - 1
+    )
+    if not shows_members:
+        return found
+    require_showable(sum(group.member_count for group in found.groups))
+    members = uow.directory_groups.known_members(organization_id, [group.id for group in found.groups])
+    return GroupsPage(
+        groups=[group.with_members(members.get(group.id, ())) for group in found.groups], total=found.total
+    )
+
+
+def show(uow: UnitOfWork, group_id: UUID, *, shows_members: bool) -> Group:
+    """Return a group of the organization; raise `ResourceUnknown`."""
+    return _shown(uow, tokens.authorize(uow).organization_id, group_id, shows_members=shows_members)
+
+
+def create(uow: UnitOfWork, values: GroupValues) -> Group:
+    """Create a group with these members; raise `GroupExists` or `TooManyGroups`, and `InvalidValue` for no members."""
+    organization = tokens.authorize_and_lock(uow)
+    _require_few(values.member_ids)
+    group = Group(
+        id=uow.randomness.new_id(),
+        display_name=_name(values.display_name),
+        external_id=_external_id(values.external_id),
+        created_at=uow.now,
+        updated_at=uow.now,
+        member_count=0,
+        changes=0,
+    )
+    _require_free(uow, organization.id, group)
+    if uow.directory_groups.count(organization.id) >= GROUPS_MAX:
+        raise TooManyGroups
+    uow.directory_groups.add(organization.id, group)
+    added = _add(uow, organization.id, group.id, values.member_ids)
+    _record(uow, AuditAction.GROUP_CREATED, organization.id, group, members_added=len(added))
+    _apply(uow, organization.id, added)
+    return _shown(uow, organization.id, group.id, shows_members=True)
+
+
+def replace(uow: UnitOfWork, group_id: UUID, values: GroupValues, *, versions: Collection[str] | None = None) -> Group:
+    """Make a group what a directory wants it to be; who is not named is in it no longer."""
+    organization_id, before = _locked(uow, group_id, versions)
+    change = GroupChange(
+        display_name=values.display_name,
+        external_id=values.external_id,
+        replaces=True,
+        added=values.member_ids,
+    )
+    return _change(uow, organization_id, before, change)
+
+
+def patch(
+    uow: UnitOfWork, group_id: UUID, operations: Sequence[PatchOperation], *, versions: Collection[str] | None = None
+) -> Group:
+    """Apply the operations of a PATCH, all or none."""
+    organization_id, before = _locked(uow, group_id, versions)
+    return _change(uow, organization_id, before, changed(before, operations))
+
+
+def delete(uow: UnitOfWork, group_id: UUID, *, versions: Collection[str] | None = None) -> None:
+    """Delete a group with its rules; its members stay members."""
+    organization_id, group = _locked(uow, group_id, versions)
+    members = uow.directory_groups.members(organization_id, group_id)
+    uow.directory_groups.remove(organization_id, group_id)
+    _record(uow, AuditAction.GROUP_DELETED, organization_id, group, members_removed=len(members))
+    _apply(uow, organization_id, members)
+
+
+def _locked(uow: UnitOfWork, group_id: UUID, versions: Collection[str] | None) -> tuple[UUID, Group]:
+    """Return a group that no other call changes before this transaction ends."""
+    organization_id = tokens.authorize_and_lock(uow).id
+    group = _shown(uow, organization_id, group_id, shows_members=False)
+    user_changes.require_version(group.version, versions)
+    return organization_id, group
+
+
+def _shown(uow: UnitOfWork, organization_id: UUID, group_id: UUID, *, shows_members: bool) -> Group:
+    group = uow.directory_groups.find(organization_id, group_id)
+    if group is None:
+        raise ResourceUnknown
+    if not shows_members:
+        return group
+    require_showable(group.member_count)
+    return group.with_members(uow.directory_groups.known_members(organization_id, [group_id]).get(group_id, ()))
+
+
+def _change(uow: UnitOfWork, organization_id: UUID, before: Group, change: GroupChange) -> Group:
+    _require_few(change.added, change.removed)
+    after = before.renamed(_name(change.display_name), _external_id(change.external_id))
+    is_renamed = after != before
+    if is_renamed:
+        _require_free(uow, organization_id, after)
+    removed = _remove(uow, organization_id, before.id, change)
+    added = _add(uow, organization_id, before.id, change.added)
+    if is_renamed or added or removed:
+        uow.directory_groups.save(organization_id, after, at=uow.now)
+        renamed = {"old_name": before.display_name} if after.display_name != before.display_name else {}
+        _record(
+            uow,
+            AuditAction.GROUP_CHANGED,
+            organization_id,
+            after,
+            members_added=len(added),
+            members_removed=len(removed),
+            **renamed,
+        )
+    # Those who are added and were there already may be so by the word of a maker who can give more.
+    _apply(uow, organization_id, {*added, *removed, *_accounts(uow, organization_id, change.added)})
+    return _shown(uow, organization_id, before.id, shows_members=True)
+
+
+def _add(uow: UnitOfWork, organization_id: UUID, group_id: UUID, ids: frozenset[UUID]) -> frozenset[UUID]:
+    """Put members into a group; return who was not in it. Raise `InvalidValue` for who is no member."""
+    if not ids:
+        return frozenset()
+    accounts = _accounts(uow, organization_id, ids)
+    present = frozenset(member.user_id for member in uow.scim_groups.among(organization_id, sorted(accounts)))
+    if present != accounts:
+        raise InvalidValue("members: This organization has no user with one of these ids.")
+    own = authority.of_caller(uow)
+    known = uow.directory_groups.authorities(organization_id)
+    own_id = next((one for one, held in known.items() if held == own), None)
+    if own_id is None:
+        own_id = uow.randomness.new_id()
+        uow.directory_groups.add_authority(organization_id, own_id, own)
+    covered = [one for one, held in known.items() if one != own_id and own.covers(held)]
+    return frozenset(
+        uow.directory_groups.add_members(organization_id, group_id, sorted(accounts), own_id, instead_of=covered)
+    )
+
+
+def _remove(uow: UnitOfWork, organization_id: UUID, group_id: UUID, change: GroupChange) -> frozenset[UUID]:
+    """Take members out of a group; return who was in it."""
+    if change.replaces:
+        kept = _accounts(uow, organization_id, change.added)
+        leaving = frozenset(uow.directory_groups.members(organization_id, group_id)) - kept
+    else:
+        leaving = _accounts(uow, organization_id, change.removed)
+    if not leaving:
+        return leaving
+    return frozenset(uow.directory_groups.remove_members(organization_id, group_id, sorted(leaving)))
+
+
+def _accounts(uow: UnitOfWork, organization_id: UUID, ids: Collection[UUID]) -> frozenset[UUID]:
+    """Return the accounts that these ids mean to the organization."""
+    return frozenset(uow.known_ids.defer_accounts(organization_id, ids)().values()) if ids else frozenset()
+
+
+def _known(uow: UnitOfWork, organization_id: UUID, wanted: GroupSearch) -> GroupSearch:
+    """Return a search with the accounts of the members that it names."""
+    return wanted.of_accounts(_accounts(uow, organization_id, wanted.member_ids))
+
+
+def _apply(uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID]) -> None:
+    if user_ids:
+        group_roles.apply(uow, organization_id, user_ids, by=authority.of_caller(uow))
+
+
+def _require_few(*named: Collection[UUID]) -> None:
+    if sum(map(len, named)) > NAMED_MAX:
+        raise TooManyMembersNamed
+
+
+def _require_free(uow: UnitOfWork, organization_id: UUID, group: Group) -> None:
+    """Raise `GroupExists` when another group has the name, in any case, or the id of the directory."""
+    if uow.directory_groups.is_taken(organization_id, group):
+        raise GroupExists
+
+
+def _name(text: str) -> str:
+    name = _checked("displayName", text)
+    if not name:
+        raise InvalidValue("displayName: A group needs a name.")
+    return name
+
+
+def _external_id(text: str | None) -> str | None:
+    return _checked("externalId", text) or None if text is not None else None
+
+
+def _checked(name: str, text: str) -> str:
+    # In one form, so that two groups whose names look the same are found to have the same name.
+    checked = unicodedata.normalize("NFC", text).strip()
+    if len(checked) > TEXT_CHARACTERS_MAX or not checked.isprintable():
+        raise InvalidValue(
+            Wording(
+                "%(name)s: This has at most %(maximum)s characters, all of them visible.",
+                name=name,
+                maximum=TEXT_CHARACTERS_MAX,
+            )
+        )
+    return checked
+
+
+def _record(uow: UnitOfWork, action: AuditAction, organization_id: UUID, group: Group, **details: Any) -> None:
+    """Record a change of a group, with the token as the actor."""
+    uow.record(
+        action,
+        group.id,
+        organization_id=organization_id,
+        event_only={"group_id": str(group.id), "scim_token_id": str(uow.scim_caller.token_id)},
+        name=group.display_name,
+        external_id=group.external_id,
+        **details,
+    )

@@ -1,0 +1,54 @@
+"""Storage of the rules by which groups give roles, and of the roles that they gave."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.deferred import Deferred
+from core.organizations.group_roles import FittedMember, GivenRole, GroupRule, WantedRule
+from core.organizations.group_rules import PersonOfRules
+
+
+class GroupRules(Protocol):
+    """The rules of organizations. A transaction that changes rules or roles has locked the organization."""
+
+    def of_organization(self, organization_id: UUID) -> Sequence[GroupRule]:
+        """Return the rules by their place, each with what its maker is now."""
+        ...
+
+    def defer_of_organization(self, organization_id: UUID) -> Deferred[Sequence[GroupRule]]:
+        """Defer reading the rules."""
+        ...
+
+    def replace(self, organization_id: UUID, rules: Sequence[tuple[UUID, WantedRule, UUID | None, datetime]]) -> None:
+        """Store all rules in this order, each with its id, its maker, and since when it is there."""
+        ...
+
+    def known_groups(self, organization_id: UUID, ids: Sequence[str]) -> Sequence[UUID]:
+        """Return which of these texts are ids of groups of the directory."""
+        ...
+
+    def fitted(self, organization_id: UUID, user_ids: Sequence[UUID] | None) -> Sequence[FittedMember]:
+        """Return whom of these members, or of all, a rule fits, or whose role a rule gave, in one statement."""
+        ...
+
+    def give(self, organization_id: UUID, given: Sequence[GivenRole]) -> None:
+        """Set roles and what gave them, in one statement."""
+        ...
+
+    def people(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[PersonOfRules]:
+        """Return the addresses and names of members, by address."""
+        ...
+
+    def has_overage(self, organization_id: UUID, user_id: UUID) -> bool:
+        """Return whether a connection said last that a user is in too many groups to name."""
+        ...
+
+    def ruled_by_connections(self, user_id: UUID) -> Sequence[UUID]:
+        """Return the organizations in which a user has a role by what a connection asserts."""
+        ...
+
+    def roles_of_connection(self, organization_id: UUID, connection_id: UUID) -> Sequence[str]:
+        """Return the roles that rules give by what a connection asserts."""
+        ...

@@ -1,0 +1,105 @@
+"""Storage of the groups of directories."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.organizations.authority import Authority
+from core.positions import Position
+from core.scim.directory_group_filters import GroupSearch
+from core.scim.directory_groups import GroupsPage, PersonInGroup
+from core.scim.group_resources import Group
+
+
+class DirectoryGroups(Protocol):
+    """The groups of organizations' directories. A transaction that changes them has locked the organization."""
+
+    def page(self, organization_id: UUID, wanted: GroupSearch, *, limit: int, offset: int) -> GroupsPage:
+        """Return the groups that fit, the oldest first, without members, and their number."""
+        ...
+
+    def find(self, organization_id: UUID, group_id: UUID) -> Group | None:
+        """Return a group without its members."""
+        ...
+
+    def known_members(self, organization_id: UUID, group_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[UUID]]:
+        """Return the members of groups, by the ids by which the organization knows them, in one statement."""
+        ...
+
+    def members(self, organization_id: UUID, group_id: UUID) -> Sequence[UUID]:
+        """Return the accounts of the members of a group."""
+        ...
+
+    def people(self, organization_id: UUID, group_id: UUID, *, limit: int, offset: int) -> Sequence[PersonInGroup]:
+        """Return members of a group, by the order of their ids."""
+        ...
+
+    def people_after(
+        self, organization_id: UUID, group_id: UUID, *, after: Position | None, limit: int
+    ) -> Sequence[PersonInGroup]:
+        """Return members of a group after a position, by the order of their ids."""
+        ...
+
+    def found(self, organization_id: UUID, *, part: str, after: Position | None, limit: int) -> Sequence[Group]:
+        """Return groups after a position with a part in their name, the oldest first; an empty part filters nothing."""
+        ...
+
+    def count_found(self, organization_id: UUID, *, part: str, counted_max: int) -> int:
+        """Count the same groups, to a maximum."""
+        ...
+
+    def count(self, organization_id: UUID) -> int:
+        """Count the groups."""
+        ...
+
+    def is_taken(self, organization_id: UUID, group: Group) -> bool:
+        """Return whether another group has the name, in any case, or the id in the directory."""
+        ...
+
+    def add(self, organization_id: UUID, group: Group) -> None:
+        """Store a new group without members."""
+        ...
+
+    def save(self, organization_id: UUID, group: Group, *, at: datetime) -> None:
+        """Store the name and the id in the directory of a group."""
+        ...
+
+    def remove(self, organization_id: UUID, group_id: UUID) -> None:
+        """Delete a group, with its members' places in it and its rules."""
+        ...
+
+    def remove_all(self, organization_id: UUID) -> Sequence[UUID]:
+        """Delete all groups with their rules; return which."""
+        ...
+
+    def left(self, *, before: datetime, organization_id: UUID | None = None) -> UUID | None:
+        """Return an organization, or this one, that has groups and no token that managed them since that time."""
+        ...
+
+    def authorities(self, organization_id: UUID) -> Mapping[UUID, Authority]:
+        """Return what the makers of tokens could do whose directories have put members into groups."""
+        ...
+
+    def add_authority(self, organization_id: UUID, authority_id: UUID, authority: Authority) -> None:
+        """Store what the maker of a token could do."""
+        ...
+
+    def add_members(
+        self,
+        organization_id: UUID,
+        group_id: UUID,
+        user_ids: Sequence[UUID],
+        authority_id: UUID,
+        *,
+        instead_of: Sequence[UUID],
+    ) -> Sequence[UUID]:
+        """Put members into a group in one statement; return who was not in it.
+
+        Who is in it by one of the authorities `instead_of` is so by this one from now on.
+        """
+        ...
+
+    def remove_members(self, organization_id: UUID, group_id: UUID, user_ids: Sequence[UUID]) -> Sequence[UUID]:
+        """Take members out of a group in one statement; return who was in it."""
+        ...
