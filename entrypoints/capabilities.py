@@ -120,6 +120,7 @@ from entrypoints.pages.saml import setup as saml_setup
 from entrypoints.pages.saml import sign_in as saml_sign_in
 from entrypoints.pages.scim import directory as directory_page
 from entrypoints.pages.scim import directory_groups as group_pages
+from entrypoints.pages.scim import group_setup as group_setup_pages
 from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.scim import tokens as provisioning_pages
 from entrypoints.pages.services import api_keys as service_key_pages
@@ -209,6 +210,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     domain_pages.setup_routes,
     saml_setup.routes,
     scim_setup.routes,
+    group_setup_pages.routes,
     siem_setup.routes,
     services.routes,
     grants.routes,

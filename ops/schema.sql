@@ -2647,10 +2647,12 @@ CREATE TABLE setup_links (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone,
+    roles text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT setup_links_check CHECK ((('saml'::text = ANY (parts)) = (service_id IS NOT NULL))),
     CONSTRAINT setup_links_parts_check CHECK ((cardinality(parts) > 0))
 );
 COMMENT ON TABLE setup_links IS 'Links with which people without an account fill in settings of an organization.';
+COMMENT ON COLUMN setup_links.roles IS 'The roles that rules of groups may give which are made with the link; none without the part groups.';
 ALTER TABLE ONLY setup_links
     ADD CONSTRAINT setup_links_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY setup_links

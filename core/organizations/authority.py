@@ -24,6 +24,11 @@ class Authority:
         """Return what to keep of a role."""
         return cls(role=role, permissions=None if role in BUILT_IN_ROLES else sorted(capabilities))
 
+    @classmethod
+    def holding(cls, capabilities: frozenset[Capability]) -> Self:
+        """Return what a caller may do that has these capabilities, and no more, whatever the role of its member is."""
+        return cls(role="", permissions=sorted(capabilities))
+
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What the role allows."""

@@ -48,6 +48,11 @@ class WantedRule:
         """What makes a rule the same one."""
         return self.source, self.group, self.role
 
+    @property
+    def is_by_name(self) -> bool:
+        """Whether a connection names the group, and not by an id, which no other group gets."""
+        return self.source != SCIM and not _is_id(self.group)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRule:
@@ -131,6 +136,10 @@ class RuleOutcome(StrEnum):
     EARLIER_RULE = "earlier_rule"
     MAKER_LOST_RIGHT = "maker_lost_right"
     TOKEN_MAY_NOT = "token_may_not"  # noqa: S105 - the name of an outcome
+    # It fits, and what it gives waits: for a change by one who may take the present role, or for another admin.
+    WAITS = "waits"
+    # No rule gives the role any longer, and it stays until one who may take it changes the group or saves the rules.
+    STAYS = "stays"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +178,8 @@ def apply(
 ) -> Sequence[GivenRole]:
     """Give members of a locked organization the roles of its rules; None for all whom rules concern.
 
-    `by` is what the maker of the calling SCIM token could do: where that is too little, the role stays. Return what
-    rules decide of these members.
+    `by` is what the caller may do who makes the change, for a SCIM token what its maker could do: where that is too
+    little, the role stays. Return what rules decide of these members.
     """
     allowed, decided = decide(uow, organization_id, user_ids, by=by)
     _give(uow, organization_id, allowed, [(member, given) for member, given in decided if given.is_other_than(member)])
@@ -187,8 +196,13 @@ def decide(
     decided = [(member, _decided(member, rules)) for member in members]
     allowed = {rule.role: rule.allowed for rule in rules}
     outcome: list[tuple[FittedMember, GivenRole]] = []
+    makers = {rule.key: rule.maker for rule in rules}
     for member, given in decided:
-        is_theirs = by is None or _may_change(uow, organization_id, by, allowed, member, given)
+        authorities = [by] if by is not None else []
+        if given.role_source is not None and member.role_source is None:
+            # A rule takes a role that was given by hand only from those to whom its maker could give it.
+            authorities.append(makers[given.role_source.source, given.role_source.group, given.role])
+        is_theirs = all(_may_change(uow, organization_id, one, allowed, member, given) for one in authorities)
         outcome.append((member, given if is_theirs else member.present))
     kept = _last_admin(uow, organization_id, outcome)
     if kept is not None:
@@ -213,8 +227,22 @@ def explain(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ExplainedR
     )
 
 
+def is_held(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> bool:
+    """Return whether a rule that fits a member gives the role that the member has."""
+    rules = uow.group_rules.of_organization(organization_id)
+    return any(
+        member.role_source == RoleSource(source=rule.source, group=rule.group) and rule.role == member.role
+        for member in uow.group_rules.fitted(organization_id, [user_id])
+        for rule in rules
+        if rule.id in member.fitting
+    )
+
+
 def _explained(member: FittedMember, rules: Iterable[GroupRule]) -> Sequence[ExplainedGroupRule]:
-    """Return each rule that fits a member, with the reason why it gives its role or does not."""
+    """Return each rule that fits a member, with the reason why it gives its role or does not.
+
+    The rule comes last that gave the role of a member whom none gives it any longer.
+    """
     explained: list[ExplainedGroupRule] = []
     is_given = False
     for rule in rules:
@@ -224,7 +252,8 @@ def _explained(member: FittedMember, rules: Iterable[GroupRule]) -> Sequence[Exp
         if is_given:
             outcome = RuleOutcome.EARLIER_RULE
         elif is_giving:
-            outcome = RuleOutcome.GIVES
+            is_given_now = (member.role, member.role_source) == (rule.role, _source(rule))
+            outcome = RuleOutcome.GIVES if is_given_now else RuleOutcome.WAITS
         elif not rule.gives_role:
             outcome = RuleOutcome.MAKER_LOST_RIGHT
         else:
@@ -235,7 +264,17 @@ def _explained(member: FittedMember, rules: Iterable[GroupRule]) -> Sequence[Exp
                 source=rule.source, group=rule.group, group_name=rule.group_name, role=rule.role, outcome=outcome
             )
         )
+    if member.role_source is not None and all(one.outcome is not RuleOutcome.GIVES for one in explained):
+        source, group = member.role_source.source, member.role_source.group
+        name = next((rule.group_name for rule in rules if _source(rule) == member.role_source), None)
+        explained.append(
+            ExplainedGroupRule(source=source, group=group, group_name=name, role=member.role, outcome=RuleOutcome.STAYS)
+        )
     return explained
+
+
+def _source(rule: GroupRule) -> RoleSource:
+    return RoleSource(source=rule.source, group=rule.group)
 
 
 def follow_unlinking(uow: UnitOfWork, user_id: UUID) -> None:
@@ -250,11 +289,18 @@ def opens_by_word_alone(role: str, allowed: frozenset[Capability]) -> bool:
     return role != ADMIN and POWERS.isdisjoint(allowed)
 
 
+def _is_id(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _decided(member: FittedMember, rules: Iterable[GroupRule]) -> GivenRole:
     for rule in rules:
         if rule.id in member.fitting and _gives(rule, member):
-            source = RoleSource(source=rule.source, group=rule.group)
-            return GivenRole(user_id=member.user_id, role=rule.role, role_source=source, allowed=rule.allowed)
+            return GivenRole(user_id=member.user_id, role=rule.role, role_source=_source(rule), allowed=rule.allowed)
     if member.role_source is None:
         # No rule ever fitted: the role was given by hand.
         return member.present
@@ -263,8 +309,7 @@ def _decided(member: FittedMember, rules: Iterable[GroupRule]) -> GivenRole:
 
 def _gives(rule: GroupRule, member: FittedMember) -> bool:
     """Return whether a rule that fits a member gives its role: what it gave before stays."""
-    source = RoleSource(source=rule.source, group=rule.group)
-    if (member.role, member.role_source) == (rule.role, source):
+    if (member.role, member.role_source) == (rule.role, _source(rule)):
         return True
     authority = member.fitting[rule.id]
     return rule.gives_role and (authority is None or authority.may_give(rule.role, rule.allowed))
@@ -308,6 +353,7 @@ def _give(
     if not changes:
         return
     uow.group_rules.give(organization_id, [given for _, given in changes])
+    _narrow_sessions(uow, organization_id, [member for member, given in changes if given.role != member.role])
     moved = {member.user_id: given.role for member, given in changes if given.role != member.role}
     for inviter_id in uow.scim_groups.inviters_among(organization_id, sorted(moved)) if moved else ():
         role = moved[inviter_id]
@@ -324,3 +370,13 @@ def _give(
             new_role=new_role,
             role_source={"source": source.source, "group": source.group} if source is not None else None,
         )
+
+
+def _narrow_sessions(uow: UnitOfWork, organization_id: UUID, losing: Iterable[FittedMember]) -> None:
+    """Let sessions open a role no longer that a connection gave: it may be given later by another word."""
+    held: dict[str, list[UUID]] = {}
+    for member in losing:
+        if member.role_source is not None and member.role_source.source != SCIM:
+            held.setdefault(member.role, []).append(member.user_id)
+    for role, user_ids in held.items():
+        uow.sessions.narrow_to_member(organization_id, role, user_ids)

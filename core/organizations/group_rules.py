@@ -7,7 +7,7 @@ role stay, and gives its role only while the maker could give it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -16,9 +16,9 @@ from core.errors import BadRequest, Conflict, FieldError, Forbidden
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
-from core.organizations.access import Capability, Operation
+from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.authority import Authority
-from core.organizations.group_roles import SCIM, GroupRule, WantedRule, may_set
+from core.organizations.group_roles import SCIM, FittedMember, GivenRole, GroupRule, WantedRule, may_set
 from core.organizations.memberships import ADMIN, MEMBER
 from core.wording import Wording
 
@@ -63,17 +63,45 @@ class RoleChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RulesOverview:
-    """The rules of an organization, and what a new one can name: connections, groups of the directory and roles.
+class ArrivedGroups:
+    """What a new rule can name: groups of the directory, connections, and the values that these asserted lately.
 
-    Connections and groups are named by their ids; of many groups, the first are there.
+    Connections and groups of the directory are named by their ids; of many groups and values, the first are there.
     """
 
-    rules: Sequence[GroupRule]
-    connections: Sequence[tuple[str, str]]
     group_names: Mapping[str, str]
+    connections: Sequence[tuple[str, str]]
+    asserted: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesOverview:
+    """The rules of an organization, and what a new one can name: groups that arrived, and roles."""
+
+    rules: Sequence[GroupRule]
+    arrived: ArrivedGroups
     roles: Sequence[str]
     state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesEditor:
+    """Who changes rules: the member who is their maker, and what this member may do.
+
+    With `own_roles`, only rules that give one of these roles are the editor's to make, or to make give it again.
+    A key of the organization makes no rule for admins, who could create keys that go on when it has ended.
+    """
+
+    user_id: UUID
+    authority: Authority
+    own_roles: Collection[str] | None = None
+    is_key: bool = False
+
+    def may_set(self, rule: WantedRule, allowed_by_role: frozenset[Capability]) -> bool:
+        """Return whether the editor may make a rule, whose role allows what the second argument lists."""
+        is_own = self.own_roles is None or rule.role in self.own_roles
+        is_closed = self.is_key and rule.role == ADMIN
+        return is_own and not is_closed and may_set(self.authority, rule.source, rule.role, allowed_by_role)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +123,21 @@ def show(uow: UnitOfWork, slug: str) -> RulesOverview:
     """Return the rules of an organization with what a new one can name."""
     organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
     rules = uow.group_rules.of_organization(organization.id)
-    groups = uow.directory_groups.found(organization.id, part="", after=None, limit=GROUPS_NAMED_MAX)
     return RulesOverview(
         rules=rules,
-        connections=[(str(one.id), one.name) for one in uow.upstream_connections.of_organization(organization.id)],
-        group_names={str(group.id): group.display_name for group in groups},
+        arrived=arrived(uow, organization.id),
         roles=[ADMIN, MEMBER, *(role.slug for role in uow.roles.of_organization(organization.id))],
         state=state_of(rules),
+    )
+
+
+def arrived(uow: UnitOfWork, organization_id: UUID) -> ArrivedGroups:
+    """Return the groups that the directory and the connections of an organization have named."""
+    groups = uow.directory_groups.found(organization_id, part="", after=None, limit=GROUPS_NAMED_MAX)
+    return ArrivedGroups(
+        group_names={str(group.id): group.display_name for group in groups},
+        connections=[(str(one.id), one.name) for one in uow.upstream_connections.of_organization(organization_id)],
+        asserted=uow.group_rules.asserted(organization_id, limit=GROUPS_NAMED_MAX),
     )
 
 
@@ -116,23 +152,18 @@ def save(
     authorized = access.authorize_and_lock(uow, slug, Operation.GROUP_RULES_CHANGE)
     if seen_state not in {None, state_of(uow.group_rules.of_organization(authorized.organization.id))}:
         raise RulesChanged
-    maker = Authority.of(authorized.membership.role, authorized.capabilities)
-    return store(uow, authorized.organization.id, wanted, maker, made_by=authorized.caller.user_id)
+    return store(uow, authorized.organization.id, wanted, _editor(authorized))
 
 
 def store(
-    uow: UnitOfWork,
-    organization_id: UUID,
-    wanted: Sequence[WantedRule],
-    maker: Authority,
-    *,
-    made_by: UUID,
-    **recorded: Any,
+    uow: UnitOfWork, organization_id: UUID, wanted: Sequence[WantedRule], editor: RulesEditor, **recorded: Any
 ) -> Sequence[GroupRule]:
-    """Do what `save` does, for a caller who was authorized and has locked the organization."""
+    """Do what `save` does, for an editor who was authorized and has locked the organization."""
     before = uow.group_rules.of_organization(organization_id)
-    after = _made(uow, organization_id, wanted, before, maker, made_by=made_by)
+    after = _made(uow, organization_id, wanted, before, editor)
     if [(rule, one) for rule, one, _ in after] == [(rule.wanted, rule.made_by) for rule in before]:
+        # What a weaker hand has left undone is done all the same.
+        group_roles.apply(uow, organization_id, None, by=editor.authority)
         return before
     uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), *one) for one in after])
     uow.record(
@@ -143,7 +174,7 @@ def store(
         change="group_rules_changed",
         **recorded,
     )
-    group_roles.apply(uow, organization_id, None)
+    group_roles.apply(uow, organization_id, None, by=editor.authority)
     return uow.group_rules.of_organization(organization_id)
 
 
@@ -151,16 +182,10 @@ def preview(uow: UnitOfWork, slug: str, wanted: Sequence[WantedRule], *, seen_st
     """Return whom rules would change that the caller is about to save; raise as `save` does. Nothing changes."""
     authorized = access.authorize_and_lock(uow, slug, Operation.GROUP_RULES_CHANGE)
     organization_id = authorized.organization.id
-    maker = Authority.of(authorized.membership.role, authorized.capabilities)
-    before = uow.group_rules.of_organization(organization_id)
-    if seen_state not in {None, state_of(before)}:
+    state = state_of(uow.group_rules.of_organization(organization_id))
+    if seen_state not in {None, state}:
         raise RulesChanged
-    after = _made(uow, organization_id, wanted, before, maker, made_by=authorized.caller.user_id)
-    # Stored for the statement that finds whom they fit, and taken back in the same transaction.
-    uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), *one) for one in after])
-    _, decided = group_roles.decide(uow, organization_id, None)
-    uow.group_rules.replace(organization_id, [(rule.id, rule.wanted, rule.made_by, rule.created_at) for rule in before])
-    changes = [(member, given) for member, given in decided if given.role != member.role]
+    changes = considered(uow, organization_id, wanted, _editor(authorized))
     shown = {member.user_id: (member.role, given.role) for member, given in changes[:PREVIEWED_MAX]}
     people = uow.group_rules.people(organization_id, sorted(shown))
     return RulesPreview(
@@ -170,8 +195,21 @@ def preview(uow: UnitOfWork, slug: str, wanted: Sequence[WantedRule], *, seen_st
             for old, new in [shown[one.user_id]]
         ],
         total=len(changes),
-        state=state_of(before),
+        state=state,
     )
+
+
+def considered(
+    uow: UnitOfWork, organization_id: UUID, wanted: Sequence[WantedRule], editor: RulesEditor
+) -> Sequence[tuple[FittedMember, GivenRole]]:
+    """Return the members who would get another role by what `store` would store; raise as it does. Nothing changes."""
+    before = uow.group_rules.of_organization(organization_id)
+    after = _made(uow, organization_id, wanted, before, editor)
+    # Stored for the statement that finds whom they fit, and taken back in the same transaction.
+    uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), *one) for one in after])
+    _, decided = group_roles.decide(uow, organization_id, None, by=editor.authority)
+    uow.group_rules.replace(organization_id, [(rule.id, rule.wanted, rule.made_by, rule.created_at) for rule in before])
+    return [(member, given) for member, given in decided if given.role != member.role]
 
 
 def state_of(rules: Sequence[GroupRule]) -> str:
@@ -180,14 +218,20 @@ def state_of(rules: Sequence[GroupRule]) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
 
 
+def _editor(authorized: OrganizationAccess) -> RulesEditor:
+    return RulesEditor(
+        user_id=authorized.caller.user_id,
+        authority=Authority.holding(authorized.capabilities),
+        is_key=authorized.caller.key_id is not None,
+    )
+
+
 def _made(
     uow: UnitOfWork,
     organization_id: UUID,
     wanted: Sequence[WantedRule],
     before: Sequence[GroupRule],
-    maker: Authority,
-    *,
-    made_by: UUID,
+    editor: RulesEditor,
 ) -> Sequence[tuple[WantedRule, UUID | None, datetime]]:
     """Return the rules with their makers, and since when they are there; raise for those that cannot be made."""
     _require_valid(uow, organization_id, wanted)
@@ -196,12 +240,12 @@ def _made(
     made: list[tuple[WantedRule, UUID | None, datetime]] = []
     for rule in wanted:
         present = known.get(rule.key)
-        is_theirs = may_set(maker, rule.source, rule.role, _allowed(custom, rule.role))
+        is_theirs = editor.may_set(rule, _allowed(custom, rule.role))
         if present is not None and (present.gives_role or not is_theirs):
             made.append((rule, present.made_by, present.created_at))
         elif is_theirs:
             # Also one whose maker has lost the right, which gives its role again.
-            made.append((rule, made_by, uow.now))
+            made.append((rule, editor.user_id, uow.now))
         else:
             raise Forbidden(
                 Wording(

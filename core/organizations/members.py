@@ -15,7 +15,7 @@ from uuid import UUID
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, departures, inviters, keys, made_credentials
+from core.organizations import access, departures, group_roles, inviters, keys, made_credentials
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership, RoleSource
 from core.organizations.organizations import Organization
@@ -152,7 +152,7 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_ro
         raise MemberUnknown
     if role == member.membership.role:
         return member
-    if member.role_source is not None:
+    if member.role_source is not None and group_roles.is_held(uow, organization_id, user_id):
         raise RoleOfRule.of(member.role_source)
     _require_seen(member, seen_role)
     given = access.capabilities_of_role(uow, organization_id, role)

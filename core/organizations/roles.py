@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from core.errors import BadRequest, Conflict, Forbidden, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, inviters
+from core.organizations import access, group_roles, inviters
 from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.text import checked_name, checked_slug
@@ -195,6 +195,10 @@ def change(
         return before
     after = replace(after, updated_at=uow.now)
     uow.roles.save(authorized.organization.id, after)
+    gained = access.implied_by(after.permissions) - access.implied_by(before.permissions)
+    if not group_roles.POWERS.isdisjoint(gained):
+        # A connection's word alone opens no such role that a rule gave (decisions 16.2).
+        uow.sessions.narrow_to_member(authorized.organization.id, role_slug)
     if set(before.permissions) - set(after.permissions):
         inviters.withdraw_of_role(uow, authorized.organization.id, role_slug, access.implied_by(after.permissions))
     _record(uow, authorized, "role_updated", after, old_permissions=before.permissions)

@@ -3,7 +3,8 @@
 A link carries a secret, is valid for up to 30 days, and can be revoked. Its pages exchange the secret for a cookie
 of that setup alone. A link is dead as soon as the member who made it lacks a capability of one of its parts. What its
 holder does is recorded without an actor, with the id of the link. What a part sets is with the capability that it
-belongs to: `settings/domain.py`, `core/saml/setup.py`, `core/scim/setup.py`, `core/audit/setup.py`.
+belongs to: `settings/domain.py`, `core/saml/setup.py`, `core/scim/setup.py`, `core/scim/group_setup.py`,
+`core/audit/setup.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.errors import BadRequest, NotFound
+from core.errors import BadRequest, Forbidden, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import (
@@ -23,8 +24,12 @@ from core.organizations.access import (
     OrganizationAccess,
     authorize,
     authorize_and_lock,
+    capabilities_of,
     capabilities_of_role,
+    implied_by,
 )
+from core.organizations.authority import Authority
+from core.organizations.memberships import ADMIN, MEMBER
 from core.secrets import Secret, hash_token
 from core.wording import Wording
 
@@ -44,6 +49,7 @@ class Part(Enum):
     UPSTREAM = ("upstream", Operation.CONNECTION_CONFIGURE)
     DOMAIN = ("domain", Operation.DOMAIN_CHANGE)
     SIEM = ("siem", Operation.SIEM_CONFIGURE)
+    GROUPS = ("groups", Operation.GROUP_RULES_CHANGE)
 
     capabilities: frozenset[Capability]
 
@@ -56,7 +62,7 @@ class Part(Enum):
 
 
 # The parts that have a page; a capability that adds one adds its part here, and its page to the pages of setup.
-AVAILABLE: Final = (Part.SAML, Part.SCIM, Part.UPSTREAM, Part.DOMAIN, Part.SIEM)
+AVAILABLE: Final = (Part.SAML, Part.SCIM, Part.UPSTREAM, Part.DOMAIN, Part.SIEM, Part.GROUPS)
 
 
 class SetupLinkUnknown(NotFound):
@@ -82,11 +88,12 @@ class TooManySetupLinks(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupLink:
-    """A link as members see it; nothing shows its secret again."""
+    """A link as members see it; nothing shows its secret again. `roles` are those that its rules of groups may give."""
 
     id: UUID
     parts: list[str]
     service_slug: str | None
+    roles: list[str]
     created_by: UUID
     created_at: datetime
     expires_at: datetime
@@ -138,6 +145,7 @@ class OpenSetup:
     maker_role: str
     capabilities: frozenset[Capability]
     parts: Sequence[Part]
+    roles: Sequence[str]
     expires_at: datetime
 
     @property
@@ -204,15 +212,25 @@ class StoredSetup:
 
 
 def create(
-    uow: UnitOfWork, slug: str, *, parts: Sequence[str], service_slug: str | None, expires_in_days: int
+    uow: UnitOfWork,
+    slug: str,
+    *,
+    parts: Sequence[str],
+    service_slug: str | None,
+    roles: Sequence[str] = (),
+    expires_in_days: int,
 ) -> SetupLinkWithSecret:
-    """Make a link to parts that the caller may set; `service_slug` is the service of the part `saml`."""
+    """Make a link to parts that the caller may set.
+
+    `service_slug` is the service of the part `saml`, and `roles` are those that rules of the part `groups` may give.
+    """
     authorized = authorize_and_lock(uow, slug, Operation.SETUP_LINK_CREATE)
     wanted = _checked_parts(parts)
     for part in wanted:
         for capability in sorted(part.capabilities):
             authorized.require(capability)
     service_id = _service_id(uow, authorized, wanted, service_slug)
+    _require_roles(uow, authorized, wanted, roles)
     if uow.setup_links.count(authorized.organization.id) >= LINKS_MAX:
         raise TooManySetupLinks
     secret = uow.randomness.token()
@@ -220,6 +238,7 @@ def create(
         id=uow.randomness.new_id(),
         parts=[part.value for part in wanted],
         service_slug=service_slug,
+        roles=list(dict.fromkeys(roles)),
         created_by=authorized.caller.user_id,
         created_at=uow.now,
         expires_at=uow.now + timedelta(days=expires_in_days),
@@ -242,20 +261,26 @@ def list_with_makers(uow: UnitOfWork, slug: str) -> Sequence[ListedSetupLink]:
     """List the valid links with the addresses of their makers, and whether they can be used, the newest first."""
     organization = authorize(uow, slug, Operation.SETUP_LINKS_READ).organization
     made = uow.setup_links.with_makers(organization.id)
-    allowed = {
-        role: capabilities_of_role(uow, organization.id, role)
-        for role in dict.fromkeys(one.maker_role for one in made)
-        if role is not None
-    }
+    named = [role for one in made for role in (one.maker_role, *one.link.roles) if role is not None]
+    allowed = {role: capabilities_of_role(uow, organization.id, role) for role in dict.fromkeys(named)}
     return [
         ListedSetupLink(
             link=one.link,
             maker_email=one.maker_email,
-            is_usable=one.maker_role is not None
-            and all(Part(part).capabilities <= allowed[one.maker_role] for part in one.link.parts),
+            is_usable=one.maker_role is not None and _is_usable(one.link, one.maker_role, allowed),
         )
         for one in made
     ]
+
+
+def roles_to_give(uow: UnitOfWork, slug: str) -> Sequence[str]:
+    """Return the roles that rules of groups may give by a link of the caller."""
+    authorized = authorize(uow, slug, Operation.SETUP_LINKS_READ)
+    maker = Authority.of(authorized.membership.role, authorized.capabilities)
+    custom = uow.roles.of_organization(authorized.organization.id)
+    allowed = {role: capabilities_of(role, None) for role in (ADMIN, MEMBER)}
+    allowed |= {role.slug: implied_by(role.permissions) for role in custom}
+    return [role for role, allowed_by_role in allowed.items() if maker.may_give(role, allowed_by_role)]
 
 
 def show_with_maker(uow: UnitOfWork, slug: str, link_id: UUID) -> ListedSetupLink:
@@ -315,12 +340,12 @@ def lock(uow: UnitOfWork, cookie: str, part: Part) -> OpenSetup:
 def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> OpenSetup:
     if stored is None:
         raise SetupLinkDead
-    parts = [Part(part) for part in stored.link.parts]
     # A maker who has left has no role.
     if stored.role is None:
         raise SetupLinkDead
-    capabilities = capabilities_of_role(uow, stored.organization_id, stored.role)
-    if not all(part.capabilities <= capabilities for part in parts):
+    named = dict.fromkeys((stored.role, *stored.link.roles))
+    allowed = {role: capabilities_of_role(uow, stored.organization_id, role) for role in named}
+    if not _is_usable(stored.link, stored.role, allowed):
         raise SetupLinkDead
     return OpenSetup(
         link_id=stored.link.id,
@@ -330,10 +355,18 @@ def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> OpenSetup:
         service_id=stored.service_id,
         created_by=stored.link.created_by,
         maker_role=stored.role,
-        capabilities=capabilities,
-        parts=parts,
+        capabilities=allowed[stored.role],
+        parts=[Part(part) for part in stored.link.parts],
+        roles=stored.link.roles,
         expires_at=stored.link.expires_at,
     )
+
+
+def _is_usable(link: SetupLink, maker_role: str, allowed: Mapping[str, frozenset[Capability]]) -> bool:
+    """Return whether the maker of a link may set its parts and give its roles; `allowed` is what these roles allow."""
+    maker = Authority.of(maker_role, allowed[maker_role])
+    may_set = all(Part(part).capabilities <= allowed[maker_role] for part in link.parts)
+    return may_set and all(maker.may_give(role, allowed[role]) for role in link.roles)
 
 
 def _checked_parts(words: Sequence[str]) -> Sequence[Part]:
@@ -359,11 +392,38 @@ def _service_id(
     return service.id
 
 
+def _require_roles(
+    uow: UnitOfWork, authorized: OrganizationAccess, parts: Sequence[Part], roles: Sequence[str]
+) -> None:
+    """Raise `BadRequest` for roles that rules cannot give, and `Forbidden` for those that the caller may not."""
+    if (Part.GROUPS in parts) != bool(roles):
+        raise BadRequest.of_field("roles", "Name the roles that rules may give with the part groups, and only with it.")
+    if not roles:
+        return
+    organization_id = authorized.organization.id
+    known = {ADMIN, MEMBER, *(role.slug for role in uow.roles.of_organization(organization_id))}
+    if not known.issuperset(roles):
+        raise BadRequest.of_field("roles", "Each must be admin, member, or the slug of a role of this organization.")
+    maker = Authority.of(authorized.membership.role, authorized.capabilities)
+    for role in dict.fromkeys(roles):
+        if not maker.may_give(role, capabilities_of_role(uow, organization_id, role)):
+            raise Forbidden(
+                Wording(
+                    "You may not give the role %(role)s, because it allows more than yours. Ask an owner.", role=role
+                )
+            )
+
+
 def _record(uow: UnitOfWork, authorized: OrganizationAccess, link: SetupLink, what: str) -> None:
     organization_id = authorized.organization.id
     uow.record(
         AuditAction.ORGANIZATION_UPDATED,
         organization_id,
         organization_id=organization_id,
-        setup_link={"id": str(link.id), "parts": link.parts, "action": what},
+        setup_link={
+            "id": str(link.id),
+            "parts": link.parts,
+            "action": what,
+            **({"roles": link.roles} if link.roles else {}),
+        },
     )

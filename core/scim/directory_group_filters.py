@@ -61,10 +61,12 @@ def _narrowed(found: GroupSearch, comparison: Comparison) -> GroupSearch:
     if not isinstance(text, str):
         raise _unsupported()
     if key == "displayname":
-        name = unicodedata.normalize("NFC", text).lower()
-        return replace(found, display_name=name, is_impossible=_contradicts(found, found.display_name, name))
+        return _with_name(found, stored_form(text))
     if key == "externalid":
-        return replace(found, external_id=text, is_impossible=_contradicts(found, found.external_id, text))
+        external_id = stored_form(text)
+        return replace(
+            found, external_id=external_id, is_impossible=_contradicts(found, found.external_id, external_id)
+        )
     if key not in {"id", *_MEMBER}:
         raise _unsupported()
     named = next(_ids([text]), None)
@@ -74,6 +76,17 @@ def _narrowed(found: GroupSearch, comparison: Comparison) -> GroupSearch:
     if key in _MEMBER:
         return replace(found, member_ids=found.member_ids | {named})
     return replace(found, group_id=named, is_impossible=_contradicts(found, found.group_id, named))
+
+
+def stored_form(text: str) -> str:
+    """Return a name or an id of the directory as it is stored: in one form, so that what looks alike is the same."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def _with_name(found: GroupSearch, name: str) -> GroupSearch:
+    # The database compares names in any case, and this is about two names in one filter.
+    is_other = found.display_name is not None and found.display_name.casefold() != name.casefold()
+    return replace(found, display_name=name, is_impossible=found.is_impossible or is_other)
 
 
 def _contradicts(found: GroupSearch, held: object, wanted: object) -> bool:

@@ -74,9 +74,15 @@ class _Draft:
         elif not isinstance(operation.value, dict):
             raise InvalidValue("An operation without a path has an object of attributes as its value.")
         else:
-            for name, part in cast("dict[str, Any]", operation.value).items():
-                if name.lower() not in _IGNORED:
-                    self._apply_to(operation.kind, target_of(name), part)
+            self._apply_all(operation.kind, cast("dict[str, Any]", operation.value))
+
+    def _apply_all(self, kind: OperationKind, parts: dict[str, Any]) -> None:
+        for name, part in parts.items():
+            if name.lower() == GROUP_SCHEMA.lower() and isinstance(part, dict):
+                # The attributes below the name of their schema.
+                self._apply_all(kind, cast("dict[str, Any]", part))
+            elif name.lower() not in _IGNORED:
+                self._apply_to(kind, target_of(name), part)
 
     def _apply_to(self, kind: OperationKind, target: TargetPath, value: Any) -> None:
         schema, name = target.attribute.schema, target.attribute.name.lower()
@@ -91,7 +97,7 @@ class _Draft:
         elif target.key == "externalid":
             self.external_id = _text("externalId", new)
         elif name in {"id", *_IGNORED}:
-            if kind is OperationKind.REMOVE or value != str(self.id):
+            if kind is OperationKind.REMOVE or str(value).lower() != str(self.id):
                 raise ReadOnlyAttribute(Wording("%(attribute)s is read-only.", attribute=target.attribute))
         else:
             raise InvalidPath(Wording("A group has no attribute %(target)s that can be changed.", target=target))

@@ -7,7 +7,6 @@ members are members of the organization; a group neither makes nor ends a member
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -22,7 +21,7 @@ from core.organizations import access, group_roles
 from core.organizations.access import Operation
 from core.positions import FoundRows, Position, found_rows
 from core.scim import authority, filter_parser, tokens, user_changes
-from core.scim.directory_group_filters import GroupSearch, search_of
+from core.scim.directory_group_filters import GroupSearch, search_of, stored_form
 from core.scim.directory_group_patches import GroupChange, changed
 from core.scim.group_resources import Group, require_showable
 from core.scim.patches import PatchOperation
@@ -107,9 +106,13 @@ class GroupMembersPage:
 
 def id_of_name(uow: UnitOfWork, slug: str, name: str) -> UUID | None:
     """Return the id of the group of an organization that has this name, in any case; None without one."""
-    organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
-    wanted = GroupSearch(display_name=unicodedata.normalize("NFC", name).lower())
-    found = uow.directory_groups.page(organization.id, wanted, limit=1, offset=0)
+    return named(uow, access.authorize(uow, slug, Operation.GROUPS_READ).organization.id, name)
+
+
+def named(uow: UnitOfWork, organization_id: UUID, name: str) -> UUID | None:
+    """Do what `id_of_name` does, for a caller who was authorized."""
+    wanted = GroupSearch(display_name=stored_form(name))
+    found = uow.directory_groups.page(organization_id, wanted, limit=1, offset=0)
     return found.groups[0].id if found.groups else None
 
 
@@ -130,7 +133,7 @@ def list_members(uow: UnitOfWork, slug: str, group_id: UUID, *, page: int, limit
 def search(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> FoundRows[Group]:
     """Return the groups with a part in their name, the oldest first."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
-    part = search.strip().lower()
+    part = stored_form(search)
     found = uow.directory_groups.found(organization_id, part=part, after=after, limit=limit + 1)
     count = partial(uow.directory_groups.count_found, organization_id, part=part)
     return found_rows(found, after=after, limit=limit, count=count)
@@ -139,7 +142,7 @@ def search(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, l
 def listed(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> Sequence[Group]:
     """Return a part of the groups that `search` finds, without counting; for files."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
-    return uow.directory_groups.found(organization_id, part=search.strip().lower(), after=after, limit=limit)
+    return uow.directory_groups.found(organization_id, part=stored_form(search), after=after, limit=limit)
 
 
 def show_to_members(
@@ -189,7 +192,7 @@ def show(uow: UnitOfWork, group_id: UUID, *, shows_members: bool) -> Group:
     return _shown(uow, tokens.authorize(uow).organization_id, group_id, shows_members=shows_members)
 
 
-def create(uow: UnitOfWork, values: GroupValues) -> Group:
+def create(uow: UnitOfWork, values: GroupValues, *, shows_members: bool) -> Group:
     """Create a group with these members; raise `GroupExists` or `TooManyGroups`, and `InvalidValue` for no members."""
     organization = tokens.authorize_and_lock(uow)
     _require_few(values.member_ids)
@@ -209,10 +212,17 @@ def create(uow: UnitOfWork, values: GroupValues) -> Group:
     added = _add(uow, organization.id, group.id, values.member_ids)
     _record(uow, AuditAction.GROUP_CREATED, organization.id, group, members_added=len(added))
     _apply(uow, organization.id, added)
-    return _shown(uow, organization.id, group.id, shows_members=True)
+    return _shown(uow, organization.id, group.id, shows_members=shows_members)
 
 
-def replace(uow: UnitOfWork, group_id: UUID, values: GroupValues, *, versions: Collection[str] | None = None) -> Group:
+def replace(
+    uow: UnitOfWork,
+    group_id: UUID,
+    values: GroupValues,
+    *,
+    shows_members: bool,
+    versions: Collection[str] | None = None,
+) -> Group:
     """Make a group what a directory wants it to be; who is not named is in it no longer."""
     organization_id, before = _locked(uow, group_id, versions)
     change = GroupChange(
@@ -221,15 +231,20 @@ def replace(uow: UnitOfWork, group_id: UUID, values: GroupValues, *, versions: C
         replaces=True,
         added=values.member_ids,
     )
-    return _change(uow, organization_id, before, change)
+    return _change(uow, organization_id, before, change, shows_members=shows_members)
 
 
 def patch(
-    uow: UnitOfWork, group_id: UUID, operations: Sequence[PatchOperation], *, versions: Collection[str] | None = None
+    uow: UnitOfWork,
+    group_id: UUID,
+    operations: Sequence[PatchOperation],
+    *,
+    shows_members: bool,
+    versions: Collection[str] | None = None,
 ) -> Group:
     """Apply the operations of a PATCH, all or none."""
     organization_id, before = _locked(uow, group_id, versions)
-    return _change(uow, organization_id, before, changed(before, operations))
+    return _change(uow, organization_id, before, changed(before, operations), shows_members=shows_members)
 
 
 def delete(uow: UnitOfWork, group_id: UUID, *, versions: Collection[str] | None = None) -> None:
@@ -259,7 +274,9 @@ def _shown(uow: UnitOfWork, organization_id: UUID, group_id: UUID, *, shows_memb
     return group.with_members(uow.directory_groups.known_members(organization_id, [group_id]).get(group_id, ()))
 
 
-def _change(uow: UnitOfWork, organization_id: UUID, before: Group, change: GroupChange) -> Group:
+def _change(
+    uow: UnitOfWork, organization_id: UUID, before: Group, change: GroupChange, *, shows_members: bool
+) -> Group:
     _require_few(change.added, change.removed)
     after = before.renamed(_name(change.display_name), _external_id(change.external_id))
     is_renamed = after != before
@@ -281,7 +298,7 @@ def _change(uow: UnitOfWork, organization_id: UUID, before: Group, change: Group
         )
     # Those who are added and were there already may be so by the word of a maker who can give more.
     _apply(uow, organization_id, {*added, *removed, *_accounts(uow, organization_id, change.added)})
-    return _shown(uow, organization_id, before.id, shows_members=True)
+    return _shown(uow, organization_id, before.id, shows_members=shows_members)
 
 
 def _add(uow: UnitOfWork, organization_id: UUID, group_id: UUID, ids: frozenset[UUID]) -> frozenset[UUID]:
@@ -354,8 +371,7 @@ def _external_id(text: str | None) -> str | None:
 
 
 def _checked(name: str, text: str) -> str:
-    # In one form, so that two groups whose names look the same are found to have the same name.
-    checked = unicodedata.normalize("NFC", text).strip()
+    checked = stored_form(text)
     if len(checked) > TEXT_CHARACTERS_MAX or not checked.isprintable():
         raise InvalidValue(
             Wording(

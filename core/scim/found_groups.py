@@ -33,10 +33,10 @@ def show(uow: UnitOfWork, group_id: UUID, *, shows_members: bool) -> Group:
     return groups.show(uow, group_id, shows_members=shows_members)
 
 
-def create(uow: UnitOfWork, values: GroupValues) -> Group:
+def create(uow: UnitOfWork, values: GroupValues, *, shows_members: bool) -> Group:
     """Create a group; raise `Unsupported` for a token that finds the organization alone."""
     if uow.scim_caller.manages_groups:
-        return directory_groups.create(uow, values)
+        return directory_groups.create(uow, values, shows_members=shows_members)
     tokens.authorize(uow)
     raise Unsupported(
         "This token finds the organization as one group, and creates none. For a directory that sends groups, make a"
@@ -44,19 +44,31 @@ def create(uow: UnitOfWork, values: GroupValues) -> Group:
     )
 
 
-def replace(uow: UnitOfWork, group_id: UUID, values: GroupValues, *, versions: Collection[str] | None = None) -> Group:
+def replace(
+    uow: UnitOfWork,
+    group_id: UUID,
+    values: GroupValues,
+    *,
+    shows_members: bool,
+    versions: Collection[str] | None = None,
+) -> Group:
     """Make a group what a directory wants it to be; of the organization, the members alone."""
     if uow.scim_caller.manages_groups:
-        return directory_groups.replace(uow, group_id, values, versions=versions)
+        return directory_groups.replace(uow, group_id, values, shows_members=shows_members, versions=versions)
     return groups.replace(uow, group_id, values.member_ids, versions=versions)
 
 
 def patch(
-    uow: UnitOfWork, group_id: UUID, operations: Sequence[PatchOperation], *, versions: Collection[str] | None = None
+    uow: UnitOfWork,
+    group_id: UUID,
+    operations: Sequence[PatchOperation],
+    *,
+    shows_members: bool,
+    versions: Collection[str] | None = None,
 ) -> Group:
     """Apply the operations of a PATCH."""
     if uow.scim_caller.manages_groups:
-        return directory_groups.patch(uow, group_id, operations, versions=versions)
+        return directory_groups.patch(uow, group_id, operations, shows_members=shows_members, versions=versions)
     return groups.patch(uow, group_id, operations, versions=versions)
 
 

@@ -44,15 +44,17 @@ def show(uow: UnitOfWork, cookie: str) -> ScimSetup:
 def create_token(uow: UnitOfWork, cookie: str) -> Secret:
     """Create a token for the directory and return its secret, which cannot be read again.
 
-    It outlives the link; the organization sees and revokes it like every other.
+    It outlives the link; the organization sees and revokes it like every other. It manages groups if the link has rules
+    for them.
     """
     setup = setup_links.lock(uow, cookie, Part.SCIM)
+    groups = FoundGroups.DIRECTORY if Part.GROUPS in setup.parts else FoundGroups.ORGANIZATION
     _, secret = tokens.add(
         uow,
         setup.organization_id,
         name=TOKEN_NAME,
         expires_at=None,
-        groups=FoundGroups.ORGANIZATION,
+        groups=groups,
         created_by=setup.created_by,
         authority=Authority.of(setup.maker_role, setup.capabilities),
         **setup.recorded,

@@ -49,6 +49,14 @@ class GroupRules(Protocol):
         """Return the organizations in which a user has a role by what a connection asserts."""
         ...
 
+    def asserted(self, organization_id: UUID, *, limit: int) -> Sequence[str]:
+        """Return the values that the latest sign-ins by connections named as groups, each once, by their text."""
+        ...
+
+    def has_asserted(self, organization_id: UUID, connection_id: str, group: str) -> bool:
+        """Return whether one of the latest sign-ins by a connection named a group; the id may be any text."""
+        ...
+
     def roles_of_connection(self, organization_id: UUID, connection_id: UUID) -> Sequence[str]:
         """Return the roles that rules give by what a connection asserts."""
         ...

@@ -102,6 +102,13 @@ class Sessions(Protocol):
         """Revoke the live sessions that began by a connection, and return whose they were."""
         ...
 
+    def narrow_to_member(self, organization_id: UUID, role: str, user_ids: Sequence[UUID] | None = None) -> None:
+        """Let sessions that a connection's word alone began open a role no longer; of these users, or of all.
+
+        Those stay as they are whose connection lets people join with that role.
+        """
+        ...
+
     def revoke_not_by_connection(
         self, organization_id: UUID, connection_id: UUID, *, domain: str
     ) -> Sequence[EndedSession]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.organizations.authority import Authority
 from core.organizations.group_roles import GroupRule, WantedRule
-from core.organizations.group_rules import RoleChange, RulesOverview, RulesPreview
+from core.organizations.group_rules import ArrivedGroups, RoleChange, RulesOverview, RulesPreview
 from core.organizations.people import MemberDeparture, SelectedMembers
 from core.positions import FoundRows
 from core.privacy.anonymization import DataRemoval
@@ -93,8 +93,7 @@ _RULE: Final = GroupRule(
 )
 _OVERVIEW: Final = RulesOverview(
     rules=[_RULE, replace(_RULE, group_name=None, maker=Authority(role="owner", permissions=None)), _RULE],
-    connections=[(ID, NAME)],
-    group_names={ID: NAME},
+    arrived=ArrivedGroups(group_names={ID: NAME}, connections=[(ID, NAME)], asserted=[NAME]),
     roles=["admin", "a" * 50],
     state="7",
 )
@@ -184,7 +183,7 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "encoded": [f"scim admin {ID}"],
         "group_names": {ID: NAME},
         "names": dict(_SOURCES),
-        "warns": [WantedRule(source=ID, group=NAME, role="admin")],
+        "warns": True,
         "page": f"{_PAGE}/groups/rules",
     },
     "services/end_users_one.html": {**CONSOLE, **RECORD, "end_user": END_USER, "states": STATES, "is_self": False},

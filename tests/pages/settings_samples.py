@@ -35,6 +35,7 @@ _LINK: Final = SetupLink(
     id=UUID(ID),
     parts=[part.value for part in Part],
     service_slug=LONG_SLUG,
+    roles=["admin", "a" * 50],
     created_by=UUID(ID),
     created_at=NOW,
     expires_at=NOW,
@@ -246,8 +247,8 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             replace(_LISTED, link=replace(_LINK, last_used_at=None)),
             replace(_LISTED, maker_email=None, is_usable=False),
         ],
-        "form": SimpleNamespace(parts=["scim", "siem"], service_slug=NAME, expires_in_days="7"),
-        "problems": _problems("parts", "service_slug"),
+        "form": SimpleNamespace(parts=["scim", "siem"], service_slug=NAME, roles=["admin"], expires_in_days="7"),
+        "problems": _problems("parts", "service_slug", "roles"),
         "made": _LINK,
         "made_url": f"https://id.example.com/app/setup/{'k' * 43}",
         "titles": _TITLES,
@@ -256,6 +257,7 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             for part in Part
         ],
         "services": ["shop", LONG_SLUG],
+        "roles": [("admin", "admin", "", None), ("a" * 50, "a" * 50, "", None)],
         "days": DAYS,
     },
     "organizations/management.html": {

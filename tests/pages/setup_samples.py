@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
 
+from core.organizations.group_roles import WantedRule
 from core.organizations.setup_links import SetupState
 from core.scim.tokens import FoundGroups, ScimToken, TokenEnds
 from core.sign_in.upstream.provider_problems import ProviderProblem
@@ -61,6 +62,10 @@ _TOKEN: Final = ScimToken(
     created_at=NOW,
     expires_at=None,
     last_used_at=NOW,
+)
+_SOURCES: Final = [("scim", "Groups of your directory"), (ID, NAME)]
+_CONSIDERED: Final = SimpleNamespace(
+    rule=WantedRule(source=ID, group=NAME, role="a" * 50), group_name=NAME, people=10_001, needs_code=True
 )
 SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "organizations/setup.html": {
@@ -193,6 +198,38 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_SETUP,
         "ends": TokenEnds(token=_TOKEN, is_valid=True, others=1),
         "own_name": "Setup link",
+    },
+    "scim/group_setup.html": {
+        **_SETUP,
+        "shown": SimpleNamespace(
+            rules=[
+                SimpleNamespace(
+                    id=UUID(ID), source="scim", group=ID, group_name=NAME, role="a" * 50, gives_role=is_giving
+                )
+                for is_giving in (True, False)
+            ]
+        ),
+        "form": SimpleNamespace(source="scim", group=NAME, role="admin"),
+        "problems": {"group": PROBLEM, "role": PROBLEM},
+        "problem": PROBLEM,
+        "sources": _SOURCES,
+        "names": dict(_SOURCES),
+        "roles": [("admin", "admin"), ("a" * 50, "a" * 50)],
+        "arrived": [NAME],
+        "kinds": directory_kinds.GROUP_KINDS,
+        "kind": directory_kinds.GROUP_KINDS[0],
+    },
+    "scim/group_setup_check.html": {
+        **_SETUP,
+        "considered": _CONSIDERED,
+        "names": dict(_SOURCES),
+        "form": SimpleNamespace(source=ID, group=NAME, role="admin"),
+    },
+    "scim/group_setup_removal.html": {
+        **_SETUP,
+        "considered": _CONSIDERED,
+        "names": dict(_SOURCES),
+        "rule_id": UUID(ID),
     },
     "audit/siem_setup.html": {
         **_SETUP,

@@ -17,7 +17,7 @@ from core.organizations.memberships import RoleSource
 if TYPE_CHECKING:
     from core.deferred import Deferred
 
-# A maker who is suspended, or has left, may give nothing.
+# A maker who is suspended, has left, or whose account is deactivated, may give nothing.
 OF_ORGANIZATION: Final = """
     SELECT    r.id, coalesce(r.connection_id::text, 'scim') AS source,
               coalesce(r.group_id::text, r.asserted_group) AS "group", g.display_name AS group_name, r.role, r.made_by,
@@ -26,6 +26,8 @@ OF_ORGANIZATION: Final = """
     LEFT JOIN directory_groups g   ON g.organization_id = r.organization_id AND g.id = r.group_id
     LEFT JOIN memberships m        ON m.organization_id = r.organization_id AND m.user_id = r.made_by
                                   AND m.suspended_at IS NULL
+                                  AND NOT EXISTS (SELECT FROM users u
+                                                  WHERE  u.id = m.user_id AND u.deactivated_at IS NOT NULL)
     LEFT JOIN organization_roles h ON h.organization_id = r.organization_id AND h.slug = m.role
     LEFT JOIN organization_roles o ON o.organization_id = r.organization_id AND o.slug = r.role
     WHERE     r.organization_id = %s
@@ -57,6 +59,24 @@ _FITTED: Final = """
 """
 FITTED_OF_USERS: Final = _FITTED.format(of_user="AND i.user_id = ANY (%(user_ids)s)")
 FITTED: Final = _FITTED.format(of_user="")
+# Of so many sign-ins by each connection, the groups are offered to a new rule.
+SIGN_INS_SCANNED_MAX: Final = 1_000
+ASSERTED: Final = """
+    SELECT   DISTINCT n.value
+    FROM     upstream_connections c
+    CROSS    JOIN LATERAL (
+                 SELECT   groups
+                 FROM     identities
+                 WHERE    organization_id = c.organization_id AND connection_id = c.id
+                 ORDER BY used_at DESC
+                 LIMIT    %(scanned_max)s) AS i
+    CROSS    JOIN LATERAL unnest(i.groups) AS n (value)
+    WHERE    c.organization_id = %(organization_id)s
+      AND    (%(connection_id)s::text IS NULL OR c.id::text = %(connection_id)s)
+      AND    (%(group)s::text IS NULL OR n.value = %(group)s)
+    ORDER BY n.value
+    LIMIT    %(limit)s
+"""
 
 
 class PostgresGroupRules(Aggregate):
@@ -161,6 +181,12 @@ class PostgresGroupRules(Aggregate):
             (user_id,),
         )
 
+    def asserted(self, organization_id: UUID, *, limit: int) -> Sequence[str]:
+        return self._asserted(organization_id, limit=limit)
+
+    def has_asserted(self, organization_id: UUID, connection_id: str, group: str) -> bool:
+        return bool(self._asserted(organization_id, connection_id=connection_id, group=group, limit=1))
+
     def roles_of_connection(self, organization_id: UUID, connection_id: UUID) -> Sequence[str]:
         return self._values(
             """
@@ -170,6 +196,20 @@ class PostgresGroupRules(Aggregate):
             ORDER BY role
             """,
             (organization_id, connection_id),
+        )
+
+    def _asserted(
+        self, organization_id: UUID, *, connection_id: str | None = None, group: str | None = None, limit: int
+    ) -> Sequence[str]:
+        return self._values(
+            ASSERTED,
+            {
+                "organization_id": organization_id,
+                "connection_id": connection_id,
+                "group": group,
+                "scanned_max": SIGN_INS_SCANNED_MAX,
+                "limit": limit,
+            },
         )
 
 

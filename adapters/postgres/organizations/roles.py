@@ -86,8 +86,15 @@ class PostgresRoles(Aggregate):
         )
 
     def remove(self, organization_id: UUID, slug: str) -> None:
+        # A role that is made later under the same slug is given by no setup link of before.
         self._connection.execute_later(
-            "DELETE FROM organization_roles WHERE organization_id = %s AND slug = %s", (organization_id, slug)
+            """
+            WITH silent AS (
+                UPDATE setup_links SET roles = array_remove(roles, %(slug)s)
+                WHERE  organization_id = %(organization_id)s AND %(slug)s = ANY (roles))
+            DELETE FROM organization_roles WHERE organization_id = %(organization_id)s AND slug = %(slug)s
+            """,
+            {"organization_id": organization_id, "slug": slug},
         )
 
 

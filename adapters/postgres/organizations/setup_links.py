@@ -10,7 +10,7 @@ from adapters.postgres.transaction import Aggregate
 from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink, StoredSetup
 
 _STORED: Final = """
-    SELECT l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at,
+    SELECT l.id, l.parts, s.slug AS service_slug, l.roles, l.created_by, l.created_at, l.expires_at, l.last_used_at,
            l.organization_id, o.name AS organization_name, o.slug AS organization_slug, l.service_id,
            m.role
     FROM   setup_links l
@@ -76,6 +76,16 @@ _PROGRESS: Final = """
            max(coalesce(last_success_at, created_at)) FILTER (WHERE failures > 0)
     FROM   siem_streams
     WHERE  organization_id = %(organization_id)s
+    UNION ALL
+    SELECT 'groups', count(*) > 0, NULL,
+           max(coalesce(g.updated_at, (SELECT max(i.used_at)
+                                       FROM   identities i
+                                       WHERE  i.organization_id = r.organization_id
+                                         AND  i.connection_id = r.connection_id))),
+           NULL
+    FROM   group_rules r
+    LEFT   JOIN directory_groups g ON g.organization_id = r.organization_id AND g.id = r.group_id
+    WHERE  r.organization_id = %(organization_id)s
 """
 
 
@@ -85,15 +95,16 @@ class PostgresSetupLinks(Aggregate):
     def add(self, organization_id: UUID, link: SetupLink, *, service_id: UUID | None, secret_hash: bytes) -> None:
         self._connection.execute_later(
             """
-            INSERT INTO setup_links (id, organization_id, parts, service_id, secret_hash, created_by, created_at,
+            INSERT INTO setup_links (id, organization_id, parts, service_id, roles, secret_hash, created_by, created_at,
                                      expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 link.id,
                 organization_id,
                 link.parts,
                 service_id,
+                link.roles,
                 secret_hash,
                 link.created_by,
                 link.created_at,
@@ -111,7 +122,8 @@ class PostgresSetupLinks(Aggregate):
         return self._all(
             SetupLink,
             """
-            SELECT   l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at
+            SELECT   l.id, l.parts, s.slug AS service_slug, l.roles, l.created_by, l.created_at, l.expires_at,
+                     l.last_used_at
             FROM     setup_links l
             LEFT     JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
             WHERE    l.organization_id = %s AND l.expires_at > %s
@@ -124,8 +136,9 @@ class PostgresSetupLinks(Aggregate):
         return self._all(
             _made,
             """
-            SELECT   l.id, l.parts, s.slug AS service_slug, l.created_by, l.created_at, l.expires_at, l.last_used_at,
-                     u.email AS maker_email, CASE WHEN m.suspended_at IS NULL THEN m.role END AS maker_role
+            SELECT   l.id, l.parts, s.slug AS service_slug, l.roles, l.created_by, l.created_at, l.expires_at,
+                     l.last_used_at, u.email AS maker_email,
+                     CASE WHEN m.suspended_at IS NULL THEN m.role END AS maker_role
             FROM     setup_links l
             LEFT     JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
             LEFT     JOIN memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
@@ -142,7 +155,7 @@ class PostgresSetupLinks(Aggregate):
             """
             DELETE FROM setup_links
             WHERE     organization_id = %s AND id = %s
-            RETURNING id, parts, created_by, created_at, expires_at, last_used_at,
+            RETURNING id, parts, roles, created_by, created_at, expires_at, last_used_at,
                       (SELECT slug
                        FROM   services s
                        WHERE  s.organization_id = setup_links.organization_id AND s.id = setup_links.service_id)

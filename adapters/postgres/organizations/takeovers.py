@@ -68,7 +68,16 @@ _ACTING_ALL: Final = f"""
                     AND e.target_id = i.id::text AND e.action = 'invitation.accepted' AND e.id >= %(first_id)s
             LEFT   JOIN users u ON u.email = i.email
             WHERE  i.organization_id = a.organization_id AND i.invited_by = a.user_id AND i.created_at >= a.since
-              AND  i.status = 'accepted') AS given
+              AND  i.status = 'accepted'
+            UNION  ALL
+            SELECT m.user_id, NULL, r.created_at
+            FROM   group_rules r
+            JOIN   memberships m
+                     ON m.organization_id = r.organization_id AND m.role = r.role
+                    AND m.role_source = coalesce(r.connection_id::text, 'scim')
+                    AND m.role_group = coalesce(r.group_id::text, r.asserted_group)
+            WHERE  r.organization_id = a.organization_id AND r.made_by = a.user_id AND r.created_at >= a.since
+              AND  r.role <> 'member') AS given
         WHERE  given.user_id IS NOT NULL OR given.key_id IS NOT NULL)
     SELECT   organization_id, user_id, key_id, min(since) AS since
     FROM     acting
@@ -263,7 +272,7 @@ class PostgresTakeovers(Aggregate):
             INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirmed_at)
             VALUES (%(id)s, %(organization_id)s, %(user_id)s, %(role)s, %(created_at)s, %(created_at)s)
             ON CONFLICT (organization_id, user_id) DO UPDATE
-            SET    role = excluded.role, suspended_at = NULL,
+            SET    role = excluded.role, role_source = NULL, role_group = NULL, suspended_at = NULL,
                    confirmed_at = coalesce(memberships.confirmed_at, excluded.confirmed_at)
             """,
             values(membership),

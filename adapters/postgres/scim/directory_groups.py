@@ -164,7 +164,7 @@ class PostgresDirectoryGroups(Aggregate):
             Group,
             f"""
             {_GROUP}
-              AND  (%(part)s = '' OR strpos(lower(g.display_name), %(part)s) > 0)
+              AND  (%(part)s = '' OR strpos(lower(g.display_name), lower(%(part)s)) > 0)
               AND  (%(after)s::uuid IS NULL OR g.id > %(after)s)
             ORDER BY g.id
             LIMIT  %(limit)s
@@ -183,7 +183,7 @@ class PostgresDirectoryGroups(Aggregate):
             SELECT count(*)
             FROM   (SELECT FROM directory_groups
                     WHERE  organization_id = %(organization_id)s
-                      AND  (%(part)s = '' OR strpos(lower(display_name), %(part)s) > 0)
+                      AND  (%(part)s = '' OR strpos(lower(display_name), lower(%(part)s)) > 0)
                     LIMIT  %(counted_max)s) AS counted
             """,
             {"organization_id": organization_id, "part": part, "counted_max": counted_max},

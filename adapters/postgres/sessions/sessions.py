@@ -183,6 +183,24 @@ class PostgresSessions(Aggregate):
             },
         )
 
+    def narrow_to_member(self, organization_id: UUID, role: str, user_ids: Sequence[UUID] | None = None) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE sessions s
+            SET    confined_to_role = 'member'
+            FROM   upstream_connections c
+            WHERE  c.organization_id = %(organization_id)s AND s.connection_id = c.id
+              AND  c.joins_as IS DISTINCT FROM %(role)s
+              AND  s.confined_to = %(organization_id)s AND s.confined_to_role = %(role)s
+              AND  (%(user_ids)s::uuid[] IS NULL OR s.user_id = ANY (%(user_ids)s))
+            """,
+            {
+                "organization_id": organization_id,
+                "role": role,
+                "user_ids": list(user_ids) if user_ids is not None else None,
+            },
+        )
+
     def revoke_not_by_connection(
         self, organization_id: UUID, connection_id: UUID, *, domain: str
     ) -> Sequence[EndedSession]:

@@ -114,12 +114,14 @@ def apply(
     is_elsewhere = leads_elsewhere(before, after, known=known, named=named)
     if is_elsewhere or gains_key(before, after, known=known, named=named):
         require_allowed(uow, editor, before, after, wishes, keeps_people=not is_elsewhere)
-    elif before.attribute_mapping.get("groups") != after.attribute_mapping.get("groups"):
+    if before.attribute_mapping.get("groups") != after.attribute_mapping.get("groups"):
         # Other values decide from now on who has the roles of rules.
         for role in uow.group_rules.roles_of_connection(organization_id, before.id):
             editor.require_may_keep(uow, role)
-        # What was read from another claim, which its people may write themselves, is no answer of this one.
+        # What was read from another claim, which its people may write themselves, is no answer of this one; nor is what
+        # a sign-in keeps that is under way.
         uow.upstream_connections.forget_groups(organization_id, before.id)
+        uow.unfinished_sign_ins.end_by_connection(organization_id, before.id)
         group_roles.apply(uow, organization_id, None)
     uow.upstream_connections.save(organization_id, after, connection_wishes.secret(wishes))
     if named is not None:

@@ -22,10 +22,14 @@ routes = Routes(
 
 
 class SetupLinkCreation(msgspec.Struct, kw_only=True):
-    """The parts that the holder of the link may set, and for how many days; `saml` needs the service."""
+    """The parts that the holder of the link may set, and for how many days.
+
+    `saml` needs the service, and `groups` the roles that groups may give.
+    """
 
     parts: list[str]
     service_slug: str | None = None
+    roles: Annotated[list[str], msgspec.Meta(max_length=100)] = msgspec.field(default_factory=list[str])
     expires_in_days: Annotated[int, msgspec.Meta(ge=1, le=DAYS_MAX)] = DAYS_BY_DEFAULT
 
 
@@ -56,13 +60,15 @@ async def create_setup_link(call: Call, slug: str, body: SetupLinkCreation) -> C
     """Make a link. Keep its address: it is shown only once.
 
     You need the capabilities that each part takes: for `scim` also `org.members.manage`, for `siem` also
-    `audit_logs.view`. The link is dead as soon as you may not set one of its parts any more.
+    `audit_logs.view`, for `groups` `org.roles.manage` and a role that allows no less than those of `roles`. The link
+    is dead as soon as you may not set one of its parts any more.
     """
     created = await call.transact(
         setup_links.create,
         slug,
         parts=body.parts,
         service_slug=body.service_slug,
+        roles=body.roles,
         expires_in_days=body.expires_in_days,
     )
     base_url = call.installation.settings.base_url

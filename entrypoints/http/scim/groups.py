@@ -110,7 +110,7 @@ async def create_group(call: Call, body: ScimGroupInput, query: Selection) -> Sc
 
     Otherwise it is refused: organizations are created by their owners.
     """
-    change = partial(found_groups.create, values=_values(body))
+    change = partial(found_groups.create, values=_values(body), shows_members=query.has(_MEMBERS))
     group = await call.transact(log.perform, attempt_of(call), 201, change)
     call.headers["Location"] = group_resource(group, call.installation.settings.base_url).meta.location
     return _answered(call, group, query)
@@ -124,7 +124,13 @@ async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query:
     The owner and the last admin stay. The name of the group is not changed. With a token that manages groups, replace
     the name, the id in the directory and the members of a group; nobody becomes a member or ceases to be one.
     """
-    change = partial(found_groups.replace, group_id=group_id, values=_values(body), versions=versions_of(call))
+    change = partial(
+        found_groups.replace,
+        group_id=group_id,
+        values=_values(body),
+        shows_members=query.has(_MEMBERS),
+        versions=versions_of(call),
+    )
     group = await call.transact(log.perform, attempt_of(call), 200, change)
     return _answered(call, group, query)
 
@@ -137,7 +143,13 @@ async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query:
 @scim_token(log_refusal)
 async def patch_group(call: Call, group_id: UUID, body: ScimPatch, query: Selection) -> ScimGroup:
     """Add or remove members; with a token that manages groups, rename the group, too."""
-    change = partial(found_groups.patch, group_id=group_id, operations=body.as_operations(), versions=versions_of(call))
+    change = partial(
+        found_groups.patch,
+        group_id=group_id,
+        operations=body.as_operations(),
+        shows_members=query.has(_MEMBERS),
+        versions=versions_of(call),
+    )
     group = await call.transact(log.perform, attempt_of(call), 200, change)
     return _answered(call, group, query)
 

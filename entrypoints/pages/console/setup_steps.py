@@ -23,13 +23,14 @@ class Step:
 class ProviderKind:
     """A kind of provider that a page offers, by the word in the address; `name` is that of the product.
 
-    `instead` is the kind of the same product by another protocol.
+    `instead` is the kind of the same product by another protocol, and `arrives` says what comes here after the steps.
     """
 
     word: str
     name: str
     steps: tuple[Step, ...]
     instead: str = ""
+    arrives: str = ""
 
 
 def kind_of(kinds: Sequence[ProviderKind], word: str) -> ProviderKind | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from typing import Annotated, Final
-from uuid import UUID
 
 import msgspec
 
@@ -137,11 +136,11 @@ async def check_group_rules(call: Call, org_slug: str, form: GroupRulesForm) -> 
         wanted=wanted,
         encoded=[encoded(rule) for rule in wanted],
         group_names={
-            **overview.group_names,
+            **overview.arrived.group_names,
             **{rule.group: rule.group_name for rule in overview.rules if rule.group_name is not None},
         },
         names=dict(_sources(overview)),
-        warns=[rule for rule in wanted if rule.source != SCIM and not _is_id(rule.group)],
+        warns=any(rule.is_by_name for rule in wanted),
         page=page,
     )
 
@@ -161,13 +160,4 @@ def encoded(rule: WantedRule) -> str:
 
 
 def _sources(overview: RulesOverview) -> Sequence[tuple[str, str]]:
-    return [(SCIM, marked("Groups of your directory")), *overview.connections]
-
-
-def _is_id(text: str) -> bool:
-    """Return whether a value is an id, which no other group gets, and not a name."""
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
+    return [(SCIM, marked("Groups of your directory")), *overview.arrived.connections]

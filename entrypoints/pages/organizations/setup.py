@@ -2,8 +2,8 @@
 
 They need no account, and use none: a browser that is signed in does here what the link allows, and no more. The pages
 of the parts are in the areas of their capabilities: `settings/domain.py`, `pages/saml/setup.py`,
-`pages/scim/setup.py`, `pages/audit/siem.py`, `pages/sign_in/upstream/setup.py`. They use `part_page`, `setup_cookie`,
-`protected_cookie` and `SetupForm` of it.
+`pages/scim/setup.py`, `pages/scim/group_setup.py`, `pages/audit/siem.py`, `pages/sign_in/upstream/setup.py`. They use
+`part_page`, `setup_cookie`, `protected_cookie` and `SetupForm` of it.
 """
 
 from collections.abc import Mapping
@@ -42,6 +42,7 @@ PARTS: Final[Mapping[Part, tuple[str, str]]] = {
     Part.UPSTREAM: (marked("Your identity provider"), "/app/setup/parts/upstream"),
     Part.DOMAIN: (marked("Your own domain"), DOMAIN),
     Part.SIEM: (marked("Audit log to a SIEM"), "/app/setup/parts/siem"),
+    Part.GROUPS: (marked("Roles by groups"), "/app/setup/parts/groups"),
 }
 
 

@@ -46,6 +46,7 @@ ABOUT: Final = {
     Part.UPSTREAM: marked("Your people sign in with the account that they have at work."),
     Part.DOMAIN: marked("The sign-in pages are at an address of your own."),
     Part.SIEM: marked("The entries of your audit log are sent to a SIEM."),
+    Part.GROUPS: marked("Groups of a directory give roles. Choose below which ones they may give."),
 }
 DAYS: Final = [(str(days), str(days)) for days in range(1, DAYS_MAX + 1)]
 
@@ -57,6 +58,9 @@ class SetupLinkForm(ProtectedForm, kw_only=True):
         default_factory=list[str]
     )
     service_slug: str = ""
+    roles: Annotated[list[str], msgspec.Meta(description="The roles that groups may give.")] = msgspec.field(
+        default_factory=list[str]
+    )
     expires_in_days: str = str(DAYS_BY_DEFAULT)
 
     def days(self) -> int:
@@ -73,6 +77,9 @@ class SetupLinksQuery(DoneQuery, kw_only=True):
         default_factory=list[str]
     )
     service_slug: Annotated[str, msgspec.Meta(description="The service of a new link.", max_length=100)] = ""
+    roles: Annotated[list[str], msgspec.Meta(description="The roles that groups may give.")] = msgspec.field(
+        default_factory=list[str]
+    )
     expires_in_days: Annotated[str, msgspec.Meta(description="For how many days a new link is valid.")] = str(
         DAYS_BY_DEFAULT
     )
@@ -80,7 +87,12 @@ class SetupLinksQuery(DoneQuery, kw_only=True):
     @property
     def form(self) -> SetupLinkForm:
         """The form with what was typed."""
-        return SetupLinkForm(parts=self.parts, service_slug=self.service_slug, expires_in_days=self.expires_in_days)
+        return SetupLinkForm(
+            parts=self.parts,
+            service_slug=self.service_slug,
+            roles=self.roles,
+            expires_in_days=self.expires_in_days,
+        )
 
 
 @routes.get(LINKS)
@@ -98,6 +110,7 @@ async def show_setup_links(
     """Show the valid setup links of an organization."""
     standing, found = await opened(call, org_slug, Operation.SETUP_LINKS_READ, setup_links.list_with_makers)
     services = await call.read(suggestions.of_organization, org_slug, Operation.SETUP_LINKS_READ)
+    roles = await call.read(setup_links.roles_to_give, org_slug)
     form = form or (query.form if query is not None else SetupLinkForm())
     made = next((one.link for one in found if one.link.id == made_id), None)
     if made_id is not None and made is None:
@@ -124,6 +137,7 @@ async def show_setup_links(
         titles={part.value: PARTS[part][0] for part in Part},
         boxes=_boxes(standing),
         services=services,
+        roles=[(role, role, "", None) for role in roles],
         days=DAYS,
         lacks_creation=standing.lacks(Operation.SETUP_LINK_CREATE),
         page=f"{page_of(org_slug)}/setup-links",
@@ -144,6 +158,7 @@ async def make_setup_link(call: Call, org_slug: str, form: SetupLinkForm) -> Pag
             org_slug,
             parts=form.parts,
             service_slug=form.service_slug.strip() or None,
+            roles=form.roles if Part.GROUPS.value in form.parts else (),
             expires_in_days=days,
         ),
         lambda made: ToShow(page=f"{page_of(org_slug)}/setup-links/{made.link.id}", secrets=(made.secret,)),

@@ -94,6 +94,14 @@ RULE_OUTCOMES: Final = {
         "The person who made the SCIM token that put this member into the group may not give the role. Let a token of"
         " an owner or admin send the group."
     ),
+    RuleOutcome.WAITS: marked(
+        "This rule fits. It gives the role with the next change by a person or a token that may take the present one;"
+        " the last admin stays."
+    ),
+    RuleOutcome.STAYS: marked(
+        "No rule gives this role any longer. The token that took the group away could not take it. Save the rules as an"
+        " owner or admin, or change the role by hand."
+    ),
 }
 
 

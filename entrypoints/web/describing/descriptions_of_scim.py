@@ -47,6 +47,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "ScimTokenForm.groups": _field("What the directory finds under `/Groups`: `organization` or `directory`."),
     "member_count": _field("How many members it has.", **_COUNT),
     "GroupRulesForm.group": _field("The name or the id of a group of the directory, or what a connection asserts."),
+    "GroupRuleForm.group": _field("The name or the id of a group of the directory, or what a connection asserts."),
+    "rule_id": _field("The id of the rule."),
     "GroupRulesForm.seen_state": _field("The state of the rules that the page has shown."),
     "PersonalDataExport.groups": _field("The groups that directories and connections have put the person into."),
     "ExportedGroup.source": _field("`scim` for a group of a directory, or the id of an upstream connection."),

@@ -71,13 +71,25 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "ends_at": _field("When the domain ends unless the TXT record comes back; null while it is there."),
     # Setup links
     "parts": _field(
-        "What the holder of the link may set: `saml`, `scim`, `domain`, `siem`.", examples=[["domain", "siem"]]
+        "What the holder of the link may set: `saml`, `scim`, `upstream`, `domain`, `siem`, `groups`.",
+        examples=[["domain", "siem"]],
     ),
     "SetupLinkCreation.service_slug": _field(
         "The slug of the service whose SAML the link sets; only with the part `saml`.", examples=["shop"]
     ),
     "SetupLink.service_slug": _field("The slug of the service of the part `saml`; null without it."),
     "CreatedSetupLink.service_slug": _field("The slug of the service of the part `saml`; null without it."),
+    "SetupLinkCreation.roles": _field(
+        "The roles that rules of groups may give, which you may give too; only with the part `groups`.",
+        examples=[[]],
+        sent="the roles that rules of groups may give, with the part `groups`",
+    ),
+    "SetupLink.roles": _field(
+        "The roles that rules of groups may give; none without the part `groups`.", examples=[[]]
+    ),
+    "CreatedSetupLink.roles": _field(
+        "The roles that rules of groups may give; none without the part `groups`.", examples=[[]]
+    ),
     "SetupLinkCreation.expires_in_days": _field("For how many days the link is valid."),
     "SetupLink.created_by": _field("The id of the member who made the link."),
     "CreatedSetupLink.created_by": _field("The id of the member who made the link."),

@@ -104,6 +104,31 @@ async def test_everything_that_was_made_since_is_withdrawn_or_switched_off(intru
     ]
 
 
+async def test_what_a_member_made_with_the_role_of_such_a_rule_is_withdrawn(intrusion: Intrusion) -> None:
+    world, acme = intrusion.world, intrusion.acme
+    friend = world.user("friend@evil.example")
+    world.member(acme, friend)
+    theirs = (await world.sign_in("friend@evil.example")).access_token
+    await intrusion.take_over()
+    made = await intrusion.act("POST", "/upstream-providers", CONNECTION)
+    rules = [{"source": made.json["id"], "group": "Friends", "role": "admin"}]
+    await intrusion.act("PUT", "/group-rules", {"rules": rules})
+    world.connection.execute(
+        """
+        UPDATE memberships
+        SET    role = 'admin', role_source = %s, role_group = 'Friends'
+        WHERE  organization_id = %s AND user_id = %s
+        """,
+        (made.json["id"], acme, friend),
+    )
+    await intrusion.act("POST", "/scim-tokens", {"name": "Mine"}, token=theirs)
+
+    await intrusion.undo()
+
+    assert world.rows("SELECT name FROM scim_tokens") == []
+    assert world.role_of(acme, "friend@evil.example") in {"member", None}
+
+
 async def test_rules_of_groups_are_withdrawn_with_the_roles_that_they_gave(intrusion: Intrusion) -> None:
     world, acme = intrusion.world, intrusion.acme
     await intrusion.take_over()

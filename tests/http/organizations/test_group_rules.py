@@ -8,7 +8,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from core.organizations import group_rules
+from core.organizations.access import Capability
 from tests.world.directory import Directory, insert_directory
+from tests.world.organization_keys import insert_program
 from tests.world.team import Team
 from tests.world.world import World, assert_refused
 
@@ -28,6 +30,11 @@ def groups(team: Team) -> Directory:
 
 def rule(group: str, role: str, source: str = "scim") -> dict[str, str]:
     return {"source": source, "group": group, "role": role}
+
+
+def weak_directory(groups: Directory) -> Directory:
+    """Return the same directory with a token whose maker could give no role."""
+    return insert_directory(groups.team, WEAK_TOKEN, groups="directory", maker_role=None)
 
 
 async def save(team: Team, *rules: dict[str, str], name: str = "owner") -> Any:
@@ -238,7 +245,7 @@ class TestTokens:
     @pytest.fixture
     def weak(self, groups: Directory) -> Directory:
         """The same directory by a token of a maker who could give no role."""
-        return insert_directory(groups.team, WEAK_TOKEN, groups="directory", maker_role=None)
+        return weak_directory(groups)
 
     async def test_it_stores_the_change_and_the_role_stays(self, groups: Directory, weak: Directory) -> None:
         team = groups.team
@@ -358,3 +365,104 @@ def connection_of(team: Team) -> UUID:
         (connection_id, team.organization_id),
     )
     return connection_id
+
+
+class TestWhoMayChangeRules:
+    """What a caller can give or take by rules, compared with what the caller can do by hand."""
+
+    async def test_a_key_makes_rules_for_what_it_allows_and_none_for_admins(self, groups: Directory) -> None:
+        team = groups.team
+        sales = await groups.create_group("Sales", "ada")
+        program = insert_program(team, Capability.ORG_ROLES_MANAGE, Capability.SERVICES_VIEW, Capability.ANALYTICS_VIEW)
+
+        refused = [
+            await program.request("PUT", "/group-rules", body={"rules": [one]})
+            for one in (
+                rule(sales, "admin"),
+                rule(sales, "auditor"),
+                rule("Sales", "sales", str(connection_of(team))),
+            )
+        ]
+        made = await program.request("PUT", "/group-rules", body={"rules": [rule(sales, "sales")]})
+
+        assert [answer.status for answer in refused] == [403, 403, 403]
+        assert (made.status, team.role_of("ada")) == (200, "sales")
+
+    async def test_a_maker_whose_account_is_deactivated_gives_nothing(self, groups: Directory) -> None:
+        team = groups.team
+        admins = await groups.create_group("Admins")
+        await set_rules(team, rule(admins, "admin"), name="admin")
+        team.world.connection.execute("UPDATE users SET deactivated_at = now() WHERE id = %s", (team.ids["admin"],))
+
+        await groups.put_in(admins, "ada")
+
+        assert team.role_of("ada") == "member"
+
+    async def test_a_rule_takes_no_role_that_its_maker_could_not_give(self, groups: Directory) -> None:
+        team = groups.team
+        team.custom_role("curator", "org.roles.manage")
+        team.add("curator", "curator")
+        team.add("boss", "admin")
+        everybody = await groups.create_group("Everybody", "boss")
+
+        saved = await save(team, rule(everybody, "member"), name="curator")
+        await groups.put_in(everybody, "admin")
+
+        assert saved.status == 200
+        assert (team.role_of("boss"), team.role_of("admin")) == ("admin", "admin")
+
+    async def test_who_removes_a_rule_takes_no_role_that_they_could_not_give(self, groups: Directory) -> None:
+        team = groups.team
+        team.custom_role("curator", "org.roles.manage")
+        team.add("curator", "curator")
+        admins = await groups.create_group("Admins", "ada")
+        await set_rules(team, rule(admins, "admin"))
+
+        await set_rules(team, name="curator")
+        left = team.role_of("ada")
+        explained = (await team.request("owner", "GET", "/why?email=ada@example.com")).json["role"]
+        await set_rules(team)
+
+        assert (left, team.role_of("ada")) == ("admin", "member")
+        assert [one["outcome"] for one in explained["rules"]] == ["stays"]
+
+
+class TestWhatAWeakTokenLeaves:
+    """A role that a rule gave, whose group a token took away that could not take the role (decisions 16.2)."""
+
+    async def test_it_is_explained_and_taken_by_saving_the_same_rules(self, groups: Directory) -> None:
+        team, weak = groups.team, weak_directory(groups)
+        admins = await groups.create_group("Admins", "ada")
+        await set_rules(team, rule(admins, "admin"))
+
+        await weak.take_out(admins, "ada")
+        explained = (await team.request("owner", "GET", "/why?email=ada@example.com")).json["role"]
+        left = team.role_of("ada")
+        await set_rules(team, rule(admins, "admin"))
+
+        assert (left, team.role_of("ada")) == ("admin", "member")
+        assert [(one["group_name"], one["outcome"]) for one in explained["rules"]] == [("Admins", "stays")]
+
+    async def test_the_owner_changes_it_by_hand(self, groups: Directory) -> None:
+        team, weak = groups.team, weak_directory(groups)
+        admins = await groups.create_group("Admins", "ada")
+        await set_rules(team, rule(admins, "admin"))
+        path = f"/members/{team.ids['ada']}"
+
+        held = await team.request("owner", "PATCH", path, body={"role": "member"})
+        await weak.request("DELETE", f"/Groups/{admins}")
+        freed = await team.request("owner", "PATCH", path, body={"role": "member"})
+
+        assert (held.status, freed.status) == (409, 200)
+        assert (team.role_of("ada"), await source_of(team, "ada")) == ("member", None)
+
+
+async def test_the_last_admin_is_told_that_a_rule_waits(groups: Directory) -> None:
+    team = groups.team
+    everybody = await groups.create_group("Everybody", "admin")
+    await set_rules(team, rule(everybody, "member"))
+
+    explained = (await team.request("owner", "GET", "/why?email=admin@example.com")).json["role"]
+
+    assert team.role_of("admin") == "admin"
+    assert [one["outcome"] for one in explained["rules"]] == ["waits"]

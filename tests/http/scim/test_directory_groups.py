@@ -363,3 +363,44 @@ class TestForMembers:
             answer = await world.client.request("GET", f"{groups.team.path}/{path}", token=token)
             assert answer.status in {403, 404}, answer.text
         assert (await evil.request("stranger", "GET", f"/groups/{sales}/members")).status == 404
+
+
+@pytest.mark.parametrize("name", ["Sales ", " Lead", "İstanbul", "ΟΔΟΣ", "ΟΔΟς", "e\u0301quipe", "Straße"])
+async def test_a_filter_finds_a_group_by_the_text_that_created_it(groups: Directory, name: str) -> None:
+    made = await groups.request("POST", "/Groups", {"displayName": name, "externalId": f" {name}"})
+
+    found = [
+        await groups.filtered(f'{attribute} eq "{text}"', "Groups")
+        for attribute, text in (("displayName", name), ("externalId", f" {name}"))
+    ]
+    both = await groups.filtered(f'displayName eq "{name}" and displayName eq "{name.upper()}x"', "Groups")
+    again = await groups.request("POST", "/Groups", {"displayName": name})
+
+    assert made.status == 201
+    assert [[one["id"] for one in answer.json["Resources"]] for answer in found] == [[made.json["id"]]] * 2
+    assert (both.json["totalResults"], again.status) == (0, 409)
+
+
+async def test_attributes_below_the_name_of_their_schema_are_applied(groups: Directory) -> None:
+    group_id = await groups.create_group("Sales")
+
+    renamed = await groups.change_group(group_id, {"op": "Replace", "value": {GROUP: {"displayName": "Support"}}})
+    repeated = await groups.change_group(
+        group_id, {"op": "replace", "value": {"id": group_id.upper(), "displayName": "Help"}}
+    )
+
+    assert (renamed.status, renamed.json["displayName"]) == (200, "Support")
+    assert (repeated.status, repeated.json["displayName"]) == (200, "Help")
+
+
+async def test_a_group_that_no_answer_can_show_is_changed_without_its_members(
+    groups: Directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group_id = await groups.create_group("Sales", "owner", "admin")
+    monkeypatch.setattr("core.scim.group_resources.MEMBERS_MAX", 1)
+    body = {"Operations": [{"op": "replace", "path": "displayName", "value": "Support"}]}
+
+    whole = await groups.request("PATCH", f"/Groups/{group_id}", body)
+    without = await groups.request("PATCH", f"/Groups/{group_id}?excludedAttributes=members", body)
+
+    assert (whole.status, without.status, without.json["displayName"]) == (400, 200, "Support")

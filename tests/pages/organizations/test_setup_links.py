@@ -86,6 +86,8 @@ async def test_a_link_is_shown_once_with_a_text_for_the_customer_and_opens(acme:
         (("king",), {}, "Name at least one of these parts"),
         (("saml",), {}, "Name a service with the part saml"),
         (("saml",), {"service_slug": "nothing"}, "has no service with that slug"),
+        (("groups",), {}, "Name the roles that rules may give"),
+        (("groups",), {"roles": "king"}, "must be admin, member, or the slug"),
         (("scim",), {"expires_in_days": "31"}, "Choose one of the numbers of days."),
         (("scim",), {"expires_in_days": "x"}, "Choose one of the numbers of days."),
     ],
@@ -97,7 +99,7 @@ async def test_what_is_refused_is_said_at_its_field_and_the_choice_stays(
 
     assert refused.status == 400
     assert problem in refused.text
-    assert refused.text.count('name="parts" type="checkbox"') == 5
+    assert refused.text.count('name="parts" type="checkbox"') == 6
     assert refused.text.count(" checked") >= len(set(parts) - {"king"})
 
 
@@ -107,6 +109,15 @@ async def test_a_link_to_saml_names_its_service(acme: Team, ann: Visitor) -> Non
     await made(ann, "saml", service_slug="shop")
 
     assert "(<code>shop</code>)" in (await ann.open(PAGE)).text
+
+
+async def test_a_link_to_groups_names_the_roles_that_they_may_give(acme: Team, ann: Visitor) -> None:
+    made_link = await made(ann, "groups", roles="tech")
+    listed = await ann.open(PAGE)
+
+    assert "- Roles by groups" in made_link.text
+    assert "Roles by groups (tech)" in listed.text
+    assert acme.world.value("SELECT roles FROM setup_links") == ["tech"]
 
 
 async def test_a_link_is_revoked_on_a_page_that_says_what_ends(acme: Team, ann: Visitor) -> None:
@@ -133,7 +144,7 @@ async def test_a_part_beyond_one_s_role_is_closed_and_refused(acme: Team, visito
     page = await visitor.open(PAGE)
     refused = await made(visitor, "domain")
 
-    assert page.text.count(" disabled") == 4
+    assert page.text.count(" disabled") == 5
     assert "This needs <code>org.settings.manage</code>." in page.text
     assert refused.status == 403
     assert acme.world.value("SELECT count(*) FROM setup_links") == 0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.sign_in.upstream import asserted_groups
-from tests.pages.sign_in.upstream.test_mailed_codes import ADA, assert_code_is_asked_for, mailed_code
+from tests.pages.sign_in.upstream.test_mailed_codes import ADA, appoint, assert_code_is_asked_for, mailed_code
 from tests.world.openid_acme import Acme, command_line_token
 from tests.world.signing_in import claims_of
 
@@ -220,3 +220,43 @@ def test_a_list_is_bounded() -> None:
     assert mapped == asserted_groups.AssertedGroups(values=["a", "b"])
     assert asserted_groups.in_attributes({}, None) is None
     assert asserted_groups.in_claims({"a": "b"}, "a.b.c") is None
+
+
+async def test_what_another_claim_said_is_forgotten_by_a_sign_in_that_is_under_way(ruled: Acme) -> None:
+    await set_rules(ruled)
+    await ruled.change(attribute_mapping={"groups": "nickname"})
+    appoint(ruled, "auditor")
+    page = await sign_in(ruled, nickname=["Admins"])
+    assert_code_is_asked_for(ruled, page)
+
+    await ruled.change(attribute_mapping={"groups": "groups"})
+    await set_rules(ruled, ("Admins", "admin"))
+    refused = await ruled.visitor.submit(page, CODE, code=await mailed_code(ruled))
+
+    assert refused.status != 200
+    assert role(ruled) == "auditor"
+
+
+async def test_a_session_does_not_open_what_a_role_of_a_rule_allows_since(ruled: Acme) -> None:
+    await sign_in(ruled, groups=["Sales"])
+    token = (await command_line_token(ruled))["access_token"]
+    powers = {"permissions": ["org.members.manage", "org.roles.manage"]}
+    path = "/api/organizations/acme/invitations"
+
+    changed = await ruled.owner.patch("/api/organizations/acme/roles/sales", powers)
+    refused = await ruled.world.client.request(
+        "POST", path, body={"email": "eve@example.org", "role": "member"}, token=token
+    )
+
+    assert (changed.status, refused.status) == (200, 403)
+
+
+async def test_a_session_does_not_open_by_another_word_what_a_rule_gave(ruled: Acme) -> None:
+    await sign_in(ruled, groups=["Sales"])
+    opened = "SELECT DISTINCT confined_to_role FROM sessions WHERE connection_id IS NOT NULL"
+    before = ruled.world.value(opened)
+
+    await set_rules(ruled)
+
+    assert role(ruled) == "member"
+    assert (before, ruled.world.value(opened)) == ("sales", "member")
