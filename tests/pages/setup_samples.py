@@ -17,7 +17,7 @@ from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 _SETUP: Final[dict[str, Any]] = {
     "form_token": "token",
-    "setup": SimpleNamespace(organization_name=NAME, expires_at=NOW),
+    "setup": SimpleNamespace(organization_name=NAME, expires_at=NOW, roles=["admin"]),
     # A branding, which other pages have as well.
     "brand": SimpleNamespace(
         name=NAME,

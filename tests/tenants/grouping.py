@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from tests.application import Answer
@@ -16,10 +17,18 @@ from tests.tenants.model import Violation, Way
 from tests.tenants.neighbourhood import DEPUTY, A, B, Neighbourhood
 from tests.tenants.taking import Story, step
 from tests.world.directory import SCIM_JSON
+from tests.world.visitor import Visitor, forms_of
 
 GROUPING, CONNECTING = Story.GROUPING, Story.CONNECTING
 # What the provider calls the group whose members become deputies.
 DEPUTIES = "deputies"
+SETUP = "/app/setup/parts/groups"
+DEPUTY_RULES = """
+    SELECT   id, organization_id, group_id, connection_id, asserted_group, made_by
+    FROM     group_rules
+    WHERE    role = %s
+    ORDER BY organization_id, place
+"""
 REFUSED = frozenset({400, 403, 404})
 
 
@@ -94,7 +103,7 @@ async def attacker_groups(hood: Neighbourhood, address: str, pick: int, whole: b
 
 @step(GROUPING)
 async def attacker_makes_rules(hood: Neighbourhood) -> None:
-    """The attacker makes rules herself, at A and at B."""
+    """The attacker makes rules herself, at A and at B, and with a setup link of A."""
     for of in (A, B):
         organization = hood.organizations[of]
         for held in [one for one in hood.model.sessions if one.person is hood.eve and not one.is_dead][:3]:
@@ -103,6 +112,32 @@ async def attacker_makes_rules(hood: Neighbourhood) -> None:
             answer = await hood.send("PUT", path, {"rules": rules}, token=held.access_token, by=hood.eve)
             if answer.status == 200 and held.way is not Way.CONNECTION and not is_deputy(hood, held.user_id):
                 raise Violation("rule", f"{held} has made a rule at {organization.slug}")
+    for adds in (True, False):
+        await _make_rules_by_link(hood, adds=adds)
+
+
+async def _make_rules_by_link(hood: Neighbourhood, *, adds: bool) -> None:
+    """The attacker got a setup link of A for another role, and makes a rule for deputies or removes the owner's."""
+    made = await hood.by_owner(A, "POST", "/setup-links", {"parts": ["groups"], "roles": ["member"]})
+    link = urlsplit(made.json["url"]).path
+    visitor = Visitor(hood.world.client, address=hood.eve.network)
+    await visitor.submit(await visitor.open(link), link)
+    page = await visitor.open(SETUP)
+    form = next((one for one in forms_of(page) if one.action == f"{SETUP}/check"), None)
+    before = hood.world.rows(DEPUTY_RULES, DEPUTY)
+    if form is not None and adds:
+        fields = {**form.fields, "source": "scim", "group": "Deputies", "role": DEPUTY}
+        await visitor.post(SETUP, fields)
+        # One for the role of the link changes no other rule either.
+        await visitor.post(SETUP, {**fields, "role": "member"})
+    elif form is not None:
+        for rule_id, *_ in before:
+            await visitor.post(f"{SETUP}/{rule_id}/remove", form.fields)
+    found = [rule for _, *rule in hood.world.rows(DEPUTY_RULES, DEPUTY)]
+    if found != [rule for _, *rule in before]:
+        raise Violation("rule", f"a setup link for member changed the rules for {DEPUTY}: {found}")
+    await hood.by_owner(A, "DELETE", f"/setup-links/{made.json['id']}")
+    judge_roles(hood)
 
 
 @step(GROUPING)

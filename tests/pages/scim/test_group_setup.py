@@ -132,11 +132,13 @@ async def test_a_link_gives_no_role_that_it_does_not_name_and_changes_no_other_r
     [rule_id] = [str(one["id"]) for one in rules_of(setups)]
 
     refused = await add(setups, "Admins", "admin")
+    unknown = await add(setups, "Nobody", "sales")
     hidden = await setups.visitor.open(f"{GROUPS}/{rule_id}/remove")
     removed = await post(setups, page, f"{GROUPS}/{rule_id}/remove")
 
     assert "Admins" not in re.sub(r"<option[^>]*>", "", page.text)
-    assert (refused.status, hidden.status, removed.status) == (400, 404, 404)
+    assert (refused.status, unknown.status, hidden.status, removed.status) == (400, 400, 404, 404)
+    assert "No group with this name has arrived." in unknown.text
     assert "Choose one of the roles that this link may give." in refused.text
     assert team.role_of("ada") == "admin"
 
