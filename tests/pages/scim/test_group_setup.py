@@ -103,6 +103,17 @@ async def test_the_holder_picks_among_the_groups_that_arrived_and_sees_how_many_
     assert "Done. Last used on" in (await setups.visitor.open("/app/setup")).text
 
 
+async def test_a_rule_that_is_there_already_is_refused_with_the_reason(setups: Setups, directory: Directory) -> None:
+    await directory.create_group("Sales", "ada")
+    await begin(setups, "sales")
+    await add(setups, "Sales", "sales")
+
+    again = await add(setups, "sales", "sales")
+
+    assert again.status == 400
+    assert "The same rule is there twice." in again.text
+
+
 async def test_a_rule_is_removed_on_a_page_that_says_whom_it_changes(setups: Setups, directory: Directory) -> None:
     await directory.create_group("Sales", "ada")
     await begin(setups, "sales")
