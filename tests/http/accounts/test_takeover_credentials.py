@@ -129,6 +129,23 @@ async def test_what_a_member_made_with_the_role_of_such_a_rule_is_withdrawn(intr
     assert world.role_of(acme, "friend@evil.example") in {"member", None}
 
 
+async def test_an_owner_who_comes_back_is_so_by_no_rule(intrusion: Intrusion) -> None:
+    world, acme = intrusion.world, intrusion.acme
+    await intrusion.take_over()
+    await intrusion.befriend()
+    await intrusion.transfer_to(FRIEND)
+    owner_id = intrusion.victim.app.id
+    world.connection.execute(
+        "UPDATE memberships SET role_source = 'scim', role_group = 'x' WHERE organization_id = %s AND user_id = %s",
+        (acme, owner_id),
+    )
+
+    await intrusion.undo()
+
+    found = world.rows("SELECT role, role_source, role_group FROM memberships WHERE user_id = %s", owner_id)
+    assert found == [("owner", None, None)]
+
+
 async def test_rules_of_groups_are_withdrawn_with_the_roles_that_they_gave(intrusion: Intrusion) -> None:
     world, acme = intrusion.world, intrusion.acme
     await intrusion.take_over()

@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 
 from core.sign_in.upstream import asserted_groups
+from tests.clock import SettableClock
+from tests.identity_provider import IdentityProvider
 from tests.pages.sign_in.upstream.test_mailed_codes import ADA, appoint, assert_code_is_asked_for, mailed_code
+from tests.service_provider import key_pair
 from tests.world.openid_acme import Acme, command_line_token
+from tests.world.saml_connection import saml_acme
 from tests.world.signing_in import claims_of
+from tests.world.visitor import Visitor
+from tests.world.world import World
 
 RULES = "/api/organizations/acme/group-rules"
 CODE = "/app/sign-in/code"
@@ -260,3 +266,22 @@ async def test_a_session_does_not_open_by_another_word_what_a_rule_gave(ruled: A
 
     assert role(ruled) == "member"
     assert (before, ruled.world.value(opened)) == ("sales", "member")
+
+
+async def test_another_claim_and_another_key_in_one_change_forget_what_the_old_claim_said(
+    world: World, visitor: Visitor, clock: SettableClock
+) -> None:
+    idp = IdentityProvider(now=clock)
+    acme = await saml_acme(world, visitor, idp, joins_as="member", attribute_mapping={"groups": "nickname"})
+    acme = acme.of(attributes={"email": ADA, "nickname": "Admins"})
+    await acme.sign_in()
+    before = world.value("SELECT groups FROM identities")
+
+    grown = acme.idp.metadata(key_pair("idp next"))
+    changed = await acme.change(metadata_xml=grown, attribute_mapping={"groups": "groups"})
+    rules = {"rules": [{"source": acme.connection_id, "group": "Admins", "role": "admin"}]}
+    await world.client.request("PUT", RULES, body=rules, token=acme.owner.token)
+
+    assert (before, changed.status) == (["Admins"], 200)
+    assert world.value("SELECT groups FROM identities") is None
+    assert world.role_of(acme.organization_id, ADA) == "member"
