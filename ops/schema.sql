@@ -1439,7 +1439,7 @@ COMMENT ON TABLE directory_group_members IS 'Which members of an organization ar
 COMMENT ON COLUMN directory_group_members.authority_id IS 'What the maker of the token could do that put the member in.';
 ALTER TABLE ONLY directory_group_members
     ADD CONSTRAINT directory_group_members_pkey PRIMARY KEY (group_id, user_id);
-CREATE INDEX directory_group_members_of_account ON directory_group_members USING btree (user_id);
+CREATE INDEX directory_group_members_by_user ON directory_group_members USING btree (user_id, organization_id);
 CREATE INDEX directory_group_members_of_authority ON directory_group_members USING btree (authority_id);
 CREATE INDEX directory_group_members_of_user ON directory_group_members USING btree (organization_id, user_id);
 CREATE TRIGGER directory_group_members_added AFTER INSERT ON directory_group_members REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION directory_group_members_added();

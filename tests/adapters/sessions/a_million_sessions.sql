@@ -53,6 +53,22 @@ INSERT INTO one_time_tokens (token_hash, purpose, user_id, email, created_at, ex
 SELECT sha256(email::bytea), 'change_email', id, 'new-' || email, now(), now() + interval '1 day'
 FROM   users;
 
+-- Every service takes all groups into its tokens.
+UPDATE services SET group_claims = '{all}';
+
+INSERT INTO directory_groups (id, organization_id, display_name, created_at, updated_at)
+SELECT pg_temp.numbered('09', n * 20 + k), pg_temp.numbered('02', n), 'Group ' || k, now(), now()
+FROM   generate_series(0, 999) AS n, generate_series(0, 19) AS k;
+
+INSERT INTO directory_authorities (id, organization_id)
+SELECT pg_temp.numbered('0a', n), pg_temp.numbered('02', n)
+FROM   generate_series(0, 999) AS n;
+
+INSERT INTO directory_group_members (group_id, organization_id, user_id, authority_id)
+SELECT pg_temp.numbered('09', (n + d) % 1000 * 20 + (n + k) % 20), pg_temp.numbered('02', (n + d) % 1000),
+       pg_temp.numbered('01', n), pg_temp.numbered('0a', (n + d) % 1000)
+FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS d, generate_series(0, 1) AS k;
+
 INSERT INTO service_users (service_id, organization_id, user_id, first_login_at)
 SELECT pg_temp.numbered('03', (n + k) % 1000), pg_temp.numbered('02', (n + k) % 1000), pg_temp.numbered('01', n), now()
 FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS k;

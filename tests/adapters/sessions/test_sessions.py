@@ -25,9 +25,12 @@ Transact = Callable[..., Any]
 
 SECOND = timedelta(seconds=1)
 A_MILLION_SESSIONS = Path(__file__).with_name("a_million_sessions.sql")
-# A few for each of the fourteen tables, some of which are searched twice for a session of a service.
-PAGES_MAX = 48
+# A few for each of the sixteen tables, some of which are searched twice for a session of a service or with two groups.
+PAGES_MAX = 56
 FOUND_BY = {
+    # Either of them has both columns of the condition, as with memberships.
+    "directory_group_members": {"directory_group_members_by_user", "directory_group_members_of_user"},
+    "directory_groups": {"directory_groups_organization_id_id_key", "directory_groups_pkey"},
     "domain_routes": {"domain_routes_verified"},
     # Either of them has both columns of the condition.
     "memberships": {"memberships_organization_id_user_id_key", "memberships_of_user"},
