@@ -1,7 +1,7 @@
-"""The processor time of the tests by folder, printed at the end of a run.
+"""The processor time of the tests by folder, and of the dearest tests, printed at the end of a run.
 
-It is that of the processes which run the tests and of the programs that they wait for; a browser counts where it ends,
-and the PostgreSQL of the session by itself. Processor time depends less than duration on what else the machine does.
+It is that of the processes which run the tests, of the programs that they wait for, and of the PostgreSQL of the
+session; a browser counts where it ends. Processor time depends less than duration on what else the machine does.
 """
 
 from __future__ import annotations
@@ -10,45 +10,40 @@ import os
 from collections import defaultdict
 from collections.abc import Generator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import pytest
-
-Number = TypeVar("Number", int, float)
 
 # Below tests/: `http/organizations`, `core/billing`.
 FOLDER_PARTS: Final = 2
 SECONDS_SHOWN_MIN: Final = 1.0
+DEAREST_SHOWN: Final = 12
+NAME_CHARACTERS_MAX: Final = 150
 OF_THE_SESSION: Final = "(starting, ending)"
-OF_POSTGRES: Final = "(PostgreSQL)"
 _OUTPUT: Final = "costs"
-# Of /proc/<pid>/stat after the name: the parent, and the times of the process and of its children.
-_PARENT: Final = 1
+# Of /proc/<pid>/stat after the name: the times of the process and of the children that it has waited for.
 _TIMES: Final = slice(11, 15)
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
-# Servers that outlive the processes which start them, so that none waits for them.
-_servers = defaultdict[str, float](float)
+# The PostgreSQL of the session. It outlives the process that starts it, so that none waits for it.
+_postmasters: list[int] = []
 
 
-def count_postgres(process_id: int) -> None:
-    """Count what a PostgreSQL has taken until now, before it is stopped."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            values = stat.read_text().rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if process_id in {int(stat.parent.name), int(values[_PARENT])}:
-            _servers[OF_POSTGRES] += sum(map(int, values[_TIMES])) / _TICKS
+def count_postgres(postmaster: int) -> None:
+    """Count what a PostgreSQL takes from now on, with the processes of its connections."""
+    _postmasters.append(postmaster)
 
 
 class Costs:
     """The processor time of a session, in a process that runs tests or in the one that collects from these."""
 
     def __init__(self) -> None:
+        # By folder, and of it PostgreSQL.
         self.seconds = defaultdict[str, float](float)
-        self.tests = defaultdict[str, int](int)
-        self._counted = 0.0
-        self._ends_at: float | None = None
+        self.postgres = defaultdict[str, float](float)
+        self.tests = defaultdict[str, float](float)
+        self.dearest = defaultdict[str, float](float)
+        self._counted = (0.0, 0.0)
+        self._ends_at: tuple[float, float] | None = None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -57,15 +52,14 @@ class Costs:
         try:
             return (yield)
         finally:
-            took = (self._ends_at or _spent()) - began
+            ended = self._ends_at or _spent()
             folder = _folder_of(item.nodeid)
-            self.seconds[folder] += took
             self.tests[folder] += 1
-            self._counted += took
+            self.dearest[item.nodeid] += self._count(folder, began, ended)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, nextitem: pytest.Item | None) -> Generator[None]:
-        """Count what ends after the last test, such as PostgreSQL with all that it did, for no folder."""
+        """Count what ends after the last test for no folder."""
         if nextitem is None:
             self._ends_at = _spent()
         return (yield)
@@ -74,40 +68,51 @@ class Costs:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Hand on what a worker has counted."""
         if session.config.getoption("dist", "no") == "no" or hasattr(session.config, "workeroutput"):
-            self.seconds[OF_THE_SESSION] += _spent() - self._counted
-            _add(self.seconds, _servers)
+            own, postgres = _spent()
+            # It has ended, if a test has used it.
+            self._count(OF_THE_SESSION, self._counted, (own, self._ends_at[1] if self._ends_at else postgres))
         if (output := getattr(session.config, "workeroutput", None)) is not None:
-            output[_OUTPUT] = {"seconds": dict(self.seconds), "tests": dict(self.tests)}
+            output[_OUTPUT] = {name: dict(counted) for name, counted in self._all().items()} | {
+                "dearest": dict(_largest(self.dearest)[:DEAREST_SHOWN])
+            }
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Add what a worker has counted."""
-        costs = getattr(node, "workeroutput", {}).get(_OUTPUT, {})
-        _add(self.seconds, costs.get("seconds", {}))
-        _add(self.tests, costs.get("tests", {}))
+        for name, counted in getattr(node, "workeroutput", {}).get(_OUTPUT, {}).items():
+            for key, number in counted.items():
+                self._all()[name][key] += number
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print a line for each folder, the dearest first."""
+        """Print a line for each folder and for the dearest tests."""
         if len(self.tests) < FOLDER_PARTS:
             return
-        terminalreporter.section("CPU seconds by folder")
-        small = 0.0
-        for folder, seconds in sorted(self.seconds.items(), key=lambda each: -each[1]):
-            if seconds < SECONDS_SHOWN_MIN:
-                small += seconds
-            else:
-                terminalreporter.write_line(f"{seconds:7.1f}  {folder} {_counted(self.tests[folder])}")
-        terminalreporter.write_line(f"{small:7.1f}  all others")
-        terminalreporter.write_line(f"{sum(self.seconds.values()):7.1f}  together")
+        terminalreporter.section("CPU seconds by folder, and of them PostgreSQL")
+        for folder, seconds in _largest(self.seconds):
+            if seconds >= SECONDS_SHOWN_MIN:
+                number = f" ({self.tests[folder]:,.0f} tests)" if folder in self.tests else ""
+                terminalreporter.write_line(f"{seconds:7.1f} {self.postgres[folder]:7.1f}  {folder}{number}")
+        all_seconds, all_postgres = sum(self.seconds.values()), sum(self.postgres.values())
+        terminalreporter.write_line(f"{all_seconds:7.1f} {all_postgres:7.1f}  together")
+        terminalreporter.section("CPU seconds of the dearest tests")
+        for test, seconds in _largest(self.dearest)[:DEAREST_SHOWN]:
+            terminalreporter.write_line(f"{seconds:7.1f}  {test[:NAME_CHARACTERS_MAX]}")
+
+    def _all(self) -> dict[str, defaultdict[str, float]]:
+        return {"seconds": self.seconds, "postgres": self.postgres, "tests": self.tests, "dearest": self.dearest}
+
+    def _count(self, folder: str, began: tuple[float, float], ended: tuple[float, float]) -> float:
+        """Add what was spent in between, and return it."""
+        own, postgres = ended[0] - began[0], ended[1] - began[1]
+        self.seconds[folder] += own + postgres
+        self.postgres[folder] += postgres
+        if folder != OF_THE_SESSION:
+            self._counted = (self._counted[0] + own, self._counted[1] + postgres)
+        return own + postgres
 
 
-def _add(to: defaultdict[str, Number], more: Mapping[str, Number]) -> None:
-    for folder, number in more.items():
-        to[folder] += number
-
-
-def _counted(tests: int) -> str:
-    return f"({tests:,} tests)" if tests else ""
+def _largest(numbers: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(numbers.items(), key=lambda each: -each[1])
 
 
 def _folder_of(node: str) -> str:
@@ -116,6 +121,24 @@ def _folder_of(node: str) -> str:
     return "/".join(parts[:FOLDER_PARTS]) or "."
 
 
-def _spent() -> float:
+def _spent() -> tuple[float, float]:
+    """Return what this process with its children has taken, and what PostgreSQL has."""
     times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    own = times.user + times.system + times.children_user + times.children_system
+    return own, sum(map(_spent_by, _postmasters))
+
+
+def _spent_by(postmaster: int) -> float:
+    try:
+        connections = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return sum(_ticks(process) for process in [str(postmaster), *connections]) / _TICKS
+
+
+def _ticks(process: str) -> int:
+    try:
+        values = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return sum(map(int, values[_TIMES]))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -65,9 +66,8 @@ class JinjaMailRenderer:
         self._of_platform = {"base_url": base_url, "platform": platform, "platform_logo": platform_logo}
         self._platform_color = platform_color or COLOR_DEFAULT
         self._languages = languages
-        loader = DictLoader({file.name: file.read_text("utf-8") for file in folder.iterdir() if file.suffix in KINDS})
-        self._text = _Part(loader, "txt", str)
-        self._html = _Part(loader, "html", Markup)
+        self._text = _Part(folder, "txt", str)
+        self._html = _Part(folder, "html", Markup)
 
     def render(self, message: MailMessage, brand: MailBrand | None = None) -> RenderedMail:
         """Fill in the template; raise `MailRefused` when a value that it needs is missing."""
@@ -89,24 +89,10 @@ class JinjaMailRenderer:
 class _Part:
     """The templates that make one part of a mail; their language comes with the values."""
 
-    def __init__(self, loader: DictLoader, kind: str, literal: Callable[[str], str]) -> None:
+    def __init__(self, folder: Path, kind: str, literal: Callable[[str], str]) -> None:
         self._kind = kind
         self._literal = literal
-        environment = Environment(
-            extensions=["jinja2.ext.i18n"],
-            loader=loader,
-            autoescape=kind == "html",  # noqa: S701 - the other part is plain text
-            undefined=StrictUndefined,
-            auto_reload=False,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        environment.policies["ext.i18n.trimmed"] = True
-        extended: Any = environment
-        extended.install_null_translations(newstyle=True)
-        extended.filters |= {"wrapped": wrapped, "aligned": aligned, **{name: _of_texts(name) for name in FILTERS}}
-        # It keeps compiled templates.
-        self._template = environment.get_template
+        self._template = _environment(folder, kind).get_template
 
     def fill(self, template: MailTemplate, language: TextLanguage, values: dict[str, Any]) -> str:
         """Return the part; raise `MailRefused` when a value is missing."""
@@ -127,6 +113,25 @@ class _Part:
             filled["valid_for"] = texts.duration(LIFETIMES[template])
         filled["mail"] = self._template(f"parts.{self._kind}").make_module(filled)
         return _fill(self._template(f"{template}.html"), filled)
+
+
+@cache
+def _environment(folder: Path, kind: str) -> Environment:
+    """Return what compiles the templates of a folder, each once, for one part of mails."""
+    environment = Environment(
+        extensions=["jinja2.ext.i18n"],
+        loader=DictLoader({file.name: file.read_text("utf-8") for file in folder.iterdir() if file.suffix in KINDS}),
+        autoescape=kind == "html",  # noqa: S701 - the other part is plain text
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["ext.i18n.trimmed"] = True
+    extended: Any = environment
+    extended.install_null_translations(newstyle=True)
+    extended.filters |= {"wrapped": wrapped, "aligned": aligned, **{name: _of_texts(name) for name in FILTERS}}
+    return environment
 
 
 def _of_texts(name: str) -> Callable[[Context, str], object]:

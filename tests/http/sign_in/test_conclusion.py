@@ -24,7 +24,7 @@ from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import World
 
 ROUNDS = 50
-PARALLEL = 20
+PARALLEL = 6
 
 
 def by_password(user_id: UUID) -> IdentityProof:
