@@ -18,7 +18,7 @@ from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference.curl_examples import curl_example, variables
 from entrypoints.pages.reference.field_rows import FieldRow, field_rows, remarks, takes
 from entrypoints.web.describing.documented_errors import RefusalDescription, refusals
-from entrypoints.web.describing.openapi import introductions, operation_id, parameters_of
+from entrypoints.web.describing.openapi import introductions, parameters_of
 from entrypoints.web.describing.schemas import Schemas, answers, for_readers
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import AnswerStatus
@@ -138,7 +138,7 @@ def _route_view(route: Route, schemas: Schemas, base_url: str) -> RouteView:
     title, _, rest = for_readers(route.documentation).partition("\n")
     command = curl_example(route, schemas, base_url)
     return RouteView(
-        anchor=operation_id(route),
+        anchor=route.operation_id,
         method=route.method,
         path=route.path,
         title=title,

@@ -4,7 +4,6 @@ Paths, parameters, bodies, responses, credentials and the error codes of a route
 HTML reference is in `entrypoints/pages/reference/`.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Final
@@ -105,15 +104,10 @@ def introductions(routes: Iterable[Route]) -> dict[str, str]:
     return found
 
 
-def operation_id(route: Route) -> str:
-    """Return the name of the route in generated clients: the capability, then the handler."""
-    return re.sub(r"\W+", "_", f"{route.capability}_{route.handler.__name__}")
-
-
 def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]:
     documentation = for_readers(route.documentation)
     operation: dict[str, Any] = {
-        "operationId": operation_id(route),
+        "operationId": route.operation_id,
         "tags": [route.capability],
         "summary": documentation.partition("\n")[0].removesuffix("."),
         "description": documentation,
@@ -154,7 +148,7 @@ def parameters_of(route: Route, schemas: Schemas) -> list[dict[str, Any]]:
 def _path_parameters(route: Route, schemas: Schemas) -> Iterator[dict[str, Any]]:
     for name, kind in route.path_parameters.items():
         schema = {"type": "string", "format": "uuid"} if is_id(kind) else {"type": "string"}
-        yield _parameter("path", name, schemas.described(schema, operation_id(route), name), is_required=True)
+        yield _parameter("path", name, schemas.described(schema, route.operation_id, name), is_required=True)
 
 
 def _query_parameters(route: Route, schemas: Schemas) -> Iterator[dict[str, Any]]:

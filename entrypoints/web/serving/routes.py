@@ -161,6 +161,11 @@ class Route:
         return f"{self.method} {self.path}"
 
     @property
+    def operation_id(self) -> str:
+        """The name of the route in generated clients: the capability, then the handler."""
+        return re.sub(r"\W+", "_", f"{self.capability}_{self.handler.__name__}")
+
+    @property
     def is_page(self) -> bool:
         """Whether people open it in a browser: it answers with a page or a part of one, or leads a browser on."""
         return self.handler.__module__.startswith(PAGES)

@@ -13,7 +13,6 @@ from entrypoints.installation import Installation
 from entrypoints.pages.frame import assets
 from entrypoints.pages.reference import reference
 from entrypoints.pages.reference.reference import RouteView, describe, describe_limit
-from entrypoints.web.describing.openapi import operation_id
 from entrypoints.web.serving.application import Application
 from tests import specimen
 from tests.application import Client, serving
@@ -41,7 +40,7 @@ async def test_the_reference_has_every_route_of_the_service(client: Client, appl
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     for route in application.paths.routes:
-        assert f'id="{operation_id(route)}"' in answer.text
+        assert f'id="{route.operation_id}"' in answer.text
 
 
 async def test_the_reference_has_every_error_code_and_every_rate_limit(client: Client) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 from core.errors import ErrorCode
 from entrypoints import capabilities
 from entrypoints.web.describing.documented_errors import CREDENTIAL_REFUSALS
-from entrypoints.web.describing.openapi import operation_id
 from entrypoints.web.describing.schemas import answers
 from entrypoints.web.serving.access_policies import CredentialKind
 from tests.application import VERSION, Client
@@ -28,7 +27,7 @@ def test_every_declared_route_is_described(document: dict[str, Any]) -> None:
     for route in every_route():
         described = operation(document, route.method.lower(), route.path_template)
 
-        assert described["operationId"] == operation_id(route), route.name
+        assert described["operationId"] == route.operation_id, route.name
         assert described["tags"] == [route.capability], route.name
         assert described["summary"], route.name
         assert str(route.status) in described["responses"], route.name
@@ -41,7 +40,7 @@ def test_no_undeclared_route_is_described(document: dict[str, Any]) -> None:
 
 
 def test_operation_ids_are_unique_and_valid_identifiers() -> None:
-    ids = [operation_id(route) for route in every_route()]
+    ids = [route.operation_id for route in every_route()]
 
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) for name in ids)
