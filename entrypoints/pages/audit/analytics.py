@@ -9,7 +9,7 @@ from core.audit import sign_in_counts
 from core.audit.sign_in_counts import SignInAnalytics
 from core.organizations.access import Operation
 from entrypoints.pages.console.csv_files import CsvFile, csv_file
-from entrypoints.pages.console.frame import Program, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.frame import Program, console_page, opened, page_of, with_query
 from entrypoints.pages.console.sign_in_plots import PERIODS, lists_of, period_days, plot_values
 from entrypoints.pages.frame.languages import language_of
 from entrypoints.pages.frame.rendering import Page
@@ -51,7 +51,8 @@ async def show_analytics(call: Call, org_slug: str, query: AnalyticsQuery) -> Pa
         "audit/analytics.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/analytics/login-trends",
+            "analytics_login_trends",
+            org_slug,
             query={"start_date": shown.period.start.isoformat(), "end_date": shown.period.end.isoformat()},
         ),
         page=page,

@@ -16,7 +16,7 @@ from entrypoints.pages.audit.browser import COLUMNS, NEW_MAX, AuditQuery, Browse
 from entrypoints.pages.console.audit_entries import row_of, written
 from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, csv_file
 from entrypoints.pages.console.downloads import as_file
-from entrypoints.pages.console.frame import ROWS_SHOWN, Program, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import ROWS_SHOWN, Program, console_page, opened, page_of
 from entrypoints.pages.events.actions import ACTIONS
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages, shows_again
@@ -44,10 +44,7 @@ async def _list(call: Call, org_slug: str, query: AuditQuery, *, refusal: Refusa
         call,
         "audit/audit_log.html",
         standing,
-        program=Program(
-            path=f"{api(org_slug)}/audit-log",
-            query=for_programs(query),
-        ),
+        program=Program("audit_log_read_audit_log", org_slug, query=for_programs(query)),
         refusal=refusal,
         connects=query.is_live,
         **_browser(org_slug).values(
@@ -130,7 +127,8 @@ async def show_entry(call: Call, org_slug: str, entry_id: UUID) -> Page:
         "audit/audit_log_entry.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/audit-log",
+            "audit_log_read_audit_log",
+            org_slug,
             query={"target_type": entry.target_type, "target_id": entry.target_id, "action": entry.action},
         ),
         browser_page=_browser(org_slug).page,

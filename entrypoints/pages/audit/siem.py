@@ -14,7 +14,7 @@ from core.organizations.setup_links import SetupLinkDead
 from core.secrets import Secret
 from core.typed_times import time_of
 from entrypoints.pages.audit import receiver_kinds
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.setup_steps import kind_of
 from entrypoints.pages.frame.forms import DoneQuery, moment_seen, no_secret, typed_secret
 from entrypoints.pages.frame.refusals import problems_of
@@ -180,7 +180,7 @@ async def _console_page(
         call,
         "audit/siem.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/siem"),
+        program=Program("SIEM_show_siem", org_slug),
         done=query.done if query is not None else "",
         refusal=refusal,
         problems=problems_of(refusal),
@@ -275,7 +275,7 @@ async def _restart(
         call,
         "audit/siem_restart.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/siem/restart", method="POST", body={"since": "2026-02-03T04:05:00Z"}),
+        program=Program("SIEM_restart_siem", org_slug, body={"since": "2026-02-03T04:05:00Z"}),
         refusal=refusal,
         problems=problems_of(refusal),
         stream=stream,
@@ -309,7 +309,7 @@ async def _deletion(call: Call, org_slug: str, *, refusal: Refusal | None = None
         call,
         "audit/siem_deletion.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/siem", method="DELETE"),
+        program=Program("SIEM_remove_siem", org_slug),
         refusal=refusal,
         stream=stream,
         page=f"{page_of(org_slug)}/siem",

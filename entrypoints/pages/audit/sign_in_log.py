@@ -12,7 +12,6 @@ from entrypoints.pages.console.frame import (
     PLATFORM,
     ROWS_SHOWN,
     Program,
-    api,
     console_page,
     opened,
     opened_for_platform,
@@ -55,7 +54,7 @@ async def show_active_users(call: Call, org_slug: str, query: ActiveUsersQuery) 
         call,
         "audit/sign_in_log_active_users.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/analytics/recent-logins"),
+        program=Program("analytics_recent_logins", org_slug),
         v=active_users_values(query, found, page=page, people=f"{page_of(org_slug)}/people"),
     )
 
@@ -75,7 +74,7 @@ async def show_sign_ins_of_organization(call: Call, org_slug: str, query: FoundS
         call,
         "audit/sign_in_log.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/analytics/recent-logins", query={"limit": str(ROWS_SHOWN)}),
+        program=Program("analytics_recent_logins", org_slug, query={"limit": str(ROWS_SHOWN)}),
         v=sign_ins_values(
             language_of(call),
             query,
@@ -114,7 +113,7 @@ async def show_sign_ins_of_platform(call: Call, query: FoundSignInsQuery) -> Pag
         call,
         "audit/sign_in_log_platform.html",
         standing,
-        program=Program(path="/api/platform/users/search", query={"email": "ann@"}),
+        program=Program("platform_users_search", query={"email": "ann@"}),
         v=sign_ins_values(language_of(call), query, found, page=PLATFORM_SIGN_INS, people=f"{PLATFORM}/users"),
     )
 
@@ -149,6 +148,6 @@ async def show_active_users_of_platform(call: Call, query: ActiveUsersQuery) -> 
         call,
         "audit/sign_in_log_platform_active_users.html",
         standing,
-        program=Program(path="/api/platform/users/search", query={"email": "ann@"}),
+        program=Program("platform_users_search", query={"email": "ann@"}),
         v=active_users_values(query, found, page=PLATFORM_ACTIVE_USERS, people=f"{PLATFORM}/users"),
     )

@@ -10,7 +10,7 @@ from core.errors import Refusal
 from core.organizations.access import Operation
 from core.services.plans import PlanUnknown
 from core.services.services import ServiceUnknown
-from entrypoints.pages.console.frame import Program, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, console_page, opened, page_of
 from entrypoints.pages.console.prices import price
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of
@@ -47,8 +47,9 @@ async def show_offer(
         "billing/checkout.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/services/{service_slug}/checkout",
-            method="POST",
+            "billing_start_checkout",
+            org_slug,
+            service_slug,
             body={"plan_id": str(plan_id), "success_url": f"{return_url}?done=bought", "cancel_url": return_url},
         ),
         done=query.done if query is not None else "",

@@ -16,7 +16,7 @@ from core.organizations.access import Operation
 from core.services import sales
 from core.services.sales import ChangeKind, Sales, Sold, SoldPlan
 from entrypoints.pages.console.csv_files import CsvFile, csv_file
-from entrypoints.pages.console.frame import BILLING, Program, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.frame import BILLING, Program, console_page, opened, page_of, with_query
 from entrypoints.pages.console.plots import Plot, Point, bars, line, scale_end
 from entrypoints.pages.console.prices import amount_of, price
 from entrypoints.pages.frame.languages import Language, language_of, marked
@@ -293,7 +293,7 @@ def _days_of(text: str) -> int:
 
 def _program(call: Call, org_slug: str) -> Program:
     return Program(
-        path=f"{api(org_slug)}/billing/portal",
-        method="POST",
+        "billing_open_portal",
+        org_slug,
         body={"return_url": f"{call.installation.settings.base_url}{page_of(org_slug)}/billing"},
     )

@@ -8,7 +8,8 @@ A page of the console is a route like this one; `console/frame.html` and `consol
     async def show_widget(call: Call, org_slug: str, widget_id: UUID, query: DoneQuery) -> Page:
         standing, widget = await opened(call, org_slug, Operation.WIDGETS_READ, widgets.show, widget_id)
         return console_page(call, "widgets/widgets_one.html", standing,
-                            program=Program(f"{api(org_slug)}/widgets/{widget_id}"), done=query.done, widget=widget)
+                            program=Program("widgets_read_widget", org_slug, widget_id),
+                            done=query.done, widget=widget)
 
 `opened` authorizes and reads in one transaction, and `standing` says what the reader's role lacks. A page of the
 platform is declared by `@platform_support_in_console` or `@platform_owner_in_console`, reads with
@@ -19,15 +20,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import field
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar, cast
 from urllib.parse import urlencode
+from uuid import UUID
 
 import msgspec
 from quart import Response
 
 from core.errors import Refusal
-from core.lazy_dataclasses import dataclass
 from core.organizations import standing
 from core.organizations.access import Operation
 from core.organizations.standing import Standing
@@ -43,6 +43,8 @@ from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.pages.frame.rendering import form_page
 from entrypoints.web.serving.answers import encode, see_other
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.incoming import GatehouseRequest
+from entrypoints.web.serving.routes import Route, path_with
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -87,29 +89,44 @@ class ConsoleListQuery(PagedQuery, kw_only=True):
     search: Annotated[str, msgspec.Meta(description="A part of the address.", max_length=254)] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """The call of the interface that does what a page shows, for its footer; a field without value is left out."""
+    """The call of the interface that does what a page shows, for its footer; a field without value is left out.
 
-    path: str
-    method: str = "GET"
-    query: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    body: Mapping[str, Any] | None = None
+    The operation is named by its id in the OpenAPI document, and `at` are the values of its path in their order.
+    """
 
-    def curl(self, base_url: str) -> str:
-        """Return the call as a command; $TOKEN is an access token."""
-        given = {name: value for name, value in self.query.items() if value}
-        address = shlex.quote(base_url + self.path + (f"?{urlencode(given)}" if given else ""))
-        method = "" if self.method == "GET" else f"-X {self.method} "
+    __slots__ = ("at", "body", "operation", "query")
+
+    def __init__(
+        self,
+        operation: str,
+        *at: str | UUID,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.operation = operation
+        self.at = at
+        self.query = query or {}
+        self.body = body
+
+    def curl(self, route: Route, base_url: str) -> str:
+        """Return the call of the route of the operation as a command; $TOKEN is an access token."""
+        address = shlex.quote(base_url + with_query(path_with(route.path, self.at), **self.query))
+        method = "" if route.method == "GET" else f"-X {route.method} "
         lines = [f"curl {method}{address}", '-H "Authorization: Bearer $TOKEN"']
         if self.body is not None:
             lines += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(encode(dict(self.body)).decode())}"]
         return " \\\n  ".join(lines)
 
 
-def api(slug: str) -> str:
-    """Return the path of an organization in the interface."""
-    return f"/api/organizations/{slug}"
+def path_in_interface(call: Call, operation: str, *at: str | UUID) -> str:
+    """Return the path of an operation of the interface with these values of its parameters."""
+    return path_with(route_of(call, operation).path, at)
+
+
+def route_of(call: Call, operation: str) -> Route:
+    """Return the route of an operation of the interface."""
+    return cast("GatehouseRequest", call.request).paths.operations[operation]
 
 
 def page_of(slug: str) -> str:
@@ -160,7 +177,7 @@ def console_page(
         template,
         status=refusal.code.status if refusal is not None else 200,
         standing=standing,
-        curl=program.curl(call.installation.settings.base_url),
+        curl=program.curl(route_of(call, program.operation), call.installation.settings.base_url),
         # Another word in the address means nothing.
         outcome=language_of(call).known(OUTCOMES.get(done, "")),
         problem=problem_of(refusal),
@@ -183,7 +200,7 @@ def after(page: str, done: str, **query: Any) -> Response:
     return see_other(with_query(page, **query, done=done))
 
 
-def with_query(page: str, **query: Any) -> str:
+def with_query(page: str, /, **query: Any) -> str:
     """Return the address of a page with these fields of its query; a field without value is left out."""
     given = {name: value for name, value in query.items() if value}
     return f"{page}?{urlencode(given)}" if given else page

@@ -25,11 +25,10 @@ the cells of a row in `console.rows`, which makes the table, the pager and what 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from typing import Any, Final, Generic, Protocol
+from typing import Any, Generic, Protocol
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
@@ -39,8 +38,7 @@ from core.positions import FoundRows, Position, Row
 from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, opened, with_query
 from entrypoints.web.serving.calls import Call
-
-_PARAMETER: Final = re.compile(r":[a-z_]+")
+from entrypoints.web.serving.routes import path_with
 
 
 class AskedQuery(Protocol):
@@ -79,8 +77,7 @@ class ConsoleList(Generic[Row]):
 
     def page(self, *at: str | UUID) -> str:
         """Return the address of the page, with the values of its path in their order."""
-        values = iter(at)
-        return _PARAMETER.sub(lambda _: str(next(values)), self.path)
+        return path_with(self.path, at)
 
     async def opened(
         self, call: Call, operation: Operation, slug: str, *at: str | UUID, query: PagedQuery

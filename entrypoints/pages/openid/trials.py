@@ -57,7 +57,7 @@ async def show_trial(call: Call, org_slug: str, service_slug: str, *, refusal: R
         "openid/trials.html",
         at,
         program=Program(
-            path="/auth/authorize",
+            "OpenID_Connect_authorize",
             query={
                 "response_type": "code",
                 "client_id": str(service.client_id),
@@ -110,7 +110,7 @@ async def finish_trial(call: Call, org_slug: str, service_slug: str, query: Answ
         call,
         "openid/trials_result.html",
         at,
-        program=Program(path="/auth/token", method="POST", body={"grant_type": "authorization_code", "code": "$CODE"}),
+        program=Program("OpenID_Connect_exchange", body={"grant_type": "authorization_code", "code": "$CODE"}),
         parts=dict(parts),
         error=query.error,
         error_words=ERRORS.get(query.error, ""),

@@ -18,7 +18,6 @@ from entrypoints.pages.console.frame import (
     PagedQuery,
     Program,
     after,
-    api,
     console_page,
     opened,
     opened_for_platform,
@@ -141,7 +140,7 @@ async def show_jobs(call: Call, org_slug: str, query: PagedQuery) -> Page:
         call,
         "organizations/bulk_jobs.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/members"),
+        program=Program("members_list_members", org_slug),
         **list_values(page, query, found),
     )
 
@@ -167,7 +166,7 @@ async def show_job(
         call,
         "organizations/bulk_jobs_one.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/members"),
+        program=Program("members_list_members", org_slug),
         done=query.done,
         refusal=refusal,
         **job_values(f"{page_of_jobs(org_slug)}/{job_id}", query, shown),
@@ -203,7 +202,7 @@ platform_routes: Routes = platform_pages()
 
 PLATFORM_JOBS: Final = f"{PLATFORM}/jobs"
 PLATFORM_JOB: Final = f"{PLATFORM_JOBS}/:job_id"
-_PROGRAM: Final = Program(path="/api/platform/organizations")
+_PROGRAM: Final = Program("platform_organizations_list_organizations")
 
 
 @platform_routes.get(PLATFORM_JOBS)

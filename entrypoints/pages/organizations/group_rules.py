@@ -12,7 +12,7 @@ from core.organizations.access import Operation
 from core.organizations.group_roles import SCIM, WantedRule
 from core.organizations.group_rules import RulesChanged, RulesOverview
 from core.scim import directory_groups
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -89,8 +89,8 @@ async def show_group_rules(
         "organizations/group_rules.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/group-rules",
-            method="PUT",
+            "group_rules_save_group_rules",
+            org_slug,
             body={
                 "rules": [{"source": one.source, "group": one.group, "role": one.role} for one in overview.rules]
                 or [{"source": SCIM, "group": "<id>", "role": "member"}]
@@ -128,8 +128,8 @@ async def check_group_rules(call: Call, org_slug: str, form: GroupRulesForm) -> 
         "organizations/group_rules_check.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/group-rules",
-            method="PUT",
+            "group_rules_save_group_rules",
+            org_slug,
             body={"rules": [{"source": one.source, "group": one.group, "role": one.role} for one in wanted]},
         ),
         preview=preview,

@@ -16,7 +16,7 @@ from core.organizations.keys import (
 )
 from core.sessions.shown_secrets import ToShow
 from core.wording import Wording
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, path_in_interface
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -31,18 +31,18 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 KEYS: Final = "/app/organizations/:org_slug/keys"
-# What a key may read, below the address of its organization.
-_READS: Final = {
-    Capability.ORG_SETTINGS_MANAGE: "",
-    Capability.ORG_MEMBERS_VIEW: "/members",
-    Capability.ORG_MEMBERS_MANAGE: "/invitations",
-    Capability.ORG_ROLES_MANAGE: "/roles",
-    Capability.SERVICES_VIEW: "/services",
-    Capability.END_USERS_VIEW: "/users",
-    Capability.WEBHOOKS_MANAGE: "/webhooks",
-    Capability.INTEGRATIONS_MANAGE: "/upstream-providers",
-    Capability.AUDIT_LOGS_VIEW: "/audit-log",
-    Capability.ANALYTICS_VIEW: "/analytics/recent-logins",
+# What a key may read of its organization, by its operation.
+READS: Final = {
+    Capability.ORG_SETTINGS_MANAGE: "organizations_read_organization",
+    Capability.ORG_MEMBERS_VIEW: "members_list_members",
+    Capability.ORG_MEMBERS_MANAGE: "invitations_list_invitations",
+    Capability.ORG_ROLES_MANAGE: "roles_list_roles",
+    Capability.SERVICES_VIEW: "services_list_services",
+    Capability.END_USERS_VIEW: "end_users_list_end_users",
+    Capability.WEBHOOKS_MANAGE: "webhooks_list_webhooks",
+    Capability.INTEGRATIONS_MANAGE: "upstream_connections_list_upstream_providers",
+    Capability.AUDIT_LOGS_VIEW: "audit_log_read_audit_log",
+    Capability.ANALYTICS_VIEW: "analytics_recent_logins",
 }
 
 
@@ -104,15 +104,15 @@ async def show_keys(
         raise OrganizationKeyUnknown
     secret = "" if shown_id is None else "".join(await shown_once(call, shown_id))
     opened_by_key = made.permissions if made is not None else ()
-    read = next((_READS[one] for one in opened_by_key if one in _READS), None)
-    address = f"{call.installation.settings.base_url}{api(org_slug)}{read}" if read is not None else ""
+    read = next((READS[one] for one in opened_by_key if one in READS), None)
+    address = call.installation.settings.base_url + path_in_interface(call, read, org_slug) if read is not None else ""
     return console_page(
         call,
         "organizations/keys.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/keys",
-            method="POST",
+            "organization_keys_create_organization_key",
+            org_slug,
             body={"name": form.name or "Deployment", "permissions": form.permissions or ["services.manage"]},
         ),
         done=query.done if query is not None else "",
@@ -162,7 +162,7 @@ async def ask_to_delete_key(call: Call, org_slug: str, key_id: UUID) -> Page:
         call,
         "organizations/keys_deletion.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/keys/{key_id}", method="DELETE"),
+        program=Program("organization_keys_delete_organization_key", org_slug, key_id),
         one=made,
         words=CAPABILITIES,
         page=f"{page_of(org_slug)}/keys",

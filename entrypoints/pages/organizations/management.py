@@ -7,7 +7,7 @@ from core.organizations import management, members, people
 from core.organizations.access import Operation
 from core.organizations.management import OrganizationRenamed
 from core.organizations.memberships import OWNER
-from entrypoints.pages.console.frame import CONSOLE, Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import CONSOLE, Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -52,7 +52,7 @@ async def show_settings(
         call,
         "organizations/management.html",
         standing,
-        program=Program(path=api(org_slug), method="PATCH", body={"name": name}),
+        program=Program("organizations_change_organization", org_slug, body={"name": name}),
         done=query.done if query is not None else "",
         refusal=refusal,
         use=use,
@@ -85,7 +85,7 @@ async def ask_to_leave(call: Call, org_slug: str, *, refusal: Refusal | None = N
         call,
         "organizations/management_leaving.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/leave", method="POST"),
+        program=Program("organizations_leave_organization", org_slug),
         refusal=refusal,
         departure=departure,
         is_owner=standing.role == OWNER,
@@ -111,7 +111,7 @@ async def _deletion(
         call,
         "organizations/management_deletion.html",
         standing,
-        program=Program(path=api(org_slug), method="DELETE"),
+        program=Program("organizations_delete_organization", org_slug),
         refusal=refusal,
         use=use,
         slug=form.slug if form is not None else "",

@@ -13,7 +13,7 @@ from core.organizations.access import Operation
 from core.organizations.bulk_jobs import ROWS_MAX, JobKind, ListChanged, TooManyJobs
 from core.organizations.memberships import OWNER
 from entrypoints.pages.console.bulk_actions import CHOSEN_MAX, attempted, each_once
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
@@ -100,11 +100,9 @@ async def _page(
         call,
         "organizations/members.html",
         standing,
-        program=Program(
-            path=f"{api(org_slug)}/members/$ID",
-            method="POST" if is_removal else "PATCH",
-            body=None if is_removal else {"role": "member"},
-        ),
+        program=Program("members_remove_member", org_slug, "$ID")
+        if is_removal
+        else Program("members_change_member", org_slug, "$ID", body={"role": "member"}),
         refusal=refusal,
         is_removal=is_removal,
         selection=selection,

@@ -15,7 +15,7 @@ from core.organizations.creation import AddressNotVerified, SlugTaken
 from core.platform import console
 from core.rate_limits import RateLimit
 from entrypoints.pages.console.account import ACCOUNT, account_page, address_after, after
-from entrypoints.pages.console.frame import CONSOLE, ROWS_SHOWN, Program, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.frame import CONSOLE, ROWS_SHOWN, Program, console_page, opened, page_of, with_query
 from entrypoints.pages.console.frame import after as after_in_console
 from entrypoints.pages.console.sign_in_plots import lists_of, plot_values
 from entrypoints.pages.frame.forms import DoneQuery
@@ -130,7 +130,7 @@ async def show_my_organizations(
         call,
         "organizations/organizations.html",
         None,
-        program=Program(path="/api/organizations"),
+        program=Program("organizations_list_organizations"),
         done=query.done,
         refusal=refusal,
         mine=mine,
@@ -167,7 +167,7 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
         call,
         "organizations/organizations_overview.html",
         standing,
-        program=Program(path=api(org_slug)),
+        program=Program("organizations_read_organization", org_slug),
         done=query.done,
         found=found,
         shown=shown,

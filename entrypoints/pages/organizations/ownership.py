@@ -9,7 +9,7 @@ from core.errors import BadRequest, Refusal
 from core.organizations import ownership
 from core.organizations.access import Operation, authorize
 from core.organizations.members import MemberUnknown
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.web.input.decoding import Query
@@ -59,8 +59,8 @@ async def _page(
         "organizations/ownership.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/transfer-ownership",
-            method="POST",
+            "ownership_transfer_ownership",
+            org_slug,
             body={"new_owner_user_id": str(query.to) if query.to is not None else "$ID"},
         ),
         refusal=refusal,

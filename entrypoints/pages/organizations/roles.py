@@ -21,7 +21,7 @@ from core.organizations.roles import (
 )
 from core.organizations.standing import Standing
 from core.text import SLUG_CHARACTERS_MAX
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
 from entrypoints.pages.console.sections import sections_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
@@ -101,8 +101,8 @@ async def show_roles(
         "organizations/roles.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/roles",
-            method="POST",
+            "roles_create_role",
+            org_slug,
             body={"slug": form.slug or "helpdesk", "name": form.name or "Helpdesk", "permissions": form.permissions},
         ),
         done=query.done,
@@ -162,10 +162,10 @@ async def show_role_page(
         call,
         "organizations/roles_one.html",
         standing,
-        program=Program(
-            path=f"{api(org_slug)}/roles/{role_slug}",
-            method="GET" if role.is_built_in else "PATCH",
-            body=None if role.is_built_in else {"name": typed.name, "permissions": typed.permissions},
+        program=Program("roles_show_role", org_slug, role_slug)
+        if role.is_built_in
+        else Program(
+            "roles_change_role", org_slug, role_slug, body={"name": typed.name, "permissions": typed.permissions}
         ),
         done=query.done if query is not None else "",
         refusal=refusal,
@@ -217,7 +217,7 @@ async def ask_to_delete_role(call: Call, org_slug: str, role_slug: str, *, refus
         call,
         "organizations/roles_deletion.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/roles/{role_slug}", method="DELETE"),
+        program=Program("roles_delete_role", org_slug, role_slug),
         refusal=refusal,
         role=role,
         holders=holders,

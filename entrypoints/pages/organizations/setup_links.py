@@ -23,7 +23,7 @@ from core.organizations.setup_links import (
 from core.organizations.standing import Standing
 from core.services import suggestions
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -122,8 +122,8 @@ async def show_setup_links(
         "organizations/setup_links.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/setup-links",
-            method="POST",
+            "setup_links_create_setup_link",
+            org_slug,
             body={"parts": form.parts or [Part.UPSTREAM.value], "expires_in_days": DAYS_BY_DEFAULT},
         ),
         done=query.done if query is not None else "",
@@ -183,7 +183,7 @@ async def ask_to_revoke_setup_link(call: Call, org_slug: str, link_id: UUID) -> 
         call,
         "organizations/setup_links_revocation.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/setup-links/{link_id}", method="DELETE"),
+        program=Program("setup_links_revoke_setup_link", org_slug, link_id),
         one=link,
         titles={part.value: PARTS[part][0] for part in Part},
         page=page,

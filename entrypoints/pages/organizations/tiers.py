@@ -27,6 +27,6 @@ async def show_tiers(call: Call) -> Page:
         call,
         "organizations/tiers.html",
         standing,
-        program=Program(path="/api/platform/tiers"),
+        program=Program("platform_organizations_list_tiers"),
         tiers=[(one.tier, one.organizations, with_query(PLATFORM_ORGANIZATIONS, tier=one.tier.id)) for one in found],
     )

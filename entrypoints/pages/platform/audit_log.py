@@ -21,7 +21,6 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = platform_pages()
 
 AUDIT: Final = f"{PLATFORM}/audit"
-JSON_PATH: Final = "/api/platform/audit-log"
 ACTION_CHOICES: Final = tuple((action.value, text) for action, text in PLATFORM_ACTIONS.items())
 _BROWSER: Final = Browser(page=AUDIT, is_platform=True)
 
@@ -38,10 +37,7 @@ async def _list(call: Call, query: AuditQuery, *, refusal: Refusal | None = None
         call,
         "platform/audit_log.html",
         standing,
-        program=Program(
-            path=JSON_PATH,
-            query=for_programs(query),
-        ),
+        program=Program("platform_audit_log_read_platform_audit_log", query=for_programs(query)),
         refusal=refusal,
         connects=query.is_live,
         **_BROWSER.values(
@@ -97,7 +93,10 @@ async def show_platform_entry(call: Call, entry_id: UUID) -> Page:
         call,
         "platform/audit_log_entry.html",
         standing,
-        program=Program(path=JSON_PATH, query={"target_type": entry.target_type, "target_id": entry.target_id}),
+        program=Program(
+            "platform_audit_log_read_platform_audit_log",
+            query={"target_type": entry.target_type, "target_id": entry.target_id},
+        ),
         browser_page=AUDIT,
         is_platform=True,
         row=row_of(entry, shown.names, is_platform=True),

@@ -10,7 +10,7 @@ from entrypoints.pages.console.frame import PLATFORM_ORGANIZATIONS, Program, aft
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
-from entrypoints.pages.platform.organizations import API, ORGANIZATION
+from entrypoints.pages.platform.organizations import ORGANIZATION
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
@@ -37,7 +37,7 @@ async def _page(
         call,
         "platform/deletion.html",
         standing,
-        program=Program(path=f"{API}/{organization_id}", method="DELETE"),
+        program=Program("platform_organizations_delete_organization", organization_id),
         refusal=refusal,
         found=found,
         form=form or DeletionForm(),

@@ -63,9 +63,7 @@ async def _page(
         "platform/impersonation.html",
         standing,
         program=Program(
-            path=f"/api/platform/impersonate/{user_id}",
-            method="POST",
-            body={"reason": form.reason or "Invoices are missing (ticket 4711)"},
+            "impersonation_impersonate", user_id, body={"reason": form.reason or "Invoices are missing (ticket 4711)"}
         ),
         # A refused field has its problem beside it, and needs no notice.
         refusal=refusal,

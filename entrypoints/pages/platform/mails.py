@@ -36,7 +36,6 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = platform_pages()
 
 MAIL: Final = f"{PLATFORM}/mail"
-API: Final = "/api/platform/mails"
 # Those whose mails can be sent again.
 RETRIED: Final = frozenset({ListedMailState.FAILED, ListedMailState.QUEUED, ListedMailState.ROUTED})
 
@@ -86,7 +85,7 @@ async def show_mail(
         call,
         "platform/mails.html",
         standing,
-        program=Program(path=API, query=query.kept),
+        program=Program("platform_mails_list_mails", query=query.kept),
         done=query.done,
         refusal=refusal,
         **LISTED.values(query, found),

@@ -9,7 +9,7 @@ from core.platform.mfa import UserMfaChanged
 from entrypoints.pages.console.frame import Program, after, console_page, opened_for_platform
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
-from entrypoints.pages.platform.users import API, USER, USERS
+from entrypoints.pages.platform.users import USER, USERS
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
@@ -33,7 +33,9 @@ async def _page(call: Call, user_id: UUID, *, form: FactorForm | None = None, re
         "platform/mfa.html",
         standing,
         program=Program(
-            path=f"{API}/{user_id}/mfa", method="DELETE", body={"reason": reason or "Phone lost (ticket 4711)"}
+            "platform_multi_factor_authentication_force_disable",
+            user_id,
+            body={"reason": reason or "Phone lost (ticket 4711)"},
         ),
         refusal=refusal,
         factor=factor,

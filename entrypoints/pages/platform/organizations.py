@@ -47,7 +47,6 @@ routes: Routes = platform_pages()
 
 ORGANIZATION: Final = f"{PLATFORM_ORGANIZATIONS}/:organization_id"
 APPROVALS: Final = f"{PLATFORM_ORGANIZATIONS}/approvals"
-API: Final = "/api/platform/organizations"
 STATUSES: Final = {
     OrganizationStatus.PENDING: ("warning", marked("Waits for approval")),
     OrganizationStatus.ACTIVE: ("good", marked("Active")),
@@ -140,7 +139,9 @@ async def show_all_organizations(
         call,
         "platform/organizations.html",
         standing,
-        program=Program(path=API, query={"status": query.status, "tier_id": query.tier}),
+        program=Program(
+            "platform_organizations_list_organizations", query={"status": query.status, "tier_id": query.tier}
+        ),
         done=query.done,
         refusal=refusal,
         **LISTED.values(query, found),
@@ -290,13 +291,12 @@ def _shown_limits(found: organization_records.PlatformOrganizationRecord) -> Lim
 
 def _program(status: OrganizationStatus, organization_id: UUID) -> Program:
     """Return the call that does what is next about an organization with this status."""
-    path = f"{API}/{organization_id}"
     match status:
         case OrganizationStatus.PENDING:
-            return Program(path=f"{path}/approve", method="POST", body={})
+            return Program("platform_organizations_approve", organization_id, body={})
         case OrganizationStatus.ACTIVE:
-            return Program(path=f"{path}/suspend", method="POST", body={"reason": ""})
+            return Program("platform_organizations_suspend", organization_id, body={"reason": ""})
         case OrganizationStatus.SUSPENDED:
-            return Program(path=f"{path}/activate", method="POST")
+            return Program("platform_organizations_activate", organization_id)
         case OrganizationStatus.REJECTED:
-            return Program(path=API, query={"status": status.value})
+            return Program("platform_organizations_list_organizations", query={"status": status.value})

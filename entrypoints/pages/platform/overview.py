@@ -47,7 +47,9 @@ async def show_platform(call: Call, query: DoneQuery) -> Page:
         call,
         "platform/overview.html",
         standing,
-        program=Program(path="/api/platform/organizations", query={"status": OrganizationStatus.PENDING.value}),
+        program=Program(
+            "platform_organizations_list_organizations", query={"status": OrganizationStatus.PENDING.value}
+        ),
         done=query.done,
         found=found,
         alerts=ALERTS,

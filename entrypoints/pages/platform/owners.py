@@ -25,7 +25,6 @@ routes: Routes = platform_pages()
 
 OWNERS: Final = f"{PLATFORM}/owners"
 SUPPORT: Final = f"{OWNERS}/support"
-_API: Final = "/api/platform"
 
 
 class OwnersQuery(DoneQuery, kw_only=True):
@@ -74,7 +73,7 @@ async def show_owners(
         call,
         "platform/owners.html",
         standing,
-        program=Program(path=f"{_API}/owners"),
+        program=Program("platform_owners_list_owners"),
         done=query.done,
         refusal=refusal,
         owners=present,
@@ -115,7 +114,7 @@ async def _owner_demotion(
         call,
         "platform/owners_demotion.html",
         standing,
-        program=Program(path=f"{_API}/owners/{user_id}", method="DELETE"),
+        program=Program("platform_owners_demote", user_id),
         refusal=refusal,
         person=demotion.owner,
         remaining=demotion.remaining,
@@ -152,7 +151,7 @@ async def _support_demotion(
         call,
         "platform/owners_demotion.html",
         standing,
-        program=Program(path=f"{_API}/support/{user_id}", method="DELETE"),
+        program=Program("platform_support_demote_support", user_id),
         refusal=refusal,
         person=person,
         remaining=None,

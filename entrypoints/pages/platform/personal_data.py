@@ -34,7 +34,7 @@ async def _page(
         call,
         "platform/personal_data.html",
         standing,
-        program=Program(path=f"/api/privacy/forget/{user_id}", method="DELETE"),
+        program=Program("privacy_forget", user_id),
         refusal=refusal,
         person=person,
         email=form.email if form is not None else "",

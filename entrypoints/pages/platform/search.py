@@ -55,7 +55,7 @@ async def find_anything(call: Call, query: FindQuery) -> PageOrRedirect:
         call,
         "platform/search.html",
         standing,
-        program=Program(path="/api/platform/users/search", query={"email": searched}),
+        program=Program("platform_users_search", query={"email": searched}),
         searched=searched,
         is_request=search.is_request_id(searched),
         groups=[

@@ -9,7 +9,7 @@ from core.sessions.sessions import SessionsChanged
 from entrypoints.pages.console.frame import Program, after, console_page, opened_for_platform
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
-from entrypoints.pages.platform.users import API, USER, USERS
+from entrypoints.pages.platform.users import USER, USERS
 from entrypoints.web.input.decoding import number_of
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -37,7 +37,7 @@ async def ask_to_end_sessions(
         call,
         "platform/sessions.html",
         standing,
-        program=Program(path=f"{API}/{user_id}/sessions", method="DELETE"),
+        program=Program("platform_users_end_sessions_of_user", user_id),
         refusal=refusal,
         ending=ending,
         reason=form.reason if form is not None else "",

@@ -15,7 +15,7 @@ from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from core.services import suggestions
 from core.sign_in.rules import Rule
-from entrypoints.pages.console.frame import Program, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.frame import Program, console_page, opened, page_of, path_in_interface, with_query
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages
@@ -70,6 +70,7 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
         answer = shown(
             explanation,
             _places(
+                call,
                 org_slug,
                 service,
                 people,
@@ -82,7 +83,8 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
         "platform/sign_in_questions.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/why",
+            "sign_ins_explain_sign_in",
+            org_slug,
             query={"email": email or EXAMPLE, "service": service, "way": way.value if way is not None else ""},
         ),
         query=WhyQuery(email=email, service=service, way=way.value if way is not None else ""),
@@ -104,26 +106,30 @@ def way_of(typed: str) -> SignInWay | None:
 
 
 def _places(
-    slug: str, service: str, people: SettingPlace | None, services_page: str | None, *, opens_sign_in: bool
+    call: Call,
+    slug: str,
+    service: str,
+    people: SettingPlace | None,
+    services_page: str | None,
+    *,
+    opens_sign_in: bool,
 ) -> dict[Rule, SettingPlace]:
     """Return where an organization changes what the rules depend on.
 
     `people` is its page of members, and `services_page` that of its services, if they are open to the reader;
     `opens_sign_in` says whether those of the sign-in are.
     """
-    path = api(slug)
-    of_service = f"{path}/services/{quote(service, safe='') or ':service_slug'}"
-    calls = {
-        Rule.SERVICE: f"{path}/services",
-        Rule.SECURITY_PROFILE: of_service,
-    }
+    in_path = quote(service, safe="") or ":service_slug"
     # One who explains sign-ins may lack the right to open it, and is told so there.
     saml = SettingPlace(href=f"{page_of(slug)}/services/{quote(service, safe='')}/single-sign-on", text=SAML)
     sign_in = f"{page_of(slug)}/sign-in"
     connections, domains = (
         (SettingPlace(href=sign_in, text=CONNECTIONS), SettingPlace(href=f"{sign_in}/mail-domains", text=MAIL_DOMAINS))
         if opens_sign_in
-        else (SettingPlace(call=f"{path}/upstream-providers"), SettingPlace(call=f"{path}/domain-routes"))
+        else (
+            SettingPlace(call=path_in_interface(call, "upstream_connections_list_upstream_providers", slug)),
+            SettingPlace(call=path_in_interface(call, "domain_routes_list_domain_routes", slug)),
+        )
     )
     of_people = (Rule.ACCOUNT, Rule.SEAT, Rule.AFFILIATION, Rule.MEMBERSHIP, Rule.NOT_SUSPENDED)
     of_services: dict[Rule, SettingPlace] = {}
@@ -133,10 +139,15 @@ def _places(
         settings = f"{services_page}/{one}/settings" if one else services_page
         of_services[Rule.SECURITY_PROFILE] = SettingPlace(href=settings, text=SERVICE_SETTINGS if one else SERVICES)
     return {
-        **{rule: SettingPlace(call=one) for rule, one in calls.items()},
-        Rule.SAML_ADMISSION: saml if service else SettingPlace(call=f"{of_service}/saml"),
+        Rule.SERVICE: SettingPlace(call=path_in_interface(call, "services_list_services", slug)),
+        Rule.SECURITY_PROFILE: SettingPlace(call=path_in_interface(call, "services_show_service", slug, in_path)),
+        Rule.SAML_ADMISSION: saml
+        if service
+        else SettingPlace(call=path_in_interface(call, "SAML_show_configuration", slug, in_path)),
         **dict.fromkeys((Rule.CONNECTION_OPEN, Rule.CONNECTION_KEPT), connections),
-        Rule.REQUIRED_SECOND_FACTOR: connections if opens_sign_in else SettingPlace(call=path),
+        Rule.REQUIRED_SECOND_FACTOR: connections
+        if opens_sign_in
+        else SettingPlace(call=path_in_interface(call, "organizations_read_organization", slug)),
         **dict.fromkeys((Rule.MAIL_DOMAIN, Rule.SINGLE_SIGN_ON), domains),
         **(dict.fromkeys(of_people, people) if people is not None else {}),
         **of_services,

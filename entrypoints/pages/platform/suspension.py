@@ -11,7 +11,7 @@ from core.text import checked_reason
 from entrypoints.pages.console.frame import PLATFORM_ORGANIZATIONS, Program, after, console_page, opened_for_platform
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
-from entrypoints.pages.platform.organizations import API, ORGANIZATION, DecisionForm
+from entrypoints.pages.platform.organizations import ORGANIZATION, DecisionForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
@@ -32,7 +32,7 @@ async def ask_to_suspend(
         call,
         "platform/suspension.html",
         standing,
-        program=Program(path=f"{API}/{organization_id}/suspend", method="POST", body={"reason": ""}),
+        program=Program("platform_organizations_suspend", organization_id, body={"reason": ""}),
         refusal=refusal,
         found=found,
         form=form or DecisionForm(),

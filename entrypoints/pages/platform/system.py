@@ -94,7 +94,7 @@ async def show_system(call: Call) -> Page:
         call,
         "platform/system.html",
         standing,
-        program=Program(path="/health/ready"),
+        program=Program("health_ready"),
         python=platform.python_version(),
         worker=installation.worker,
         process_id=os.getpid(),

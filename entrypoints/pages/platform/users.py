@@ -39,7 +39,6 @@ routes: Routes = platform_pages()
 
 USERS: Final = f"{PLATFORM}/users"
 USER: Final = f"{USERS}/:user_id"
-API: Final = "/api/platform/users"
 
 
 class UsersQuery(DoneQuery, kw_only=True):
@@ -77,7 +76,7 @@ async def show_users(call: Call, query: UsersQuery) -> Page:
         call,
         "platform/users.html",
         standing,
-        program=Program(path=f"{API}/search", query={"email": query.search or "ann@"}),
+        program=Program("platform_users_search", query={"email": query.search or "ann@"}),
         done=query.done,
         **FOUND.values(query, found),
     )
@@ -94,7 +93,7 @@ async def show_user(
         call,
         "platform/users_one.html",
         standing,
-        program=Program(path=f"{API}/{user_id}"),
+        program=Program("platform_users_show_user", user_id),
         done=query.done if query is not None else "",
         refusal=refusal,
         record=record,

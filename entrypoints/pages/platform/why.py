@@ -125,7 +125,7 @@ async def show_platform_why(call: Call, *, query: PlatformWhyQuery, refusal: Ref
         "platform/why.html",
         standing,
         program=Program(
-            path="/api/platform/why",
+            "platform_users_explain_any_sign_in",
             query={
                 **query.kept,
                 "email": (query.named or EXAMPLE) if user_id is None else "",

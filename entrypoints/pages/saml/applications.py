@@ -16,7 +16,7 @@ from core.saml.certificates import NoCertificate
 from core.saml.configuration import LogoutBinding, SamlNotSetUp
 from core.services.services import ServiceUnknown
 from entrypoints.pages.console.downloads import as_file
-from entrypoints.pages.console.frame import Program, after
+from entrypoints.pages.console.frame import Program, after, path_in_interface
 from entrypoints.pages.console.setup_steps import kind_of
 from entrypoints.pages.frame.forms import DoneQuery, text_of_file
 from entrypoints.pages.frame.languages import marked
@@ -25,7 +25,7 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.saml import application_kinds
 from entrypoints.pages.saml.configuration import NAMES, changes_of, copies_of, proposed
-from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -133,14 +133,14 @@ async def show_saml_application(
         kind = application_kinds.OTHER
     settings = call.installation.settings
     page = page_of_service(org_slug, service_slug) + TAB
-    path = api_of_service(org_slug, service_slug)
     return service_page(
         call,
         "saml/applications.html",
         at,
         program=Program(
-            path=f"{path}/saml",
-            method="POST",
+            "SAML_configure",
+            org_slug,
+            service_slug,
             body={
                 "enabled": True,
                 "entity_id": shown.configuration.entity_id or "https://app.example.com/metadata",
@@ -162,7 +162,7 @@ async def show_saml_application(
         lacks_change=at.lacks(Operation.SAML_CHANGE),
         lacks_removal=at.lacks(Operation.SAML_REMOVE),
         lacks_certificate=at.lacks(Operation.SAML_CERTIFICATE_CREATE),
-        test=f"{path}/saml/login",
+        test=path_in_interface(call, "SAML_log_in", org_slug, service_slug),
         saml=page,
     )
 
@@ -232,7 +232,7 @@ async def ask_for_saml_certificate(
         call,
         "saml/applications_certificate.html",
         at,
-        program=Program(path=f"{api_of_service(org_slug, service_slug)}/saml/certificate", method="POST"),
+        program=Program("SAML_create_certificate", org_slug, service_slug),
         refusal=refusal,
         shown=shown,
         saml=page_of_service(org_slug, service_slug) + TAB,
@@ -288,7 +288,7 @@ async def ask_to_delete_saml_application(
         call,
         "saml/applications_deletion.html",
         at,
-        program=Program(path=f"{api_of_service(org_slug, service_slug)}/saml", method="DELETE"),
+        program=Program("SAML_disable", org_slug, service_slug),
         refusal=refusal,
         shown=end.application,
         sessions=end.sessions,

@@ -10,7 +10,6 @@ from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     ConsoleListQuery,
     Program,
-    api,
     console_page,
     opened,
 )
@@ -60,7 +59,7 @@ async def show_directory(call: Call, org_slug: str, query: ConsoleListQuery) -> 
         call,
         "scim/directory.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/scim-log"),
+        program=Program("provisioning_log_read_log", org_slug),
         **PROVISIONED.values(query, shown.members, org_slug),
         shown=shown,
         at=call.installation.clock(),

@@ -1,8 +1,7 @@
 """The tab of a service with its API keys: the list, creating one, whose secret is shown once, and revoking one."""
 
 import shlex
-from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
@@ -13,19 +12,19 @@ from core.services import api_keys
 from core.services.api_keys import ApiKeyUnknown, ListedApiKey, Permission, PermissionBeyondMaker, TooManyKeys
 from core.services.services import ServiceUnknown
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after
+from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after, route_of
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.answers import encode
 from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import on_service_in_console
-from entrypoints.web.serving.routes import Routes
+from entrypoints.web.serving.routes import Routes, path_with
 
 routes: Routes = console_pages()
 
@@ -72,20 +71,18 @@ EXPIRIES: Final = (
 )
 # The call that shows a new key at work, by the first of its permissions here; what reads comes first. The name is that
 # of the service, so that nothing changes.
-_EXAMPLES: Final[Mapping[Permission, tuple[str, str, Mapping[str, Any]]]] = {
-    Permission.READ_SERVICE: ("GET", "/api/service/info", {}),
-    Permission.READ_USERS: ("GET", "/api/service/users", {}),
-    Permission.READ_SUBSCRIPTIONS: ("GET", "/api/service/subscriptions", {}),
-    Permission.READ_ANALYTICS: ("GET", "/api/service/analytics", {}),
-    Permission.WRITE_USERS: ("POST", "/api/service/users", {"email": "ann@example.com"}),
-    Permission.WRITE_SERVICE: ("PATCH", "/api/service/info", {"name": None}),
-    Permission.WRITE_SUBSCRIPTIONS: (
-        "POST",
-        "/api/service/subscriptions",
-        {"user_id": "$USER_ID", "plan_id": "$PLAN_ID"},
+_EXAMPLES: Final = {
+    Permission.READ_SERVICE: Program("service_info_read_info"),
+    Permission.READ_USERS: Program("service_users_list_users"),
+    Permission.READ_SUBSCRIPTIONS: Program("service_subscriptions_list_subscriptions"),
+    Permission.READ_ANALYTICS: Program("service_analytics_read_analytics"),
+    Permission.WRITE_USERS: Program("service_users_add_user", body={"email": "ann@example.com"}),
+    Permission.WRITE_SERVICE: Program("service_info_change_info", body={"name": None}),
+    Permission.WRITE_SUBSCRIPTIONS: Program(
+        "service_subscriptions_create_subscription", body={"user_id": "$USER_ID", "plan_id": "$PLAN_ID"}
     ),
-    Permission.DELETE_SUBSCRIPTIONS: ("DELETE", "/api/service/subscriptions/$USER_ID", {}),
-    Permission.DELETE_USERS: ("DELETE", "/api/service/users/$USER_ID", {}),
+    Permission.DELETE_SUBSCRIPTIONS: Program("service_subscriptions_delete_subscription", "$USER_ID"),
+    Permission.DELETE_USERS: Program("service_users_remove_user", "$USER_ID"),
 }
 
 
@@ -127,7 +124,7 @@ async def show_service_keys(
         call,
         "services/api_keys.html",
         at,
-        program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys"),
+        program=Program("API_keys_list_api_keys", org_slug, service_slug),
         done=query.done,
         refusal=refusal,
         **FOUND.values(query, found, org_slug, service_slug),
@@ -152,8 +149,9 @@ async def _new(
         "services/api_keys_new.html",
         at,
         program=Program(
-            path=f"{api_of_service(org_slug, service_slug)}/api-keys",
-            method="POST",
+            "API_keys_create_api_key",
+            org_slug,
+            service_slug,
             body={"name": form.name or "Backend", "permissions": form.permissions or ["read:users"]},
         ),
         refusal=refusal,
@@ -205,7 +203,7 @@ async def _key(call: Call, org_slug: str, service_slug: str, key_id: UUID, *, sh
         call,
         "services/api_keys_one.html",
         at,
-        program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys/{key_id}"),
+        program=Program("API_keys_show_api_key", org_slug, service_slug, key_id),
         shown=shown,
         secret=secret,
         was_shown=shown_id is not None and not secret,
@@ -249,7 +247,7 @@ async def ask_to_revoke_key(call: Call, org_slug: str, service_slug: str, api_ke
         call,
         "services/api_keys_revocation.html",
         at,
-        program=Program(path=f"{api_of_service(org_slug, service_slug)}/api-keys/{api_key_id}", method="DELETE"),
+        program=Program("API_keys_delete_api_key", org_slug, service_slug, api_key_id),
         shown=shown,
         permissions=PERMISSIONS,
         now=call.installation.clock(),
@@ -268,12 +266,14 @@ async def revoke_key(call: Call, org_slug: str, service_slug: str, api_key_id: U
 
 def _example(call: Call, name: str, shown: ListedApiKey, secret: str) -> str:
     """Return a call with a key as a command; it works as it is, except where it says what to put in."""
-    method, path, body = next(_EXAMPLES[one] for one in _EXAMPLES if one in shown.key.permissions)
+    example = next(_EXAMPLES[one] for one in _EXAMPLES if one in shown.key.permissions)
+    route = route_of(call, example.operation)
+    method = "" if route.method == "GET" else f"-X {route.method} "
     lines = [
-        "curl " + ("" if method == "GET" else f"-X {method} ") + call.installation.settings.base_url + path,
+        f"curl {method}{call.installation.settings.base_url}{path_with(route.path, example.at)}",
         f"-H 'X-Api-Key: {secret}'",
     ]
-    if body:
-        sent = encode({field: value or name for field, value in body.items()}).decode()
+    if example.body is not None:
+        sent = encode({field: value or name for field, value in example.body.items()}).decode()
         lines += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(sent)}"]
     return " \\\n  ".join(lines)

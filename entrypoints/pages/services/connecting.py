@@ -10,7 +10,7 @@ from core.services import redirect_changes
 from entrypoints.pages.console.frame import Program
 from entrypoints.pages.services import snippets
 from entrypoints.pages.services.kinds import TYPES
-from entrypoints.pages.services.standing import api_of_service, opened_service, service_page
+from entrypoints.pages.services.standing import opened_service, service_page
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import issuer_of
 
@@ -36,7 +36,7 @@ async def connect_page(
         call,
         "services/connecting.html",
         at,
-        program=Program(path=api_of_service(org_slug, service_slug)),
+        program=Program("services_show_service", org_slug, service_slug),
         done=done,
         refusal=refusal,
         secret=secret,

@@ -11,7 +11,7 @@ from entrypoints.pages.console.frame import Program, after, page_of
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.services.standing import api_of_service, opened_service, service_page
+from entrypoints.pages.services.standing import opened_service, service_page
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import on_service_in_console
@@ -44,7 +44,7 @@ async def _page(
         call,
         "services/deletion.html",
         at,
-        program=Program(path=api_of_service(org_slug, service_slug), method="DELETE"),
+        program=Program("services_delete_service", org_slug, service_slug),
         refusal=refusal,
         problems=problems_of(refusal),
         figures=figures,

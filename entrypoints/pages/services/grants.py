@@ -18,7 +18,7 @@ from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.services.standing import api_of_service, page_of_service, service_page
+from entrypoints.pages.services.standing import page_of_service, service_page
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -86,7 +86,7 @@ async def show_grants(
         call,
         "services/grants.html",
         ServiceStanding(reader=reader, service=found.service, granted=frozenset()),
-        program=Program(path=f"{api_of_service(org_slug, service_slug)}/grants"),
+        program=Program("service_grants_list_grants", org_slug, service_slug),
         done=query.done,
         refusal=refusal,
         **GIVEN.values(query, found.grants, org_slug, service_slug),
@@ -120,8 +120,10 @@ async def show_access(
         "services/grants_one.html",
         ServiceStanding(reader=reader, service=found.service, granted=frozenset()),
         program=Program(
-            path=f"{api_of_service(org_slug, service_slug)}/grants/{user_id}",
-            method="PUT",
+            "service_grants_grant",
+            org_slug,
+            service_slug,
+            user_id,
             body={"relation": relation or ServiceRelation.VIEWER.value},
         ),
         refusal=refusal,

@@ -16,7 +16,7 @@ from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.kinds import TYPES
-from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -77,7 +77,7 @@ async def show_service_settings(
         "services/management.html",
         at,
         program=Program(
-            path=api_of_service(org_slug, service_slug), method="PATCH", body={"name": typed["name"] or service.name}
+            "services_change_service", org_slug, service_slug, body={"name": typed["name"] or service.name}
         ),
         done=query.done if query is not None else "",
         refusal=refusal,

@@ -24,7 +24,7 @@ from core.services.plans import (
     TooManyPlans,
 )
 from core.services.services import ServiceUnknown
-from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after
+from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after, path_in_interface
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.prices import amount_of, price, smallest_of
 from entrypoints.pages.frame.forms import DoneQuery
@@ -32,7 +32,7 @@ from entrypoints.pages.frame.languages import language_of
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.web.serving.answers import encode
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -101,7 +101,7 @@ async def show_plans(
         call,
         "services/plans.html",
         at,
-        program=Program(path=f"{api_of_service(org_slug, service_slug)}/plans"),
+        program=Program("plans_list_plans", org_slug, service_slug),
         done=query.done,
         refusal=refusal,
         **FOUND.values(query, found, org_slug, service_slug),
@@ -124,8 +124,9 @@ async def ask_for_plan(
         "services/plans_new.html",
         at,
         program=Program(
-            path=f"{api_of_service(org_slug, service_slug)}/plans",
-            method="POST",
+            "plans_create_plan",
+            org_slug,
+            service_slug,
             body={"name": form.name or "Team", "price_cents": 990, "currency": form.currency},
         ),
         refusal=refusal,
@@ -167,8 +168,10 @@ async def show_plan(
         "services/plans_one.html",
         at,
         program=Program(
-            path=f"{api_of_service(org_slug, service_slug)}/plans/{plan_id}",
-            method="PATCH",
+            "plans_change_plan",
+            org_slug,
+            service_slug,
+            plan_id,
             body={"name": plan.name, "price_cents": plan.price_cents},
         ),
         done=query.done if query is not None else "",
@@ -180,7 +183,7 @@ async def show_plan(
         lacks_change=at.lacks(Operation.PLANS_CHANGE),
         is_sandbox=call.installation.billing.mode is BillingMode.SANDBOX,
         checkout=f"{base_url}{page}{TAB}/{plan_id}/buy",
-        checkout_call=_checkout_call(base_url, plan),
+        checkout_call=_checkout_call(call, plan),
         plans=page + TAB,
         keys=f"{page}/api-keys/new",
     )
@@ -208,7 +211,7 @@ async def ask_to_delete_plan(
         call,
         "services/plans_deletion.html",
         at,
-        program=Program(path=f"{api_of_service(org_slug, service_slug)}/plans/{plan_id}", method="DELETE"),
+        program=Program("plans_delete_plan", org_slug, service_slug, plan_id),
         refusal=refusal,
         shown=shown,
         plans=page_of_service(org_slug, service_slug) + TAB,
@@ -240,16 +243,17 @@ def _form(plan: Plan) -> PlanForm:
     )
 
 
-def _checkout_call(base_url: str, plan: Plan) -> str:
+def _checkout_call(call: Call, plan: Plan) -> str:
     """Return the command with which the backend of the service starts the checkout of an end user."""
     body = {
         "plan_id": str(plan.id),
         "success_url": "https://www.example.com/thanks",
         "cancel_url": "https://www.example.com/prices",
     }
+    path = path_in_interface(call, "service_subscriptions_start_user_checkout", "$USER_ID")
     return " \\\n  ".join(
         (
-            f'curl -X POST "{base_url}/api/service/users/$USER_ID/checkout"',
+            f'curl -X POST "{call.installation.settings.base_url}{path}"',
             '-H "X-Api-Key: $API_KEY"',
             "-H 'Content-Type: application/json'",
             f"-d {shlex.quote(encode(body).decode())}",

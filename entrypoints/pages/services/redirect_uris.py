@@ -12,7 +12,7 @@ from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.connecting import connect_page
-from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -63,7 +63,7 @@ async def ask_about_refused_redirect(
         call,
         "services/redirect_uris.html",
         at,
-        program=Program(path=api_of_service(org_slug, service_slug), method="PATCH", body={"redirect_uris": wanted}),
+        program=Program("services_change_service", org_slug, service_slug, body={"redirect_uris": wanted}),
         refusal=refusal,
         refused=refused,
     )

@@ -18,7 +18,6 @@ from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     PagedQuery,
     Program,
-    api,
     console_page,
     opened_for_platform,
     page_of,
@@ -110,7 +109,7 @@ async def show_changes(call: Call, org_slug: str, query: ChangesQuery) -> Page:
         "services/sales_changes.html",
         standing,
         # There is no call for what is sold; the feed of events has each change.
-        program=Program(path=f"{api(org_slug)}/events"),
+        program=Program("events_read_events", org_slug),
         **FOUND.values(query, found, org_slug),
         prices={one.id: price(language, one.cents, one.currency) for one in found.found},
         kinds=KINDS,
@@ -173,7 +172,7 @@ async def show_revenue(call: Call, query: RevenueQuery) -> Page:
         "services/sales_revenue.html",
         standing,
         # There is no call for revenue; each organization has its own.
-        program=Program(path="/api/platform/organizations"),
+        program=Program("platform_organizations_list_organizations"),
         found=found,
         total=price(language, found.sold.cents, found.currency),
         rows=[(one, price(language, one.sold.cents, found.currency)) for one in found.sellers],

@@ -11,7 +11,7 @@ from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.services.standing import api_of_service, opened_service, page_of_service, service_page
+from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.pages.sessions.shown_secrets import leading_to
 from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
@@ -35,7 +35,7 @@ async def _page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusa
         call,
         "services/secrets.html",
         at,
-        program=Program(path=f"{api_of_service(org_slug, service_slug)}/secret/rotate", method="POST"),
+        program=Program("services_rotate_secret", org_slug, service_slug),
         refusal=refusal,
     )
 

@@ -16,7 +16,6 @@ from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     PagedQuery,
     Program,
-    api,
     console_page,
     opened,
     page_of,
@@ -89,7 +88,7 @@ async def show_services(call: Call, org_slug: str, query: ServiceSearchQuery) ->
         call,
         "services/services.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/services"),
+        program=Program("services_list_services", org_slug),
         done=query.done,
         **FOUND.values(query, found.rows, org_slug),
         usage=found.usage,
@@ -115,9 +114,7 @@ async def _new(
         call,
         "services/services_new.html",
         standing,
-        program=Program(
-            path=f"{api(org_slug)}/services", method="POST", body={**_EXAMPLE, "service_type": service_type.value}
-        ),
+        program=Program("services_create_service", org_slug, body={**_EXAMPLE, "service_type": service_type.value}),
         refusal=refusal,
         problems=problems_of(refusal),
         usage=usage,

@@ -23,7 +23,6 @@ from entrypoints.pages.console.frame import (
     ConsoleListQuery,
     Program,
     after,
-    api,
     console_page,
     opened,
     page_of,
@@ -125,7 +124,7 @@ async def show_sold(call: Call, org_slug: str, query: SoldQuery) -> Page:
         "services/sold_subscriptions.html",
         standing,
         # There is no call for the subscriptions of all services.
-        program=Program(path=f"{api(org_slug)}/services"),
+        program=Program("services_list_services", org_slug),
         done=query.done,
         **FOUND.values(query, found, org_slug),
         prices={one.id: price(language, one.price_cents, one.currency) for one in found.found},
@@ -253,4 +252,4 @@ async def cancel_subscription(
 
 
 def _program(found: SoldSubscription, body: dict[str, Any]) -> Program:
-    return Program(path=f"/api/service/subscriptions/{found.user_id}", method="PATCH", body=body)
+    return Program("service_subscriptions_change_subscription", found.user_id, body=body)

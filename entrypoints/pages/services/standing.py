@@ -11,7 +11,7 @@ from core.errors import Refusal
 from core.organizations.access import Capability, Operation, RequiredStanding
 from core.services import standing
 from core.services.standing import ServiceStanding
-from entrypoints.pages.console.frame import Program, api, console_page, page_of, with_query
+from entrypoints.pages.console.frame import Program, console_page, page_of, with_query
 from entrypoints.pages.frame.languages import marked
 from entrypoints.web.serving.calls import Call
 
@@ -67,11 +67,6 @@ def service_page(
 def page_of_service(slug: str, service_slug: str) -> str:
     """Return the path of a service in the console."""
     return f"{page_of(slug)}/services/{service_slug}"
-
-
-def api_of_service(slug: str, service_slug: str) -> str:
-    """Return the path of a service in the interface."""
-    return f"{api(slug)}/services/{service_slug}"
 
 
 def _tabs(at: ServiceStanding, page: str) -> list[tuple[str, str, Capability | RequiredStanding | None]]:

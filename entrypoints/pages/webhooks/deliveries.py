@@ -22,7 +22,6 @@ from entrypoints.pages.console.frame import (
     PagedQuery,
     Program,
     after,
-    api,
     console_page,
     opened,
     with_query,
@@ -159,8 +158,7 @@ async def _list(
         "webhooks/deliveries.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/webhooks/{webhook_id}/deliveries",
-            query={"event_type": query.event, "delivered": delivered},
+            "webhooks_list_deliveries", org_slug, webhook_id, query={"event_type": query.event, "delivered": delivered}
         ),
         done=query.done,
         refusal=refusal,
@@ -237,11 +235,7 @@ async def _failed(
         call,
         "webhooks/deliveries_failed.html",
         standing,
-        program=Program(
-            path=f"{api(org_slug)}/webhooks/{webhook_id}/redeliver-failed",
-            method="POST",
-            body={"since": "2026-02-03T04:05:00Z"},
-        ),
+        program=Program("webhooks_redeliver_failed", org_slug, webhook_id, body={"since": "2026-02-03T04:05:00Z"}),
         refusal=refusal,
         problems=problems_of(refusal),
         webhook=webhook,
@@ -289,9 +283,7 @@ async def show_delivery(
         call,
         "webhooks/deliveries_one.html",
         standing,
-        program=Program(
-            path=f"{api(org_slug)}/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", method="POST"
-        ),
+        program=Program("webhooks_redeliver", org_slug, webhook_id, delivery_id),
         done=query.done if query is not None else "",
         refusal=refusal,
         webhook=shown.webhook,

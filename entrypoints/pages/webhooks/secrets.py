@@ -8,7 +8,7 @@ from core.organizations.access import Operation
 from core.sessions.shown_secrets import ToShow
 from core.webhooks import health, webhooks
 from core.webhooks.webhooks import ROTATION_OVERLAP, WebhookChanged, WebhookUnknown
-from entrypoints.pages.console.frame import Program, api, console_page, opened
+from entrypoints.pages.console.frame import Program, console_page, opened
 from entrypoints.pages.frame.forms import moment_seen
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
@@ -61,4 +61,4 @@ async def rotate_secret_here(call: Call, org_slug: str, webhook_id: UUID, form: 
 
 
 def _program(slug: str, webhook_id: UUID) -> Program:
-    return Program(path=f"{api(slug)}/webhooks/{webhook_id}/rotate-secret", method="POST")
+    return Program("webhooks_rotate_secret", slug, webhook_id)

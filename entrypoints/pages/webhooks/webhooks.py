@@ -13,7 +13,7 @@ from core.sessions.shown_secrets import ToShow
 from core.webhooks import deliveries, delivery_log, health, webhooks
 from core.webhooks.health import HourOfDeliveries
 from core.webhooks.webhooks import WebhookChanged, WebhookChanges, WebhookNameTaken, WebhookUnknown
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
 from entrypoints.pages.console.plots import Plot, Point, bars
 from entrypoints.pages.events.events import CHOICES, EVENTS, GROUPS
 from entrypoints.pages.frame.forms import DoneQuery, moment_seen
@@ -81,7 +81,7 @@ async def show_webhooks(call: Call, org_slug: str, query: DoneQuery) -> Page:
         call,
         "webhooks/webhooks.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/webhooks"),
+        program=Program("webhooks_list_webhooks", org_slug),
         done=query.done,
         found=found,
         counted_max=health.LISTED_MAX,
@@ -96,7 +96,7 @@ async def _new(call: Call, org_slug: str, *, form: WebhookForm | None = None, re
         call,
         "webhooks/webhooks_new.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/webhooks", method="POST", body=_EXAMPLE),
+        program=Program("webhooks_create_webhook", org_slug, body=_EXAMPLE),
         refusal=refusal,
         **_fields(form or WebhookForm(), refusal),
         page=f"{page_of(org_slug)}/webhooks",
@@ -141,7 +141,7 @@ async def show_new_webhook_secret(call: Call, org_slug: str, webhook_id: UUID, s
         call,
         "webhooks/webhooks_secret.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}/rotate-secret", method="POST"),
+        program=Program("webhooks_rotate_secret", org_slug, webhook_id),
         webhook=shown.webhook,
         secret=secret,
         previous_until=shown.previous_until,
@@ -168,7 +168,7 @@ async def show_webhook_here(
         call,
         "webhooks/webhooks_one.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}"),
+        program=Program("webhooks_show_webhook", org_slug, webhook_id),
         done=query.done if query is not None else "",
         refusal=refusal,
         webhook=shown.webhook,
@@ -216,11 +216,9 @@ async def ask_to_change_webhook(
         call,
         "webhooks/webhooks_settings.html",
         standing,
+        # The address may have a secret in its query, which does not belong into a command line.
         program=Program(
-            path=f"{api(org_slug)}/webhooks/{webhook_id}",
-            method="PATCH",
-            # The address may have a secret in its query, which does not belong into a command line.
-            body={"name": webhook.name, "events": webhook.events},
+            "webhooks_change_webhook", org_slug, webhook_id, body={"name": webhook.name, "events": webhook.events}
         ),
         done=query.done if query is not None else "",
         refusal=refusal,
@@ -286,7 +284,7 @@ async def ask_to_delete_webhook(call: Call, org_slug: str, webhook_id: UUID, *, 
         call,
         "webhooks/webhooks_deletion.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/webhooks/{webhook_id}", method="DELETE"),
+        program=Program("webhooks_delete_webhook", org_slug, webhook_id),
         refusal=refusal,
         webhook=webhook,
         kept=kept,

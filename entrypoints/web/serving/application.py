@@ -113,7 +113,7 @@ class Application(QuartTrio):
     async def handle_request(self, request: Any) -> Response:
         """Return the response to one request, also when its processing fails."""
         started = time.perf_counter()
-        request.routes, request.generated = self.paths.routes, self._generated
+        request.paths, request.generated = self.paths, self._generated
         call = request.call = self._call(request)
         status: int | None = None
         counted = self.installation.precedence.request()

@@ -74,7 +74,7 @@ async def generated_once(call: Call, write: Write) -> Document:
             if write not in written:
                 installation = call.installation
                 written[write] = await trio.to_thread.run_sync(
-                    write, request.routes, installation.settings.base_url, installation.version, limiter=THREADS
+                    write, request.paths.routes, installation.settings.base_url, installation.version, limiter=THREADS
                 )
     return written[write]
 

@@ -13,6 +13,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from core.errors import Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.paths import Paths
 from entrypoints.web.serving.routes import Route
 
 BODY_SECONDS_MAX: Final = 20
@@ -84,8 +85,8 @@ class GatehouseRequest(TrioRequest):
     """A request with its call and, once they are known, its route and why it is refused."""
 
     body_class = RequestBody
-    # The routes of the application, and the documents that were generated from them.
-    routes: tuple[Route, ...]
+    # The paths of the application, and the documents that were generated from its routes.
+    paths: Paths
     generated: dict[Any, Any]
     call: Call
     route: Route | None = None

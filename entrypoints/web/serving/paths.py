@@ -26,6 +26,7 @@ class Paths:
 
     def __init__(self, routes: tuple[Route, ...]) -> None:
         self.routes = routes
+        self.operations = {route.operation_id: route for route in routes}
         # What shows a refusal to people where there is no route.
         self.page_for_people = next((route.refusal_page for route in routes if route.path.startswith(PAGES)), None)
         self._dialects = {route.dialect.path: route.dialect for route in routes if route.dialect is not None}

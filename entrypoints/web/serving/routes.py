@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cache
 from types import NoneType
@@ -227,6 +227,12 @@ class Route:
     def documentation(self) -> str:
         """The handler's docstring."""
         return inspect.getdoc(self.handler) or ""
+
+
+def path_with(path: str, values: Iterable[str | UUID]) -> str:
+    """Return the path with these values of its parameters, in their order; raise `ValueError` for another number."""
+    fixed = _PATH_PARAMETER.split(path)[::2]
+    return "".join(part + str(value) for part, value in zip(fixed, [*values, ""], strict=True))
 
 
 @cache

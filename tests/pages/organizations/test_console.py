@@ -10,6 +10,7 @@ from markupsafe import escape
 
 from core.organizations.overview import PERIOD
 from core.organizations.settings.branding import Branding
+from entrypoints.http.services import services
 from entrypoints.pages.console.frame import Program
 from ports.unit_of_work import UnitOfWork
 from tests.world.builder import EMAIL
@@ -137,10 +138,11 @@ async def test_a_foreign_organization_is_refused_and_an_unknown_one_is_not_found
 
 
 def test_the_call_of_a_page_is_quoted_for_a_shell() -> None:
-    program = Program(path="/api/widgets", method="POST", query={"search": "o'neill & co", "after": ""}, body={"a": 1})
+    [route] = [one for one in services.routes.routes if one.operation_id == "services_create_service"]
+    program = Program("services_create_service", "acme", query={"search": "o'neill & co", "after": ""}, body={"a": 1})
 
-    assert program.curl("https://id.example") == (
-        "curl -X POST 'https://id.example/api/widgets?search=o%27neill+%26+co' \\\n"
+    assert program.curl(route, "https://id.example") == (
+        "curl -X POST 'https://id.example/api/organizations/acme/services?search=o%27neill+%26+co' \\\n"
         '  -H "Authorization: Bearer $TOKEN" \\\n'
         "  -H 'Content-Type: application/json' \\\n"
         "  -d '{\"a\":1}'"

@@ -31,7 +31,7 @@ from core.organizations.settings.pictures import (
     parse_file,
     picture_path,
 )
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.asset_files import CACHE_CONTROL
 from entrypoints.pages.frame.assets import PICTURE_POLICY, Png, StyleSheet
 from entrypoints.pages.frame.brands import Brand
@@ -134,8 +134,8 @@ async def _page(
         "organizations/settings/branding.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/branding",
-            method="PATCH",
+            "branding_change_branding",
+            org_slug,
             body={name: value for name in _TEXTS if (value := getattr(saved, name)) is not None},
         ),
         done=query.done if query is not None else "",

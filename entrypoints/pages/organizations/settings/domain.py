@@ -19,7 +19,7 @@ from core.organizations.settings.domain import (
     DomainVerifiedElsewhere,
 )
 from core.organizations.setup_links import Part, SetupLinkDead
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -85,9 +85,7 @@ async def show_domain_page(
         call,
         "organizations/settings/domain.html",
         standing,
-        program=Program(
-            path=f"{api(org_slug)}/domain", method="PUT", body={"domain": values["typed"] or "id.example.com"}
-        ),
+        program=Program("custom_domain_set_domain", org_slug, body={"domain": values["typed"] or "id.example.com"}),
         lacks_change=standing.lacks(Operation.DOMAIN_CHANGE),
         done=query.done if query is not None else "",
         refusal=refusal,
@@ -133,7 +131,7 @@ async def ask_to_give_domain_up(call: Call, org_slug: str) -> Page:
         call,
         "organizations/settings/domain_deletion.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/domain", method="DELETE"),
+        program=Program("custom_domain_delete_domain", org_slug),
         ends=ends,
         page=f"{page_of(org_slug)}/domain",
     )

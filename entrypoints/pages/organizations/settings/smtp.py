@@ -17,7 +17,7 @@ from core.organizations.settings.smtp import (
     seen_state_of,
 )
 from core.secrets import Secret
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.forms import DoneQuery, no_secret
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -93,7 +93,7 @@ async def _page(
         call,
         "organizations/settings/smtp.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/smtp", method="PUT", body=_body(typed)),
+        program=Program("mail_server_set_mail_server", org_slug, body=_body(typed)),
         done=query.done if query is not None else "",
         refusal=refusal,
         server=server,
@@ -150,7 +150,7 @@ async def ask_to_remove_mail_server(call: Call, org_slug: str) -> Page:
         call,
         "organizations/settings/smtp_removal.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/smtp", method="DELETE"),
+        program=Program("mail_server_remove_mail_server", org_slug),
         server=server,
         seen_state=seen_state_of(server),
         page=f"{page_of(org_slug)}/mail",

@@ -15,7 +15,7 @@ from core.sign_in.upstream import configuring
 from core.sign_in.upstream.configuring import RulesSeenOtherwise
 from core.sign_in.upstream.providers import EXTERNAL
 from core.wording import Wording
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of, with_query
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -95,8 +95,8 @@ async def show_sign_in_rules(
         "sign_in/upstream/configuring.html",
         standing,
         program=Program(
-            path=api(org_slug),
-            method="PATCH",
+            "organizations_change_organization",
+            org_slug,
             body={
                 "mfa_required": organization.mfa_required,
                 "device_trust_days": organization.device_trust_days,

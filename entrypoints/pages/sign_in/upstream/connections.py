@@ -19,7 +19,7 @@ from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.configuring import ConfiguredConnection
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.setup_steps import kind_of
 from entrypoints.pages.frame.forms import no_secret, text_of_file, typed_secret
 from entrypoints.pages.frame.languages import marked
@@ -143,7 +143,7 @@ async def _new_page(
         call,
         "sign_in/upstream/connections_new.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/upstream-providers", method="POST", body=example),
+        program=Program("upstream_connections_create_upstream_provider", org_slug, body=example),
         refusal=refusal,
         kinds=provider_kinds.KINDS,
         kind=kind,
@@ -207,8 +207,9 @@ async def _page(
         "sign_in/upstream/connections_one.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/upstream-providers/{connection_id}",
-            method="PATCH",
+            "upstream_connections_change_upstream_provider",
+            org_slug,
+            connection_id,
             body={"name": connection.name, "joins_as": connection.joins_as or "", "trust_mfa": connection.trust_mfa},
         ),
         done=query.done if query is not None else "",
@@ -313,7 +314,7 @@ async def _deletion_page(
         call,
         "sign_in/upstream/connections_deletion.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/upstream-providers/{connection_id}", method="DELETE"),
+        program=Program("upstream_connections_delete_upstream_provider", org_slug, connection_id),
         refusal=refusal,
         ends=ends,
         seen=ends.connection.updated_at.isoformat(),

@@ -7,7 +7,7 @@ from core.errors import BadRequest, Conflict, Forbidden, Refusal
 from core.organizations.access import Operation
 from core.sign_in.upstream import configuring, connections, deletion
 from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.sign_in.upstream.connection_wishes import seen_at
@@ -39,8 +39,9 @@ async def ask_to_switch(call: Call, org_slug: str, connection_id: UUID, *, refus
         "sign_in/upstream/enabling.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/upstream-providers/{connection_id}",
-            method="PATCH",
+            "upstream_connections_change_upstream_provider",
+            org_slug,
+            connection_id,
             body={"enabled": not connection.enabled},
         ),
         refusal=refusal,

@@ -11,7 +11,7 @@ from core.secrets import Secret
 from core.sign_in.upstream import configuring, oauth_credentials
 from core.sign_in.upstream.oauth_credentials import CredentialsUnset
 from core.sign_in.upstream.providers import external_of
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.forms import no_secret
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -50,8 +50,9 @@ async def _page(
         "sign_in/upstream/oauth_credentials.html",
         standing,
         program=Program(
-            path=f"{api(org_slug)}/oauth-credentials/{named}",
-            method="PUT",
+            "provider_credentials_set_oauth_credentials",
+            org_slug,
+            named,
             body={"client_id": client_id or "…", "client_secret": "…"},
         ),
         refusal=refusal,

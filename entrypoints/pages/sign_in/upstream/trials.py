@@ -13,7 +13,7 @@ from core.sign_in.upstream import configuring, trials
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connections import ConnectionUnknown
 from core.sign_in.upstream.trials import NothingToTry
-from entrypoints.pages.console.frame import Program, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, console_page, opened, page_of
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.redirects import leading_page
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -46,7 +46,7 @@ async def show_connection_trial(
         call,
         "sign_in/upstream/trials.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/upstream-providers/{connection_id}/test", method="POST"),
+        program=Program("upstream_connections_test_upstream_provider", org_slug, connection_id),
         refusal=refusal,
         found=found,
         connection=connection,
