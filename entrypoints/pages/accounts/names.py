@@ -24,27 +24,25 @@ class NewName(ProtectedForm, kw_only=True):
     name: str = ""
 
 
-async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, form: NewName | None = None) -> Page:
+@routes.get(NAME)
+@in_browser_in_person
+async def show_name(
+    call: Call, *, query: DoneQuery | None = None, refusal: Refusal | None = None, form: NewName | None = None
+) -> Page:
+    """Show your name."""
     present = (await call.read(names.of_caller)).own
     return account_page(
         call,
         "accounts/names.html",
-        done=done,
+        done=query.done if query is not None else "",
         refusal=refusal,
         name=form.name if form is not None else present or "",
     )
 
 
-@routes.get(NAME)
-@in_browser_in_person
-async def show_name(call: Call, query: DoneQuery) -> Page:
-    """Show your name."""
-    return await _page(call, done=query.done)
-
-
 @routes.post(NAME, limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden,))
 @in_browser_in_person
-@shows_again(_page, BadRequest)
+@shows_again(show_name, BadRequest)
 async def change_name(call: Call, form: NewName) -> PageOrRedirect:
     """Change your name; programs use `PATCH /api/user`."""
     await call.transact(names.change, form.name.strip() or None)

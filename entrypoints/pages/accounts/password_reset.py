@@ -36,9 +36,21 @@ class PasswordResetForm(LinkForm, kw_only=True):
 
 @routes.get(FORGOT_PASSWORD)
 @in_browser_or_not
-async def show_forgot_password(call: Call, query: ReturnQuery) -> Page:
+async def show_forgot_password(
+    call: Call, query: ReturnQuery, *, email: str | None = None, refusal: BadRequest | None = None
+) -> Page:
     """Show the form that requests a link to choose a password."""
-    return await _address_page(call, query, call.browser.email if call.browser is not None else "")
+    context = await returns.context(call, query)
+    if email is None and call.browser is not None:
+        email = call.browser.email
+    return form_page(
+        call,
+        "accounts/password_reset_request.html",
+        status=200 if refusal is None else 400,
+        **context,
+        email=email or context["proposed_email"],
+        problem=refusal.details[0].message if refusal is not None else "",
+    )
 
 
 @routes.post(FORGOT_PASSWORD, limits=(RateLimit.FORGOT_PASSWORD, RateLimit.SIGN_IN_GROUP))
@@ -51,24 +63,12 @@ async def submit_forgot_password(call: Call, form: AddressForm) -> Page:
     try:
         normalize_email(form.email, call.installation.domain_names.to_ascii)
     except BadRequest as refusal:
-        return await _address_page(call, form.way, form.email, refusal)
+        return await show_forgot_password(call, form.way, email=form.email, refusal=refusal)
     browser = await returns.requesting_browser(call, form.way)
     await call.transact(password_reset.request, form.email, ReturnRequest(), browser)
     returns.remember_address(call, form.email)
     return form_page(
         call, "accounts/password_reset_sent.html", **await returns.context(call, form.way), email=form.email
-    )
-
-
-async def _address_page(call: Call, way: ReturnQuery, email: str, refusal: BadRequest | None = None) -> Page:
-    context = await returns.context(call, way)
-    return form_page(
-        call,
-        "accounts/password_reset_request.html",
-        status=200 if refusal is None else 400,
-        **context,
-        email=email or context["proposed_email"],
-        problem=refusal.details[0].message if refusal is not None else "",
     )
 
 

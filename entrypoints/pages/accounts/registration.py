@@ -44,9 +44,20 @@ class RegistrationForm(AddressForm, kw_only=True):
 
 @routes.get(REGISTER)
 @in_browser_or_not
-async def show_registration(call: Call, query: ReturnQuery) -> Page:
+async def show_registration(
+    call: Call, query: ReturnQuery, *, form: RegistrationForm | None = None, refusal: BadRequest | None = None
+) -> Page:
     """Show the form that creates an account."""
-    return await _form(call, query)
+    context = await returns.context(call, query)
+    return form_page(
+        call,
+        "accounts/registration.html",
+        status=200 if refusal is None else 400,
+        **context,
+        email=form.email if form is not None else context["proposed_email"],
+        name=form.name if form is not None else "",
+        problems=problems_of(refusal),
+    )
 
 
 @routes.post(REGISTER, limits=(RateLimit.REGISTER, RateLimit.SIGN_IN_GROUP))
@@ -63,7 +74,7 @@ async def submit_registration(call: Call, form: RegistrationForm) -> Page:
             lambda: names.checked_or_none(form.name.strip() or None),
         )
     except BadRequest as refusal:
-        return await _form(call, form.way, form=form, refusal=refusal)
+        return await show_registration(call, form.way, form=form, refusal=refusal)
     password_hash = await call.installation.passwords.hash(form.password)
     browser = await returns.requesting_browser(call, form.way)
     await call.transact(registration.register_evenly, email, password_hash, ReturnRequest(), browser, name=name)
@@ -94,9 +105,17 @@ async def follow_sign_in_link(call: Call, query: SignInLinkQuery) -> PageOrRedir
 
 @routes.get(SEND_AGAIN)
 @in_browser_or_not
-async def show_send_again(call: Call, query: ReturnQuery) -> Page:
+async def show_send_again(call: Call, query: ReturnQuery, *, email: str = "", problem: str = "") -> Page:
     """Show the form that requests the link which verifies an address again, for one that has expired."""
-    return await _again_page(call, query)
+    context = await returns.context(call, query)
+    return form_page(
+        call,
+        "accounts/registration_send_again.html",
+        status=400 if problem else 200,
+        **context,
+        email=email or context["proposed_email"],
+        problem=problem,
+    )
 
 
 @routes.post(SEND_AGAIN, limits=(RateLimit.RESEND_VERIFICATION, RateLimit.SIGN_IN_GROUP))
@@ -106,37 +125,10 @@ async def send_again(call: Call, form: AddressForm) -> Page:
     try:
         normalize_email(form.email, call.installation.domain_names.to_ascii)
     except BadRequest as refusal:
-        return await _again_page(call, form.way, email=form.email, problem=refusal.details[0].message)
+        return await show_send_again(call, form.way, email=form.email, problem=refusal.details[0].message)
     browser = await returns.requesting_browser(call, form.way)
     await call.transact(verification.resend, form.email, ReturnRequest(), browser)
     return await _sent(call, form.way, form.email)
-
-
-async def _form(
-    call: Call, way: ReturnQuery, *, form: RegistrationForm | None = None, refusal: BadRequest | None = None
-) -> Page:
-    context = await returns.context(call, way)
-    return form_page(
-        call,
-        "accounts/registration.html",
-        status=200 if refusal is None else 400,
-        **context,
-        email=form.email if form is not None else context["proposed_email"],
-        name=form.name if form is not None else "",
-        problems=problems_of(refusal),
-    )
-
-
-async def _again_page(call: Call, way: ReturnQuery, *, email: str = "", problem: str = "") -> Page:
-    context = await returns.context(call, way)
-    return form_page(
-        call,
-        "accounts/registration_send_again.html",
-        status=400 if problem else 200,
-        **context,
-        email=email or context["proposed_email"],
-        problem=problem,
-    )
 
 
 async def _sent(call: Call, way: ReturnQuery, email: str) -> Page:

@@ -19,7 +19,7 @@ from entrypoints.pages.console.downloads import as_file
 from entrypoints.pages.console.frame import ROWS_SHOWN, Program, console_page, opened, page_of
 from entrypoints.pages.events.actions import ACTIONS
 from entrypoints.pages.frame.rendering import Page
-from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.frame.routes import console_pages, shows_itself_again
 from entrypoints.shared.audit.exports import JSON_LINES, ExportedAuditEntry, export_lines, proof_of
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
@@ -33,7 +33,11 @@ ACTION_CHOICES: Final = tuple((action.value, text) for action, text in ACTIONS.i
 JsonLines: TypeAlias = Annotated[Response, Media(JSON_LINES, lines=(ExportedAuditEntry, AuditLogProof))]
 
 
-async def _list(call: Call, org_slug: str, query: AuditQuery, *, refusal: Refusal | None = None) -> Page:
+@routes.get(AUDIT, refuses=(BadRequest,))
+@in_console(Operation.AUDIT_LOG_READ)
+@shows_itself_again(BadRequest)
+async def show_audit_log(call: Call, org_slug: str, *, query: AuditQuery, refusal: Refusal | None = None) -> Page:
+    """Show the audit log of an organization, the newest entries first, by who did what, where and when."""
     read = partial(browser.find, before_id=query.before_id, limit=ROWS_SHOWN)
     if refusal is None:
         standing, found = await opened(call, org_slug, Operation.AUDIT_LOG_READ, read, query.asked)
@@ -55,14 +59,6 @@ async def _list(call: Call, org_slug: str, query: AuditQuery, *, refusal: Refusa
             refusal=refusal,
         ),
     )
-
-
-@routes.get(AUDIT, refuses=(BadRequest,))
-@in_console(Operation.AUDIT_LOG_READ)
-@shows_again(_list, BadRequest)
-async def show_audit_log(call: Call, org_slug: str, query: AuditQuery) -> Page:
-    """Show the audit log of an organization, the newest entries first, by who did what, where and when."""
-    return await _list(call, org_slug, query)
 
 
 @routes.get(f"{AUDIT}/feed", refuses=(TailsTaken, BadRequest))

@@ -19,7 +19,7 @@ from entrypoints.pages.console.setup_steps import kind_of
 from entrypoints.pages.frame.forms import DoneQuery, moment_seen, no_secret, typed_secret
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
-from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
+from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again, shows_itself_again
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
@@ -50,16 +50,20 @@ class SiemSetupForm(SetupForm, kw_only=True):
     index: str = ""
 
 
-async def _page(
+@routes.get(SIEM, refuses=(SetupLinkDead,))
+@public
+async def show_siem(
     call: Call,
     *,
+    query: KindQuery | None = None,
     form: SiemSetupForm | None = None,
     refusal: BadRequest | None = None,
     tested: str = "",
     was_tested: bool = False,
-    word: str = "",
-) -> Response:
+) -> Page:
+    """Show the receiver of the audit log, and how the stream is doing; before there is one, the steps of a kind."""
     shown = await call.read(setup.show, setup_cookie(call))
+    query = query or KindQuery()
     typed = form or SiemSetupForm(**_stored(shown.configuration))
     problems = problems_of(refusal)
     return await part_page(
@@ -71,22 +75,15 @@ async def _page(
         typed=typed,
         problems=problems,
         kinds=receiver_kinds.KINDS,
-        kind=kind_of(receiver_kinds.KINDS, word or typed.siem_provider),
+        kind=kind_of(receiver_kinds.KINDS, query.provider or typed.siem_provider),
         tested=tested,
         was_tested=was_tested,
     )
 
 
-@routes.get(SIEM, refuses=(SetupLinkDead,))
-@public
-async def show_siem(call: Call, query: KindQuery) -> Page:
-    """Show the receiver of the audit log, and how the stream is doing; before there is one, the steps of a kind."""
-    return await _page(call, word=query.provider)
-
-
 @routes.post(SIEM, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
 @public
-@shows_again(_page, BadRequest)
+@shows_again(show_siem, BadRequest)
 async def set_siem(call: Call, form: SiemSetupForm) -> PageOrRedirect:
     """Set the receiver; members use `POST /api/organizations/:slug/siem`."""
     cookie = protected_cookie(call, form)
@@ -106,7 +103,7 @@ async def test_siem(call: Call, form: SetupForm) -> PageOrRedirect:
     except SiemUnknown:
         return see_other(SIEM)
     receipt = await call.installation.siem_sender.send(target, [event])
-    return await _page(call, tested=receipt.error or "", was_tested=True)
+    return await show_siem(call, tested=receipt.error or "", was_tested=True)
 
 
 @routes.get(f"{SIEM}/delete", refuses=(SetupLinkDead, SiemUnknown))
@@ -258,14 +255,18 @@ async def resume_stream(call: Call, org_slug: str, form: SeenSiemForm) -> PageOr
     return await _switch(call, org_slug, form, enabled=True)
 
 
-async def _restart(
+@console_routes.get(f"{CONSOLE_SIEM}/restart", refuses=(SiemUnknown, BadRequest))
+@in_console(Operation.SIEM_CONFIGURE)
+@shows_itself_again(BadRequest)
+async def ask_to_restart_stream(
     call: Call,
     org_slug: str,
     *,
     query: RestartQuery | None = None,
     form: RestartForm | None = None,
     refusal: Refusal | None = None,
-) -> Response:
+) -> Page:
+    """Show how many entries are sent again since a moment, and ask whether they are to be."""
     since = form.since if form is not None else query.since if query is not None else ""
     is_odd = isinstance(refusal, BadRequest)
     standing, (stream, entries) = await opened(
@@ -285,17 +286,9 @@ async def _restart(
     )
 
 
-@console_routes.get(f"{CONSOLE_SIEM}/restart", refuses=(SiemUnknown, BadRequest))
-@in_console(Operation.SIEM_CONFIGURE)
-@shows_again(_restart, BadRequest)
-async def ask_to_restart_stream(call: Call, org_slug: str, query: RestartQuery) -> Page:
-    """Show how many entries are sent again since a moment, and ask whether they are to be."""
-    return await _restart(call, org_slug, query=query)
-
-
 @console_routes.post(f"{CONSOLE_SIEM}/restart", refuses=(SiemUnknown, SiemChanged, BadRequest))
 @in_console(Operation.SIEM_CONFIGURE)
-@shows_again(_restart, BadRequest, Conflict)
+@shows_again(ask_to_restart_stream, BadRequest, Conflict)
 async def restart_stream(call: Call, org_slug: str, form: RestartForm) -> PageOrRedirect:
     """Send entries again since a moment; programs use `POST /api/organizations/:slug/siem/restart`."""
     since = time_of("since", form.since) if form.since.strip() else None
@@ -303,7 +296,10 @@ async def restart_stream(call: Call, org_slug: str, form: RestartForm) -> PageOr
     return after(f"{page_of(org_slug)}/siem", "stream-restarted")
 
 
-async def _deletion(call: Call, org_slug: str, *, refusal: Refusal | None = None) -> Response:
+@console_routes.get(f"{CONSOLE_SIEM}/delete", refuses=(SiemUnknown,))
+@in_console(Operation.SIEM_CHANGE)
+async def ask_to_delete_stream(call: Call, org_slug: str, *, refusal: Refusal | None = None) -> Page:
+    """Show what ends with the stream, in numbers."""
     standing, stream = await opened(call, org_slug, Operation.SIEM_CHANGE, siem.show)
     return console_page(
         call,
@@ -316,16 +312,9 @@ async def _deletion(call: Call, org_slug: str, *, refusal: Refusal | None = None
     )
 
 
-@console_routes.get(f"{CONSOLE_SIEM}/delete", refuses=(SiemUnknown,))
-@in_console(Operation.SIEM_CHANGE)
-async def ask_to_delete_stream(call: Call, org_slug: str) -> Page:
-    """Show what ends with the stream, in numbers."""
-    return await _deletion(call, org_slug)
-
-
 @console_routes.post(f"{CONSOLE_SIEM}/delete", refuses=(SiemUnknown, SiemChanged))
 @in_console(Operation.SIEM_CHANGE)
-@shows_again(_deletion, Conflict)
+@shows_again(ask_to_delete_stream, Conflict)
 async def delete_stream(call: Call, org_slug: str, form: SeenSiemForm) -> PageOrRedirect:
     """Delete the stream; programs use `DELETE /api/organizations/:slug/siem`."""
     await call.transact(siem.remove, org_slug, seen_at=moment_seen(form.seen_at))

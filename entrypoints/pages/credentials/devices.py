@@ -19,21 +19,24 @@ routes = account_pages()
 DEVICES: Final = f"{ACCOUNT}/devices"
 
 
-async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -> Page:
-    mine, total = await call.read(devices.list_mine)
-    return account_page(call, "credentials/devices.html", done=done, refusal=refusal, devices=mine, total=total)
-
-
 @routes.get(DEVICES)
 @in_browser
-async def show_devices(call: Call, query: DoneQuery) -> Page:
+async def show_devices(call: Call, *, query: DoneQuery | None = None, refusal: Refusal | None = None) -> Page:
     """Show the devices that you sign in from."""
-    return await _page(call, done=query.done)
+    mine, total = await call.read(devices.list_mine)
+    return account_page(
+        call,
+        "credentials/devices.html",
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        devices=mine,
+        total=total,
+    )
 
 
 @routes.post(f"{DEVICES}/:device_id/rename", refuses=(DeviceUnknown, DeviceOfAnother, Forbidden))
 @in_browser
-@shows_again(_page, BadRequest)
+@shows_again(show_devices, BadRequest)
 async def rename_device(call: Call, device_id: UUID, form: NameForm) -> PageOrRedirect:
     """Rename one of your devices."""
     await call.transact(devices.rename_mine, device_id, form.name)
@@ -42,7 +45,7 @@ async def rename_device(call: Call, device_id: UUID, form: NameForm) -> PageOrRe
 
 @routes.post(f"{DEVICES}/:device_id/remove", refuses=(DeviceInUse, DeviceUnknown, DeviceOfAnother, Forbidden))
 @in_browser_in_person
-@shows_again(_page, DeviceInUse)
+@shows_again(show_devices, DeviceInUse)
 async def remove_device(call: Call, device_id: UUID) -> PageOrRedirect:
     """Remove one of your devices, and end its sessions."""
     await call.transact(devices.remove_mine, device_id)

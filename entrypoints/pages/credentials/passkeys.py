@@ -49,10 +49,20 @@ class NameForm(ProtectedForm, kw_only=True):
     name: str = ""
 
 
-async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -> Page:
+@routes.get(PASSKEYS)
+@in_browser
+async def show_passkeys(call: Call, *, query: DoneQuery | None = None, refusal: Refusal | None = None) -> Page:
+    """Show your passkeys."""
     mine = await call.read(passkeys.list_mine)
     ways = await call.read(own_ways.read)
-    return account_page(call, "credentials/passkeys.html", done=done, refusal=refusal, passkeys=mine, ways=ways)
+    return account_page(
+        call,
+        "credentials/passkeys.html",
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        passkeys=mine,
+        ways=ways,
+    )
 
 
 async def _new_page(call: Call, refusal: Refusal | None = None) -> Page:
@@ -65,13 +75,6 @@ async def _new_page(call: Call, refusal: Refusal | None = None) -> Page:
         challenge_id=str(started.challenge_id),
         options=msgspec.json.encode(started.options).decode(),
     )
-
-
-@routes.get(PASSKEYS)
-@in_browser
-async def show_passkeys(call: Call, query: DoneQuery) -> Page:
-    """Show your passkeys."""
-    return await _page(call, done=query.done)
 
 
 @routes.get(NEW, refuses=(TooManyPasskeys, Forbidden))
@@ -104,7 +107,7 @@ async def add_passkey(call: Call, form: NewPasskeyForm) -> PageOrRedirect:
 
 @routes.post(f"{PASSKEYS}/:passkey_id/rename", refuses=(PasskeyUnknown, Forbidden))
 @in_browser_in_person
-@shows_again(_page, BadRequest)
+@shows_again(show_passkeys, BadRequest)
 async def rename_passkey(call: Call, passkey_id: UUID, form: NameForm) -> PageOrRedirect:
     """Rename one of your passkeys."""
     await recent(call, page=PASSKEYS)
@@ -114,7 +117,7 @@ async def rename_passkey(call: Call, passkey_id: UUID, form: NameForm) -> PageOr
 
 @routes.post(f"{PASSKEYS}/:passkey_id/remove", refuses=(LastSignInMethod, PasskeyUnknown, Forbidden))
 @in_browser_in_person
-@shows_again(_page, LastSignInMethod)
+@shows_again(show_passkeys, LastSignInMethod)
 async def remove_passkey(call: Call, passkey_id: UUID) -> PageOrRedirect:
     """Remove one of your passkeys."""
     await recent(call, page=PASSKEYS)

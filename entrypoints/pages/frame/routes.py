@@ -2,10 +2,16 @@
 
     routes = account_pages()
 
-    @routes.post(EMAIL)
+    @routes.get(NAME)
     @in_browser
-    @shows_again(_page, BadRequest)
-    async def ask_for_change(call: Call, form: NewAddress) -> PageOrRedirect:
+    async def show_name(
+        call: Call, *, query: DoneQuery | None = None, refusal: Refusal | None = None, form: NewName | None = None
+    ) -> Page:
+
+    @routes.post(NAME)
+    @in_browser
+    @shows_again(show_name, BadRequest)
+    async def change_name(call: Call, form: NewName) -> PageOrRedirect:
 
 Other modules of pages make their `Routes` themselves.
 """
@@ -59,7 +65,7 @@ def shows_again(
                     raise
                 shown = {name: value for name, value in sent.items() if name in names}
                 try:
-                    return await page(call, **shown, refusal=refusal)
+                    return await page(call, **shown | {"refusal": refusal})
                 except Refusal:
                     # Whether something exists is not said to a caller who may not change it.
                     if isinstance(refusal, Forbidden):
@@ -67,5 +73,14 @@ def shows_again(
                     raise
 
         return cast("Handler", handle)
+
+    return declare
+
+
+def shows_itself_again(*refusals: type[Refusal]) -> Callable[[Handler], Handler]:
+    """Answer these refusals of a GET, such as that of a filter, with the page itself, which takes the refusal."""
+
+    def declare(page: Handler) -> Handler:
+        return shows_again(page, *refusals)(page)
 
     return declare

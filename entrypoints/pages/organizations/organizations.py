@@ -44,23 +44,19 @@ class MembershipForm(ProtectedForm, kw_only=True):
     org_slug: str = ""
 
 
-async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None) -> Page:
+@routes.get(ORGANIZATIONS)
+@in_browser
+async def show_organizations(call: Call, *, query: DoneQuery | None = None, refusal: Refusal | None = None) -> Page:
+    """Show your organizations, and the invitations that wait for your answer."""
     return account_page(
         call,
         "organizations/organizations_own.html",
-        done=done,
+        done=query.done if query is not None else "",
         refusal=refusal,
         organizations=await call.read(management.list_mine),
         # What they carry could be used without a trace of who acts.
         invitations=await call.read(answers.list_mine) if call.acts_for is None else [],
     )
-
-
-@routes.get(ORGANIZATIONS)
-@in_browser
-async def show_organizations(call: Call, query: DoneQuery) -> Page:
-    """Show your organizations, and the invitations that wait for your answer."""
-    return await _page(call, done=query.done)
 
 
 @routes.post(
@@ -91,7 +87,7 @@ async def decline_invitation(call: Call, form: ReceivedForm) -> None:
 
 @routes.post(f"{ORGANIZATIONS}/leave", refuses=(NotFound, Forbidden))
 @in_browser
-@shows_again(_page, BadRequest)
+@shows_again(show_organizations, BadRequest)
 async def leave_organization(call: Call, form: MembershipForm) -> PageOrRedirect:
     """Leave an organization; programs use `POST /api/organizations/:slug/leave`."""
     await call.transact(members.leave, form.org_slug)

@@ -13,7 +13,7 @@ from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, csv_file
 from entrypoints.pages.console.frame import PLATFORM, ROWS_SHOWN, Program, console_page, opened_for_platform
 from entrypoints.pages.events.actions import PLATFORM_ACTIONS
 from entrypoints.pages.frame.rendering import Page
-from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.pages.frame.routes import platform_pages, shows_itself_again
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
@@ -25,7 +25,11 @@ ACTION_CHOICES: Final = tuple((action.value, text) for action, text in PLATFORM_
 _BROWSER: Final = Browser(page=AUDIT, is_platform=True)
 
 
-async def _list(call: Call, query: AuditQuery, *, refusal: Refusal | None = None) -> Page:
+@routes.get(AUDIT, refuses=(BadRequest,))
+@platform_owner_in_console
+@shows_itself_again(BadRequest)
+async def show_platform_audit_log(call: Call, *, query: AuditQuery, refusal: Refusal | None = None) -> Page:
+    """Show the audit log of the platform, the newest entries first, by who did what, where and when."""
     found: BrowsedEntries | None = None
     if refusal is None:
         standing, found = await opened_for_platform(
@@ -48,14 +52,6 @@ async def _list(call: Call, query: AuditQuery, *, refusal: Refusal | None = None
             refusal=refusal,
         ),
     )
-
-
-@routes.get(AUDIT, refuses=(BadRequest,))
-@platform_owner_in_console
-@shows_again(_list, BadRequest)
-async def show_platform_audit_log(call: Call, query: AuditQuery) -> Page:
-    """Show the audit log of the platform, the newest entries first, by who did what, where and when."""
-    return await _list(call, query)
 
 
 @routes.get(f"{AUDIT}/feed", refuses=(TailsTaken, BadRequest))

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from quart import Response
-
 from core.errors import BadRequest
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.setup_links import SetupLinkDead
@@ -55,13 +53,15 @@ class SamlSetupForm(CertificateForm, kw_only=True):
     email_attribute: str = ""
 
 
-async def _page(
-    call: Call, form: SamlSetupForm | None = None, refusal: BadRequest | None = None, *, word: str = ""
-) -> Response:
-    """Return the page with the steps of a kind of application, or the choice of one before anything is stored."""
+@routes.get(SAML, refuses=(SetupLinkDead,))
+@public
+async def show_saml(
+    call: Call, *, query: KindQuery | None = None, form: SamlSetupForm | None = None, refusal: BadRequest | None = None
+) -> Page:
+    """Show how SAML is set up for the service of the link, with the steps of a kind, and what the application sent."""
     shown = await call.read(setup.show, setup_cookie(call))
     stored = application_kinds.kind_of_application(shown.configuration.entity_id or "")
-    kind = kind_of(application_kinds.KINDS, form.provider if form is not None else word) or stored
+    kind = kind_of(application_kinds.KINDS, (form or query or KindQuery()).provider) or stored
     if kind is None and form is not None:
         kind = application_kinds.OTHER
     entity_id = f"{call.installation.settings.base_url}/saml/{shown.setup.organization_slug}/{shown.service.slug}"
@@ -81,16 +81,9 @@ async def _page(
     )
 
 
-@routes.get(SAML, refuses=(SetupLinkDead,))
-@public
-async def show_saml(call: Call, query: KindQuery) -> Page:
-    """Show how SAML is set up for the service of the link, with the steps of a kind, and what the application sent."""
-    return await _page(call, word=query.provider)
-
-
 @routes.post(SAML, limits=LIMITS, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(SetupLinkDead, FormRefused))
 @public
-@shows_again(_page, BadRequest)
+@shows_again(show_saml, BadRequest)
 async def set_saml(call: Call, form: SamlSetupForm) -> PageOrRedirect:
     """Turn SAML on; members use `POST /api/organizations/:org_slug/services/:service_slug/saml`."""
     cookie = protected_cookie(call, form)

@@ -3,8 +3,6 @@
 from typing import Final
 from uuid import UUID
 
-from quart import Response
-
 from core.organizations.setup_links import SetupLinkDead
 from core.scim import setup
 from core.scim.tokens import ScimTokenUnknown, TooManyTokens
@@ -40,9 +38,25 @@ class ScimSetupForm(SetupForm, kw_only=True):
 
 @routes.get(SCIM, refuses=(SetupLinkDead,))
 @public
-async def show_scim(call: Call, query: KindQuery) -> Page:
+async def show_scim(call: Call, *, query: KindQuery, shown_id: UUID | None = None) -> Page:
     """Show how the directory is connected, when it last called, and what failed; of one kind, its steps."""
-    return await _page(call, query.provider)
+    cookie = setup_cookie(call)
+    shown = await call.read(setup.show, cookie)
+    secrets = () if shown_id is None else await shown_once(call, shown_id, holder=holder_of_setup(cookie))
+    url = f"{call.installation.settings.base_url}/scim/v2"
+    return await part_page(
+        call,
+        "scim/setup.html",
+        shown.setup,
+        shown=shown,
+        own_name=setup.TOKEN_NAME,
+        at=call.installation.clock(),
+        token="".join(secrets),
+        was_shown=shown_id is not None and not secrets,
+        kinds=directory_kinds.KINDS,
+        kind=kind_of(directory_kinds.KINDS, query.provider),
+        copies=copies_of(url),
+    )
 
 
 @routes.post(SCIM, makes_secret=True, limits=LIMITS, refuses=(SetupLinkDead, FormRefused, TooManyTokens))
@@ -63,7 +77,7 @@ async def create_token(call: Call, form: ScimSetupForm) -> PageOrRedirect:
 @public
 async def show_token(call: Call, shown_id: UUID, query: KindQuery) -> Page:
     """Show the same with a new token, once and in the browser that made it."""
-    return await _page(call, query.provider, shown_id)
+    return await show_scim(call, query=query, shown_id=shown_id)
 
 
 @routes.get(f"{SCIM}/:token_id/revoke", refuses=(SetupLinkDead, ScimTokenUnknown))
@@ -82,23 +96,3 @@ async def revoke_token(call: Call, token_id: UUID, form: SetupForm) -> None:
     """Revoke a token; members use `DELETE /api/organizations/:org_slug/scim-tokens/:token_id`."""
     await call.transact(setup.revoke_token, protected_cookie(call, form), token_id)
     call.headers["Location"] = SCIM
-
-
-async def _page(call: Call, word: str, shown_id: UUID | None = None) -> Response:
-    cookie = setup_cookie(call)
-    shown = await call.read(setup.show, cookie)
-    secrets = () if shown_id is None else await shown_once(call, shown_id, holder=holder_of_setup(cookie))
-    url = f"{call.installation.settings.base_url}/scim/v2"
-    return await part_page(
-        call,
-        "scim/setup.html",
-        shown.setup,
-        shown=shown,
-        own_name=setup.TOKEN_NAME,
-        at=call.installation.clock(),
-        token="".join(secrets),
-        was_shown=shown_id is not None and not secrets,
-        kinds=directory_kinds.KINDS,
-        kind=kind_of(directory_kinds.KINDS, word),
-        copies=copies_of(url),
-    )

@@ -30,7 +30,7 @@ from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
-from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.frame.routes import console_pages, shows_again, shows_itself_again
 from entrypoints.pages.scim import directory_kinds
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -211,7 +211,11 @@ async def revoke_token_here(call: Call, org_slug: str, token_id: UUID) -> PageOr
     return after(f"{page_of(org_slug)}/provisioning", "token-revoked")
 
 
-async def _calls(call: Call, org_slug: str, *, query: CallsQuery, refusal: Refusal | None = None) -> Page:
+@routes.get(f"{PROVISIONING}/calls", refuses=(BadRequest,))
+@in_console(Operation.SCIM_LOG_READ)
+@shows_itself_again(BadRequest)
+async def show_calls(call: Call, org_slug: str, *, query: CallsQuery, refusal: Refusal | None = None) -> Page:
+    """Show what the directory did and failed to do, the newest first, each with what was answered."""
     # A filter that was refused finds nothing, and stays as it was typed.
     filters = query.filters if refusal is None else CallsQuery().filters
     standing, found = await opened(
@@ -228,14 +232,6 @@ async def _calls(call: Call, org_slug: str, *, query: CallsQuery, refusal: Refus
         states=(("", marked("Every call")), ("failed", marked("Refused"))),
         retention_days=call.installation.settings.provisioning_log_retention.days,
     )
-
-
-@routes.get(f"{PROVISIONING}/calls", refuses=(BadRequest,))
-@in_console(Operation.SCIM_LOG_READ)
-@shows_again(_calls, BadRequest)
-async def show_calls(call: Call, org_slug: str, query: CallsQuery) -> Page:
-    """Show what the directory did and failed to do, the newest first, each with what was answered."""
-    return await _calls(call, org_slug, query=query)
 
 
 @routes.get(f"{PROVISIONING}/calls/calls.csv", refuses=(BadRequest,))

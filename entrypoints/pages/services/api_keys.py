@@ -196,14 +196,21 @@ async def create_key(call: Call, org_slug: str, service_slug: str, form: NewKeyF
     )
 
 
-async def _key(call: Call, org_slug: str, service_slug: str, key_id: UUID, *, shown_id: UUID | None = None) -> Page:
-    at, shown = await opened_service(call, org_slug, service_slug, Operation.API_KEYS_READ, api_keys.show_made, key_id)
+@routes.get(KEY, refuses=(ServiceUnknown, ApiKeyUnknown))
+@on_service_in_console(Operation.API_KEYS_READ)
+async def show_key(
+    call: Call, org_slug: str, service_slug: str, api_key_id: UUID, *, shown_id: UUID | None = None
+) -> Page:
+    """Show an API key, without its secret."""
+    at, shown = await opened_service(
+        call, org_slug, service_slug, Operation.API_KEYS_READ, api_keys.show_made, api_key_id
+    )
     secret = "" if shown_id is None else "".join(await shown_once(call, shown_id))
     return service_page(
         call,
         "services/api_keys_one.html",
         at,
-        program=Program("API_keys_show_api_key", org_slug, service_slug, key_id),
+        program=Program("API_keys_show_api_key", org_slug, service_slug, api_key_id),
         shown=shown,
         secret=secret,
         was_shown=shown_id is not None and not secret,
@@ -215,19 +222,12 @@ async def _key(call: Call, org_slug: str, service_slug: str, key_id: UUID, *, sh
     )
 
 
-@routes.get(KEY, refuses=(ServiceUnknown, ApiKeyUnknown))
-@on_service_in_console(Operation.API_KEYS_READ)
-async def show_key(call: Call, org_slug: str, service_slug: str, api_key_id: UUID) -> Page:
-    """Show an API key, without its secret."""
-    return await _key(call, org_slug, service_slug, api_key_id)
-
-
 @routes.get(f"{KEY}/shown/:shown_id", shows_secret=True, refuses=(ServiceUnknown, ApiKeyUnknown))
 @on_service_in_console(Operation.API_KEY_CREATE)
 async def show_new_api_key(call: Call, org_slug: str, service_slug: str, api_key_id: UUID, shown_id: UUID) -> Page:
     """Show a new API key with its secret and a call that uses it, once and in the browser that made it."""
     await call.read(api_keys.require_creatable, org_slug, service_slug)
-    return await _key(call, org_slug, service_slug, api_key_id, shown_id=shown_id)
+    return await show_key(call, org_slug, service_slug, api_key_id, shown_id=shown_id)
 
 
 @routes.get(f"{KEY}/revoke", refuses=(ServiceUnknown, ApiKeyUnknown))

@@ -26,18 +26,21 @@ class ProviderForm(ProtectedForm, kw_only=True):
     provider: str = ""
 
 
-async def _page(call: Call, *, done: str = "", refusal: LastIdentity | None = None) -> Page:
+@routes.get(IDENTITIES)
+@in_browser
+async def show_identities(call: Call, *, query: DoneQuery | None = None, refusal: LastIdentity | None = None) -> Page:
+    """Show the external accounts that are linked to yours, and what else can be linked."""
     linked = await call.read(identities.list_mine)
     known = await call.read(identities.linked_here)
     others = [provider for provider in platform_clients(call) if provider not in known]
-    return account_page(call, "sign_in/identities.html", done=done, refusal=refusal, identities=linked, others=others)
-
-
-@routes.get(IDENTITIES)
-@in_browser
-async def show_identities(call: Call, query: DoneQuery) -> Page:
-    """Show the external accounts that are linked to yours, and what else can be linked."""
-    return await _page(call, done=query.done)
+    return account_page(
+        call,
+        "sign_in/identities.html",
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        identities=linked,
+        others=others,
+    )
 
 
 @routes.post(f"{IDENTITIES}/link", refuses=(IdentityUnknown, ProviderNotOffered))
@@ -52,7 +55,7 @@ async def begin_to_link(call: Call, form: ProviderForm) -> Page:
 
 @routes.post(f"{IDENTITIES}/unlink", refuses=(IdentityUnknown,))
 @in_browser_in_person
-@shows_again(_page, LastIdentity)
+@shows_again(show_identities, LastIdentity)
 async def unlink_account(call: Call, form: ProviderForm) -> PageOrRedirect:
     """Unlink an account, unless it is the last way to sign in."""
     await recent(call, page=IDENTITIES)

@@ -3,8 +3,6 @@
 One factor is enough: the session has proved what it needed when it began.
 """
 
-from quart import Response
-
 from core.credentials import mfa
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
@@ -39,9 +37,17 @@ class AgainForm(WayForm, kw_only=True):
 @routes.get(SIGN_IN_AGAIN)
 @on_custom_hosts
 @in_browser_in_person
-async def show_sign_in_again(call: Call, query: ReturnQuery) -> Page:
+async def show_sign_in_again(call: Call, query: ReturnQuery, *, refusal: Refusal | None = None) -> Page:
     """Ask for the password, or for a code."""
-    return await _page(call, query)
+    return form_page(
+        call,
+        "sign_in/sign_in_again.html",
+        status=refusal.code.status if refusal is not None else 200,
+        connects=True,
+        **await returns.context(call, query),
+        has_code=(await call.read(mfa.status)).enabled,
+        problem=problem_of(refusal),
+    )
 
 
 @routes.post(
@@ -56,7 +62,7 @@ async def submit_sign_in_again(call: Call, form: AgainForm) -> PageOrRedirect:
     try:
         outcome = await (_by_code(call, form) if form.code else _by_password(call, form))
     except (CountedRefusal, PreAuthOver, BadRequest) as refusal:
-        return await _page(call, form.way, refusal)
+        return await show_sign_in_again(call, form.way, refusal=refusal)
     return await conclusion.conclude(call, outcome, form.way)
 
 
@@ -75,15 +81,3 @@ async def _by_code(call: Call, form: AgainForm) -> SignInCompleted:
         client=conclusion.destination(call, form.way, is_again=True),
     )
     return verified.completed
-
-
-async def _page(call: Call, way: ReturnQuery, refusal: Refusal | None = None) -> Response:
-    return form_page(
-        call,
-        "sign_in/sign_in_again.html",
-        status=refusal.code.status if refusal is not None else 200,
-        connects=True,
-        **await returns.context(call, way),
-        has_code=(await call.read(mfa.status)).enabled,
-        problem=problem_of(refusal),
-    )

@@ -32,7 +32,7 @@ from entrypoints.pages.frame.forms import DoneQuery, moment_seen
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
-from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.frame.routes import console_pages, shows_again, shows_itself_again
 from entrypoints.pages.webhooks.webhooks import WEBHOOK, page_of_webhook, tabs_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -126,7 +126,10 @@ class SinceForm(ProtectedForm, kw_only=True):
     since: str = ""
 
 
-async def _list(
+@routes.get(DELIVERIES, refuses=(WebhookUnknown, BadRequest))
+@in_console(Operation.WEBHOOKS_READ)
+@shows_itself_again(BadRequest)
+async def show_deliveries(
     call: Call,
     org_slug: str,
     webhook_id: UUID,
@@ -136,6 +139,7 @@ async def _list(
     results: Sequence[tuple[str, str]] = (),
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the deliveries of a webhook, the newest first, by state, type of event and time."""
     found = None
     # A filter that was refused finds nothing, and stays as it was typed.
     if refusal is not None and form is None:
@@ -177,17 +181,9 @@ async def _list(
     )
 
 
-@routes.get(DELIVERIES, refuses=(WebhookUnknown, BadRequest))
-@in_console(Operation.WEBHOOKS_READ)
-@shows_again(_list, BadRequest)
-async def show_deliveries(call: Call, org_slug: str, webhook_id: UUID, query: DeliveriesPageQuery) -> Page:
-    """Show the deliveries of a webhook, the newest first, by state, type of event and time."""
-    return await _list(call, org_slug, webhook_id, query=query)
-
-
 @routes.post(DELIVERIES, refuses=(WebhookUnknown, BadRequest))
 @in_console(Operation.WEBHOOKS_CHANGE)
-@shows_again(_list, BadRequest)
+@shows_again(show_deliveries, BadRequest)
 async def redeliver_chosen(
     call: Call, org_slug: str, webhook_id: UUID, query: DeliveriesPageQuery, form: DeliveriesForm
 ) -> PageOrRedirect:
@@ -203,7 +199,9 @@ async def redeliver_chosen(
     if not any(problem for _, problem in results):
         page = f"{page_of_webhook(org_slug, webhook_id)}/deliveries"
         return after(page, "deliveries-again", **query.kept)
-    return await _list(call, org_slug, webhook_id, query=query, form=DeliveriesForm(), results=results)
+    return await show_deliveries(
+        call, org_slug=org_slug, webhook_id=webhook_id, query=query, form=DeliveriesForm(), results=results
+    )
 
 
 @routes.get(f"{DELIVERIES}/deliveries.csv", refuses=(WebhookUnknown, BadRequest))
@@ -213,7 +211,10 @@ async def download_deliveries(call: Call, org_slug: str, webhook_id: UUID, query
     return await LISTED.csv(call, org_slug, webhook_id, query=query)
 
 
-async def _failed(
+@routes.get(f"{DELIVERIES}/failed", refuses=(WebhookUnknown, BadRequest))
+@in_console(Operation.WEBHOOKS_CHANGE)
+@shows_itself_again(BadRequest)
+async def ask_to_redeliver_failed(
     call: Call,
     org_slug: str,
     webhook_id: UUID,
@@ -222,6 +223,7 @@ async def _failed(
     form: SinceForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show how many deliveries have failed since a moment, and ask whether they are to be sent again."""
     since = form.since if form is not None else query.since if query is not None else ""
     standing, (webhook, failed) = await opened(
         call,
@@ -246,17 +248,9 @@ async def _failed(
     )
 
 
-@routes.get(f"{DELIVERIES}/failed", refuses=(WebhookUnknown, BadRequest))
-@in_console(Operation.WEBHOOKS_CHANGE)
-@shows_again(_failed, BadRequest)
-async def ask_to_redeliver_failed(call: Call, org_slug: str, webhook_id: UUID, query: SinceQuery) -> Page:
-    """Show how many deliveries have failed since a moment, and ask whether they are to be sent again."""
-    return await _failed(call, org_slug, webhook_id, query=query)
-
-
 @routes.post(f"{DELIVERIES}/failed", refuses=(WebhookUnknown, BadRequest))
 @in_console(Operation.WEBHOOKS_CHANGE)
-@shows_again(_failed, BadRequest)
+@shows_again(ask_to_redeliver_failed, BadRequest)
 async def redeliver_failed_here(call: Call, org_slug: str, webhook_id: UUID, form: SinceForm) -> PageOrRedirect:
     """Send again what has failed since a moment; programs use `POST …/webhooks/:webhook_id/redeliver-failed`."""
     since = time_of("since", form.since)

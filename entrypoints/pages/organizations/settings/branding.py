@@ -119,7 +119,9 @@ class PreviewQuery(Query, kw_only=True):
     scheme: Annotated[PreviewScheme, msgspec.Meta(description="The scheme of colours.")] = PreviewScheme.LIGHT
 
 
-async def _page(
+@editor.get(BRANDING)
+@in_console(Operation.BRANDING_READ)
+async def show_branding(
     call: Call,
     org_slug: str,
     *,
@@ -127,6 +129,7 @@ async def _page(
     form: BrandingForm | VersionForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
+    """Show the branding of an organization, with a preview and its earlier versions."""
     standing, history = await opened(call, org_slug, Operation.BRANDING_READ, branding_versions.show)
     saved, typed = history.present.branding, form if isinstance(form, BrandingForm) else None
     response = console_page(
@@ -155,16 +158,9 @@ async def _page(
     return response
 
 
-@editor.get(BRANDING)
-@in_console(Operation.BRANDING_READ)
-async def show_branding(call: Call, org_slug: str, query: DoneQuery) -> Page:
-    """Show the branding of an organization, with a preview and its earlier versions."""
-    return await _page(call, org_slug, query=query)
-
-
 @editor.post(BRANDING, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(BrandingChanged,))
 @in_console(Operation.BRANDING_CHANGE)
-@shows_again(_page, BadRequest, BrandingChanged)
+@shows_again(show_branding, BadRequest, BrandingChanged)
 async def save_branding(call: Call, org_slug: str, form: BrandingForm) -> PageOrRedirect:
     """Save the branding; programs use `PATCH /api/organizations/:slug/branding`."""
     # Whether the caller may do this is decided before pictures are read.
@@ -179,7 +175,7 @@ async def save_branding(call: Call, org_slug: str, form: BrandingForm) -> PageOr
 
 @editor.post(f"{BRANDING}/use-again", refuses=(BrandingVersionUnknown, BrandingChanged))
 @in_console(Operation.BRANDING_CHANGE)
-@shows_again(_page, BadRequest, BrandingChanged)
+@shows_again(show_branding, BadRequest, BrandingChanged)
 async def use_version_again(call: Call, org_slug: str, form: VersionForm) -> PageOrRedirect:
     """Save what an earlier version of the branding has, with its pictures, as the newest version."""
     version, seen = _number(form.version), _number(form.seen_version)

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from quart import Response
-
 from core.errors import BadRequest, Refusal
 from core.organizations import setup_links
 from core.organizations.access import Operation
@@ -146,14 +144,17 @@ async def give_domain_up(call: Call, org_slug: str, form: DomainDeletionForm) ->
     return after(f"{page_of(org_slug)}/domain", "domain-deleted")
 
 
-async def _setup_page(
+@setup_routes.get(SETUP_DOMAIN, refuses=(SetupLinkDead,))
+@public
+async def show_setup_of_domain(
     call: Call,
     *,
     form: SetupDomainForm | None = None,
     refusal: BadRequest | None = None,
     failure: str = "",
     found: Sequence[str] | None = (),
-) -> Response:
+) -> Page:
+    """Show the custom domain, its TXT record, and how to publish it."""
     setup = await call.read(setup_links.present, setup_cookie(call), Part.DOMAIN)
     claim = await call.read(domain.find_by_link, setup_cookie(call))
     return await part_page(
@@ -168,16 +169,9 @@ async def _setup_page(
     )
 
 
-@setup_routes.get(SETUP_DOMAIN, refuses=(SetupLinkDead,))
-@public
-async def show_setup_of_domain(call: Call) -> Page:
-    """Show the custom domain, its TXT record, and how to publish it."""
-    return await _setup_page(call)
-
-
 @setup_routes.post(SETUP_DOMAIN, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
 @public
-@shows_again(_setup_page, BadRequest)
+@shows_again(show_setup_of_domain, BadRequest)
 async def set_domain(call: Call, form: SetupDomainForm) -> PageOrRedirect:
     """Claim a domain; members use `PUT /api/organizations/:slug/domain`."""
     cookie = protected_cookie(call, form)
@@ -198,7 +192,7 @@ async def verify_domain(call: Call, form: SetupForm) -> PageOrRedirect:
     try:
         await call.transact(domain.verify_by_link, cookie, claim, records)
     except (BadRequest, DomainVerifiedElsewhere) as refusal:
-        return await _setup_page(call, failure=refusal.message, found=records)
+        return await show_setup_of_domain(call, failure=refusal.message, found=records)
     return see_other(SETUP_DOMAIN)
 
 

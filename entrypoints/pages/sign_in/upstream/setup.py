@@ -90,12 +90,14 @@ class MailDomainForm(SetupForm, kw_only=True):
     domain: str = ""
 
 
-async def _new_page(
-    call: Call, form: UpstreamSetupForm | None = None, refusal: Refusal | None = None, *, word: str = ""
-) -> Response:
-    """Return the page of a new connection; without a kind, the choice of one."""
+@routes.get(UPSTREAM, refuses=(SetupLinkDead,))
+@public
+async def show_upstream(
+    call: Call, *, query: KindQuery | None = None, form: UpstreamSetupForm | None = None, refusal: Refusal | None = None
+) -> Page:
+    """Show the connections of the organization and the kinds of providers; of one kind, the steps and a form."""
     setup = await call.read(setup_links.present, setup_cookie(call), Part.UPSTREAM)
-    kind = kind_of(provider_kinds.ALL, form.provider if form is not None else word)
+    kind = kind_of(provider_kinds.ALL, (form or query or KindQuery()).provider)
     if kind is None and form is not None:
         kind = provider_kinds.SAML if form.type == "saml" else provider_kinds.OPENID
     shown: dict[str, Any] = {"kinds": provider_kinds.KINDS, "kind": kind}
@@ -117,13 +119,17 @@ async def _new_page(
     )
 
 
-async def _page(
+@routes.get(f"{UPSTREAM}/:connection_id", refuses=(SetupLinkDead, ConnectionUnknown))
+@public
+async def show_connection(
     call: Call,
     connection_id: UUID,
+    *,
     query: KindQuery | None = None,
     form: SetupForm | None = None,
     refusal: Refusal | None = None,
-) -> Response:
+) -> Page:
+    """Show a connection, what to enter at its provider, how sign-ins went, and the mail domains that it signs in."""
     cookie = setup_cookie(call)
     setup = await call.read(setup_links.present, cookie, Part.UPSTREAM)
     connection: ConnectionRecord = await call.read(connections.find_by_link, cookie, connection_id)
@@ -146,22 +152,18 @@ async def _page(
     )
 
 
-async def _deletion_page(call: Call, connection_id: UUID, refusal: Refusal | None = None) -> Response:
+@routes.get(f"{UPSTREAM}/:connection_id/delete", refuses=(SetupLinkDead, ConnectionUnknown))
+@public
+async def ask_to_delete_connection(call: Call, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
+    """Show what ends with a connection, and ask whether it is to be deleted."""
     setup = await call.read(setup_links.present, setup_cookie(call), Part.UPSTREAM)
     ends = await call.read(deletion.show_by_link, setup_cookie(call), connection_id)
     return await _part_page(call, "sign_in/upstream/setup_deletion.html", setup, refusal, ends=ends)
 
 
-@routes.get(UPSTREAM, refuses=(SetupLinkDead,))
-@public
-async def show_upstream(call: Call, query: KindQuery) -> Page:
-    """Show the connections of the organization and the kinds of providers; of one kind, the steps and a form."""
-    return await _new_page(call, word=query.provider)
-
-
 @routes.post(UPSTREAM, limits=LIMITS, refuses=(*REFUSES, Conflict))
 @public
-@shows_again(_new_page, BadRequest, Conflict)
+@shows_again(show_upstream, BadRequest, Conflict)
 async def create_connection(call: Call, form: UpstreamSetupForm) -> PageOrRedirect:
     """Check a connection and create it; members use `POST /api/organizations/:slug/upstream-providers`.
 
@@ -177,18 +179,11 @@ async def create_connection(call: Call, form: UpstreamSetupForm) -> PageOrRedire
     return see_other(_address(made.id, form.provider))
 
 
-@routes.get(f"{UPSTREAM}/:connection_id", refuses=(SetupLinkDead, ConnectionUnknown))
-@public
-async def show_connection(call: Call, connection_id: UUID, query: KindQuery) -> Page:
-    """Show a connection, what to enter at its provider, how sign-ins went, and the mail domains that it signs in."""
-    return await _page(call, connection_id, query)
-
-
 @routes.post(
     f"{UPSTREAM}/:connection_id", limits=LIMITS, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(*REFUSES, Conflict)
 )
 @public
-@shows_again(_page, BadRequest, Conflict)
+@shows_again(show_connection, BadRequest, Conflict)
 async def change_connection(call: Call, connection_id: UUID, form: UpstreamSetupForm) -> PageOrRedirect:
     """Check a connection as it is to be, and change it, if the organization does not rely on it yet."""
     cookie, wishes = protected_cookie(call, form), form.wishes
@@ -214,16 +209,9 @@ async def test_connection(call: Call, connection_id: UUID, form: SetupForm) -> P
     return see_other(f"{UPSTREAM}/{connection_id}")
 
 
-@routes.get(f"{UPSTREAM}/:connection_id/delete", refuses=(SetupLinkDead, ConnectionUnknown))
-@public
-async def ask_to_delete_connection(call: Call, connection_id: UUID) -> Page:
-    """Show what ends with a connection, and ask whether it is to be deleted."""
-    return await _deletion_page(call, connection_id)
-
-
 @routes.post(f"{UPSTREAM}/:connection_id/delete", limits=LIMITS, refuses=(*REFUSES, Conflict))
 @public
-@shows_again(_deletion_page, Conflict)
+@shows_again(ask_to_delete_connection, Conflict)
 async def delete_connection(call: Call, connection_id: UUID, form: SetupForm) -> PageOrRedirect:
     """Delete a connection that nobody has signed in by and on which the organization does not rely."""
     await call.transact(connections.delete_by_link, protected_cookie(call, form), connection_id)
@@ -232,7 +220,7 @@ async def delete_connection(call: Call, connection_id: UUID, form: SetupForm) ->
 
 @routes.post(f"{UPSTREAM}/:connection_id/key", limits=LIMITS, refuses=(*REFUSES, Conflict, NoKeyOfConnection))
 @public
-@shows_again(_page, BadRequest, Conflict)
+@shows_again(show_connection, BadRequest, Conflict)
 async def replace_key(call: Call, connection_id: UUID, form: SetupForm) -> PageOrRedirect:
     """Replace the key of a connection by SAML on which the organization does not rely yet."""
     cookie = protected_cookie(call, form)
@@ -245,7 +233,7 @@ async def replace_key(call: Call, connection_id: UUID, form: SetupForm) -> PageO
 
 @routes.post(f"{UPSTREAM}/:connection_id/domains", limits=LIMITS, refuses=(*REFUSES, Conflict))
 @public
-@shows_again(_page, BadRequest, Conflict)
+@shows_again(show_connection, BadRequest, Conflict)
 async def claim_mail_domain(call: Call, connection_id: UUID, form: MailDomainForm) -> PageOrRedirect:
     """Claim a mail domain, whose addresses the connection signs in once it is proved."""
     cookie = protected_cookie(call, form)
@@ -265,7 +253,7 @@ async def verify_mail_domain(call: Call, route_id: UUID, form: SetupForm) -> Pag
     try:
         await call.transact(domain_routes.verify_by_link, cookie, route_id, records)
     except (BadRequest, DomainVerifiedElsewhere) as refusal:
-        return await _page(call, claim.connection_id, refusal=refusal)
+        return await show_connection(call, claim.connection_id, refusal=refusal)
     return see_other(f"{UPSTREAM}/{claim.connection_id}")
 
 
@@ -278,7 +266,7 @@ async def delete_mail_domain(call: Call, route_id: UUID, form: SetupForm) -> Pag
     try:
         await call.transact(domain_routes.delete_by_link, cookie, route_id)
     except RouteInForce as refusal:
-        return await _page(call, claim.connection_id, refusal=refusal)
+        return await show_connection(call, claim.connection_id, refusal=refusal)
     return see_other(f"{UPSTREAM}/{claim.connection_id}")
 
 
