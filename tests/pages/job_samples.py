@@ -8,7 +8,15 @@ from uuid import UUID
 from core.organizations.bulk_jobs import Job, JobKind, JobRow, JobState, RowState, ShownJob
 from core.positions import FoundRows
 from entrypoints.pages.console.frame import PagedQuery
-from entrypoints.pages.organizations.bulk_jobs import JobQuery, job_values, list_values
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.organizations.bulk_jobs import (
+    FOUND,
+    FOUND_ON_PLATFORM,
+    KINDS,
+    STATES,
+    JobQuery,
+    job_values,
+)
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.platform_samples import PLATFORM
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
@@ -46,17 +54,18 @@ def _one(page: str, state: JobState, kind: JobKind = JobKind.MEMBERS_CHANGE) -> 
     return job_values(page, JobQuery(after="50"), ShownJob(job=_job(state, kind), listed=_ROWS, next=100))
 
 
-def _list(page: str) -> dict[str, Any]:
+def _list(of: ConsoleList[Job], *at: str) -> dict[str, Any]:
     jobs = [_job(state) for state in JobState]
-    return list_values(page, PagedQuery(), FoundRows(found=jobs, total=len(jobs), next=None))
+    found = FoundRows(found=jobs, total=len(jobs), next=None)
+    return {**of.values(PagedQuery(), found, *at), "kinds": KINDS, "states": STATES}
 
 
 _OF_ORGANIZATION: Final = f"/app/organizations/{LONG_SLUG}/jobs"
 _OF_PLATFORM: Final = "/app/platform/jobs"
 JOB_SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "organizations/bulk_jobs.html": {**CONSOLE, **_list(_OF_ORGANIZATION)},
+    "organizations/bulk_jobs.html": {**CONSOLE, **_list(FOUND, LONG_SLUG)},
     "organizations/bulk_jobs_one.html": {**CONSOLE, **_one(f"{_OF_ORGANIZATION}/{ID}", JobState.RUNNING)},
-    "organizations/bulk_jobs_platform.html": {**_OWNING, **_list(_OF_PLATFORM)},
+    "organizations/bulk_jobs_platform.html": {**_OWNING, **_list(FOUND_ON_PLATFORM)},
     "organizations/bulk_jobs_platform_one.html": {
         **_OWNING,
         **_one(f"{_OF_PLATFORM}/{ID}", JobState.ENDED, JobKind.ORGANIZATIONS_APPROVE),

@@ -90,15 +90,13 @@ class ConsoleList(Generic[Row]):
     def values(self, query: AskedQuery, found: Rows | None, *at: str | UUID) -> dict[str, Any]:
         """Return what the template of every list takes; `found` is None where a filter was refused."""
         page, kept = self.page(*at), query.kept
-        following = found.next if found is not None else None
         return {
             "query": query,
             "found": found,
             self.called: page,
             "is_filtered": any(kept.values()),
             "file": with_query(f"{page}/{self.file}.csv", **kept) if self.file else "",
-            "first": with_query(page, **kept) if query.after else "",
-            "next": with_query(page, **kept, after=following) if following is not None else "",
+            **ways(page, kept, after=query.after, following=found.next if found is not None else None),
         }
 
     async def csv(self, call: Call, *at: str | UUID, query: PagedQuery) -> CsvFile:
@@ -111,3 +109,14 @@ class ConsoleList(Generic[Row]):
 
         name = "-".join([*map(str, at[:1]), self.name or self.file])
         return await listed_file(name, self.columns, read, after=query.position)
+
+
+def ways(page: str, kept: Mapping[str, Any], *, after: object, following: object) -> dict[str, Any]:
+    """Return the ways through a list with the filters that are kept: to its begin, and to what follows.
+
+    `after` is where the page begins, and empty for the first one; `following` is None on the last one.
+    """
+    return {
+        "first": with_query(page, **kept) if after else "",
+        "next": with_query(page, **kept, after=following) if following is not None else "",
+    }

@@ -20,6 +20,7 @@ from core.sign_in.reasons import SignInReason
 from core.sign_in.sign_ins import SignInOutcome
 from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.console.frame import PagedQuery, with_query
+from entrypoints.pages.console.lists import ways
 from entrypoints.pages.console.sign_in_plots import METHODS, REFUSED, SUCCEEDED, method_name, reason_name, service_name
 from entrypoints.pages.frame.languages import Language, marked
 from entrypoints.web.input.decoding import Query, id_or_none, number_of
@@ -142,8 +143,7 @@ def sign_ins_values(
             else [],
         },
         "methods": {one.provider: method_name(language, one.provider) for one in found.found},
-        "first": with_query(page, **query.kept) if query.after else "",
-        "next": with_query(page, **query.kept, after=found.next) if found.next is not None else "",
+        **ways(page, query.kept, after=query.after, following=found.next),
     }
 
 
@@ -191,8 +191,7 @@ def active_users_values(query: ActiveUsersQuery, found: FoundActiveUsers, *, pag
         "people": people,
         "days": days,
         "day": kept["day"],
-        "first": with_query(page, **kept) if query.after else "",
-        "next": with_query(page, **kept, after=found.next) if found.next is not None else "",
+        **ways(page, kept, after=query.after, following=found.next),
     }
 
 

@@ -9,8 +9,17 @@ import msgspec
 from core.errors import Refusal
 from core.organizations import bulk_jobs
 from core.organizations.access import Operation
-from core.organizations.bulk_jobs import ROWS_MAX, JobKind, JobOver, JobRow, JobState, JobUnknown, RowState, ShownJob
-from core.positions import FoundRows
+from core.organizations.bulk_jobs import (
+    ROWS_MAX,
+    Job,
+    JobKind,
+    JobOver,
+    JobRow,
+    JobState,
+    JobUnknown,
+    RowState,
+    ShownJob,
+)
 from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, csv_file
 from entrypoints.pages.console.frame import (
     PLATFORM,
@@ -24,6 +33,7 @@ from entrypoints.pages.console.frame import (
     page_of,
     with_query,
 )
+from entrypoints.pages.console.lists import ConsoleList, ways
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -74,18 +84,6 @@ class JobQuery(DoneQuery, kw_only=True):
         return min(number_of(self.after), ROWS_MAX)
 
 
-def list_values(page: str, query: PagedQuery, found: FoundRows[Any]) -> dict[str, Any]:
-    """Return the values of the template of a list of jobs."""
-    return {
-        "found": found,
-        "kinds": KINDS,
-        "states": STATES,
-        "page": page,
-        "first": page if query.after else "",
-        "next": with_query(page, after=found.next) if found.next is not None else "",
-    }
-
-
 def job_values(page: str, query: JobQuery, shown: ShownJob) -> dict[str, Any]:
     """Return the values of the template of a job; `again` is where it loads itself again, empty when it has ended."""
     return {
@@ -99,8 +97,7 @@ def job_values(page: str, query: JobQuery, shown: ShownJob) -> dict[str, Any]:
         "again_seconds": AGAIN_SECONDS,
         "page": page,
         "file": with_query(f"{page}/rows.csv", state=query.state),
-        "first": with_query(page, state=query.state) if query.number else "",
-        "next": with_query(page, state=query.state, after=shown.next) if shown.next is not None else "",
+        **ways(page, {"state": query.state}, after=query.number, following=shown.next),
     }
 
 
@@ -127,21 +124,22 @@ routes: Routes = console_pages()
 JOBS: Final = "/app/organizations/:org_slug/jobs"
 JOB: Final = f"{JOBS}/:job_id"
 
+FOUND: Final = ConsoleList[Job](path=JOBS, search=bulk_jobs.search)
+
 
 @routes.get(JOBS)
 @in_console(Operation.JOBS_READ)
 async def show_jobs(call: Call, org_slug: str, query: PagedQuery) -> Page:
     """Show the jobs of an organization that the reader could have begun, newest first."""
-    standing, found = await opened(
-        call, org_slug, Operation.JOBS_READ, bulk_jobs.search, after=query.position, limit=ROWS_SHOWN
-    )
-    page = page_of_jobs(org_slug)
+    standing, found = await FOUND.opened(call, Operation.JOBS_READ, org_slug, query=query)
     return console_page(
         call,
         "organizations/bulk_jobs.html",
         standing,
         program=Program("members_list_members", org_slug),
-        **list_values(page, query, found),
+        **FOUND.values(query, found, org_slug),
+        kinds=KINDS,
+        states=STATES,
     )
 
 
@@ -202,6 +200,7 @@ platform_routes: Routes = platform_pages()
 
 PLATFORM_JOBS: Final = f"{PLATFORM}/jobs"
 PLATFORM_JOB: Final = f"{PLATFORM_JOBS}/:job_id"
+FOUND_ON_PLATFORM: Final = ConsoleList[Job](path=PLATFORM_JOBS)
 _PROGRAM: Final = Program("platform_organizations_list_organizations")
 
 
@@ -217,7 +216,9 @@ async def show_platform_jobs(call: Call, query: PagedQuery) -> Page:
         "organizations/bulk_jobs_platform.html",
         standing,
         program=_PROGRAM,
-        **list_values(PLATFORM_JOBS, query, found),
+        **FOUND_ON_PLATFORM.values(query, found),
+        kinds=KINDS,
+        states=STATES,
     )
 
 

@@ -15,8 +15,9 @@ from core.organizations.creation import AddressNotVerified, SlugTaken
 from core.platform import console
 from core.rate_limits import RateLimit
 from entrypoints.pages.console.account import ACCOUNT, account_page, address_after, after
-from entrypoints.pages.console.frame import CONSOLE, ROWS_SHOWN, Program, console_page, opened, page_of, with_query
+from entrypoints.pages.console.frame import CONSOLE, ROWS_SHOWN, Program, console_page, opened, page_of
 from entrypoints.pages.console.frame import after as after_in_console
+from entrypoints.pages.console.lists import ways
 from entrypoints.pages.console.sign_in_plots import lists_of, plot_values
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of
@@ -120,7 +121,7 @@ async def show_my_organizations(
     """Show the organizations that you are a member of, by a part of their name or slug."""
     query = query or OwnOrganizationsQuery()
     mine = await call.read(management.search_mine, search=query.search, after=query.after, limit=ROWS_SHOWN)
-    next_page = "" if mine.is_last else mine.found[-1].organization.slug
+    following = None if mine.is_last else mine.found[-1].organization.slug
     # A refused field has its problem beside it, and needs no notice.
     return console_page(
         call,
@@ -132,8 +133,7 @@ async def show_my_organizations(
         mine=mine,
         opens_platform=await call.read(console.is_open),
         query=query,
-        first=with_query(CONSOLE, search=query.search) if query.after else "",
-        next=with_query(CONSOLE, search=query.search, after=next_page) if next_page else "",
+        **ways(CONSOLE, {"search": query.search}, after=query.after, following=following),
         form=form or NewOrganizationForm(),
         problems={"name": "", "slug": refusal.message} if isinstance(refusal, SlugTaken) else problems_of(refusal),
     )

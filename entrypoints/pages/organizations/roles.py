@@ -22,6 +22,7 @@ from core.organizations.roles import (
 from core.organizations.standing import Standing
 from core.text import SLUG_CHARACTERS_MAX
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
+from entrypoints.pages.console.lists import ways
 from entrypoints.pages.console.sections import sections_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
@@ -118,8 +119,7 @@ async def show_roles(
         lacks_people=standing.lacks(Operation.MEMBERS_LIST),
         page=page,
         people=f"{page_of(org_slug)}/people",
-        first=page if query.after else "",
-        next=with_query(page, after=found.next) if found.next is not None else "",
+        **ways(page, {}, after=query.after, following=found.next),
     )
 
 

@@ -21,9 +21,8 @@ from entrypoints.pages.console.frame import (
     console_page,
     opened_for_platform,
     page_of,
-    with_query,
 )
-from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.lists import ConsoleList, ways
 from entrypoints.pages.console.prices import amount_of, price
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.rendering import Page
@@ -179,8 +178,10 @@ async def show_revenue(call: Call, query: RevenueQuery) -> Page:
         currencies=[(currency, currency.upper()) for currency in found.currencies],
         page=REVENUE,
         organizations=PLATFORM_ORGANIZATIONS,
-        first=with_query(REVENUE, currency=found.currency) if query.after else "",
-        next=with_query(REVENUE, currency=found.currency, after=f"{found.next[0]}_{found.next[1]}")
-        if found.next is not None
-        else "",
+        **ways(
+            REVENUE,
+            {"currency": found.currency},
+            after=query.after,
+            following=f"{found.next[0]}_{found.next[1]}" if found.next is not None else None,
+        ),
     )

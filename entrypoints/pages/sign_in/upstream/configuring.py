@@ -15,7 +15,8 @@ from core.sign_in.upstream import configuring
 from core.sign_in.upstream.configuring import RulesSeenOtherwise
 from core.sign_in.upstream.providers import EXTERNAL
 from core.wording import Wording
-from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
+from entrypoints.pages.console.lists import ways
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -117,8 +118,7 @@ async def show_sign_in_rules(
         lacks_configuring=standing.lacks(Operation.CONNECTION_CONFIGURE),
         page=page,
         setup_links=f"{page_of(org_slug)}/setup-links",
-        first=page if begin else "",
-        next=with_query(page, after=str(shown[-1].connection.id)) if has_more else "",
+        **ways(page, {}, after=begin, following=shown[-1].connection.id if has_more else None),
     )
 
 

@@ -16,8 +16,8 @@ from entrypoints.pages.console.frame import (
     console_page,
     opened,
     page_of,
-    with_query,
 )
+from entrypoints.pages.console.lists import ways
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -96,8 +96,7 @@ async def show_mail_domains(
         typed=form or MailDomainClaimForm(),
         page=page,
         overview=f"{page_of(org_slug)}/sign-in",
-        first=with_query(page, search=query.search) if query.after else "",
-        next=with_query(page, search=query.search, after=shown[-1].domain) if len(rest) > DOMAINS_SHOWN else "",
+        **ways(page, query.kept, after=query.after, following=shown[-1].domain if len(rest) > DOMAINS_SHOWN else None),
     )
 
 
