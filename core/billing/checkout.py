@@ -131,10 +131,10 @@ def show_offer(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> 
     service = uow.services.by_slug(authorized.organization.id, service_slug)
     if service is None:
         raise ServiceUnknown
-    plan = uow.plans.find(service.id, plan_id)
+    plan = uow.plans.find(service.organization_id, service.id, plan_id)
     if plan is None:
         raise PlanUnknown
-    current = uow.subscriptions.current(service.id, authorized.caller.user_id)
+    current = uow.subscriptions.current(service.organization_id, service.id, authorized.caller.user_id)
     return Offer(service=service, plan=plan, is_subscribed=current is not None and current.is_live)
 
 
@@ -162,7 +162,7 @@ def start(
         raise PlanOfAnotherService
     if plan.billing_price_id is None:
         raise PlanNotForSale
-    current = uow.subscriptions.current(service.id, authorized.caller.user_id)
+    current = uow.subscriptions.current(service.organization_id, service.id, authorized.caller.user_id)
     if current is not None and current.is_live:
         raise AlreadySubscribed
     checkout = begin(

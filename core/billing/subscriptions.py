@@ -214,7 +214,7 @@ def _plan_of(uow: UnitOfWork, state: State, binding: SubscriptionBinding, known:
     plan = known.plans.get(state.price_id or "")
     if plan is not None and plan.service_id == binding.service_id:
         return plan
-    return uow.plans.find(binding.service_id, binding.plan_id)
+    return uow.plans.find(binding.organization_id, binding.service_id, binding.plan_id)
 
 
 def _refuse(uow: UnitOfWork, event_ids: Sequence[str]) -> tuple[str, ...]:
@@ -259,7 +259,7 @@ def _has_live(uow: UnitOfWork, binding: SubscriptionBinding) -> bool:
 
     Its end then waits for this transaction, and settles the subscription that has become a conflict.
     """
-    current = uow.subscriptions.lock_current(binding.service_id, binding.user_id)
+    current = uow.subscriptions.lock_current(binding.organization_id, binding.service_id, binding.user_id)
     return current is not None and current.is_live
 
 

@@ -275,5 +275,5 @@ def _with_rows(uow: UnitOfWork, job: Job, state: RowState | None, after: int, li
 
 
 def _stop(uow: UnitOfWork, job: Job) -> None:
-    if not uow.bulk_jobs.end(job.id, JobState.STOPPED, ""):
+    if not uow.bulk_jobs.end(job.organization_id, job.id, JobState.STOPPED, ""):
         raise JobOver

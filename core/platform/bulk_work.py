@@ -105,7 +105,7 @@ def refuse(uow: UnitOfWork, job: LeasedJob, row: WaitingRow, problem: str) -> bo
 
 def end(uow: UnitOfWork, job: LeasedJob, problem: str) -> None:
     """End a job whose maker may not do this any more."""
-    uow.bulk_jobs.end(job.id, JobState.ENDED, problem)
+    uow.bulk_jobs.end(job.organization_id, job.id, JobState.ENDED, problem)
 
 
 def postpone(uow: UnitOfWork, job: LeasedJob, seconds: float) -> None:

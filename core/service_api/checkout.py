@@ -50,7 +50,7 @@ def start(
     plan = subscriptions.find_plan(uow, caller, plan_id)
     if plan.billing_price_id is None:
         raise PlanNotForSale
-    current = uow.subscriptions.current(caller.service_id, user_id)
+    current = uow.subscriptions.current(caller.organization_id, caller.service_id, user_id)
     if current is not None and current.is_live:
         raise SubscriptionExists
     service = info.find_service(uow, caller)

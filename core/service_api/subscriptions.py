@@ -93,7 +93,7 @@ def create(
         raise ServiceUserUnknown
     shown = _deferred_shown(uow, caller, user_id)
     plan = find_plan(uow, caller, plan_id)
-    existing = uow.subscriptions.lock_current(caller.service_id, user_id)
+    existing = uow.subscriptions.lock_current(caller.organization_id, caller.service_id, user_id)
     if existing is not None and existing.is_live:
         raise SubscriptionExists
     subscription = Subscription(

@@ -159,7 +159,7 @@ def remove(uow: UnitOfWork, known_id: UUID) -> None:
         service_id=str(caller.service_id),
         service_slug=caller.service_slug,
     )
-    subscription = uow.subscriptions.lock_current(caller.service_id, user_id)
+    subscription = uow.subscriptions.lock_current(caller.organization_id, caller.service_id, user_id)
     if subscription is not None and subscription.is_live:
         subscriptions.record_removed(uow, subscription)
     if is_deleted:

@@ -269,7 +269,7 @@ def _with_numbers(uow: UnitOfWork, plan: Plan) -> PlanEnd:
 
 
 def _find(uow: UnitOfWork, service: Service, plan_id: UUID) -> Plan:
-    plan = uow.plans.find(service.id, plan_id)
+    plan = uow.plans.find(service.organization_id, service.id, plan_id)
     if plan is None:
         raise PlanUnknown
     return plan

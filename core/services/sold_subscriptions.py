@@ -149,7 +149,7 @@ def _lock(
     """Return a live subscription, locked; raise `SoldSubscriptionChanged` when it is not as it was seen."""
     organization = authorize_and_lock(uow, slug, Operation.SUBSCRIPTIONS_CHANGE).organization
     shown = _find(uow, organization.id, subscription_id)
-    before = uow.subscriptions.lock_current(shown.service_id, shown.user_id)
+    before = uow.subscriptions.lock_current(organization.id, shown.service_id, shown.user_id)
     found = _find(uow, organization.id, subscription_id)
     if before is None or before.id != subscription_id or not before.is_live or found.version != seen_version:
         raise SoldSubscriptionChanged

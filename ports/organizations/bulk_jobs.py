@@ -37,6 +37,6 @@ class BulkJobs(Protocol):
         """Return the rows after a number, in one state or in any."""
         ...
 
-    def end(self, job_id: UUID, state: JobState, problem: str) -> bool:
+    def end(self, organization_id: UUID | None, job_id: UUID, state: JobState, problem: str) -> bool:
         """End a job that goes on; return False when it has ended already."""
         ...

@@ -35,7 +35,7 @@ class Plans(Protocol):
         """Count the plans of a service."""
         ...
 
-    def find(self, service_id: UUID, plan_id: UUID) -> Plan | None:
+    def find(self, organization_id: UUID, service_id: UUID, plan_id: UUID) -> Plan | None:
         """Return a plan of a service; None when the service has none with that id."""
         ...
 

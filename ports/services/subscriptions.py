@@ -10,11 +10,11 @@ from core.services.subscriptions import Subscription
 class Subscriptions(Protocol):
     """Subscriptions of end users to plans. The constraint of one live subscription holds against races."""
 
-    def current(self, service_id: UUID, user_id: UUID) -> Subscription | None:
+    def current(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> Subscription | None:
         """Return a user's subscription to a service: the live one, else the newest; None without one."""
         ...
 
-    def lock_current(self, service_id: UUID, user_id: UUID) -> Subscription | None:
+    def lock_current(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> Subscription | None:
         """Return what `current` returns, locked until this transaction ends."""
         ...
 

@@ -33,7 +33,8 @@ FIND_OR_CREATE: Final = """
                AS is_known,
            (SELECT first_login_at
             FROM   service_users
-            WHERE  service_id = %(service_id)s AND user_id = account.id) AS linked_at,
+            WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+              AND  user_id = account.id) AS linked_at,
            deactivated_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_deactivated,
            EXISTS (SELECT FROM known_account_ids
                    WHERE  organization_id = %(organization_id)s AND known_id = account.id)

@@ -134,15 +134,15 @@ class PostgresBulkJobs(Aggregate):
             (job_id, after, state, state, limit),
         )
 
-    def end(self, job_id: UUID, state: JobState, problem: str) -> bool:
+    def end(self, organization_id: UUID | None, job_id: UUID, state: JobState, problem: str) -> bool:
         return self._changes_one(
             """
             UPDATE bulk_jobs
             SET    state = %s, problem = %s, finished_at = %s, leased_until = NULL, is_waiting = false,
                    details = details - '{note,reason}'::text[], ip_address = NULL, user_agent = NULL
-            WHERE  id = %s AND state = 'running'
+            WHERE  id = %s AND organization_id IS NOT DISTINCT FROM %s AND state = 'running'
             """,
-            (state, sentence_record(problem), self._transaction.now, job_id),
+            (state, sentence_record(problem), self._transaction.now, job_id, organization_id),
         )
 
 

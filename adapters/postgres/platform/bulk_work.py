@@ -54,7 +54,8 @@ _TAKEN: Final = """
         UPDATE bulk_job_rows r
         SET    state = %(state)s, problem = %(problem)s
         FROM   bulk_jobs j
-        WHERE  j.id = %(job_id)s AND j.state = 'running' AND j.leased_until = %(leased_until)s
+        WHERE  j.id = %(job_id)s AND j.organization_id IS NOT DISTINCT FROM %(organization_id)s
+        AND    j.state = 'running' AND j.leased_until = %(leased_until)s
         AND    r.job_id = j.id AND r.number = %(number)s AND r.state = 'waiting'
         RETURNING r.job_id)
     UPDATE bulk_jobs j
@@ -74,14 +75,16 @@ REFUSED: Final = f"""
 RELEASE: Final = """
     UPDATE bulk_jobs
     SET    leased_until = NULL, due_at = %(due_at)s, is_waiting = %(is_waiting)s
-    WHERE  id = %(job_id)s AND state = 'running' AND leased_until = %(leased_until)s AND done + refused < rows
+    WHERE  id = %(job_id)s AND organization_id IS NOT DISTINCT FROM %(organization_id)s
+    AND    state = 'running' AND leased_until = %(leased_until)s AND done + refused < rows
 """
 # What it was done for, and from where, the audit log has.
 FINISH: Final = """
     UPDATE bulk_jobs
     SET    leased_until = NULL, is_waiting = false, state = 'finished', finished_at = %(now)s,
            details = details - '{note,reason}'::text[], ip_address = NULL, user_agent = NULL
-    WHERE  id = %(job_id)s AND state = 'running' AND leased_until = %(leased_until)s AND done + refused = rows
+    WHERE  id = %(job_id)s AND organization_id IS NOT DISTINCT FROM %(organization_id)s
+    AND    state = 'running' AND leased_until = %(leased_until)s AND done + refused = rows
 """
 
 
@@ -99,7 +102,7 @@ class PostgresBulkWork(Aggregate):
         return self._changes_one(REFUSED, _values(job, number, "refused", problem))
 
     def release(self, job: LeasedJob, *, due_at: datetime, is_waiting: bool) -> None:
-        values = {"job_id": job.id, "leased_until": job.leased_until}
+        values = {"job_id": job.id, "organization_id": job.organization_id, "leased_until": job.leased_until}
         if not self._changes_one(FINISH, {**values, "now": self._transaction.now}):
             self._connection.execute(RELEASE, {**values, "due_at": due_at, "is_waiting": is_waiting})
 
@@ -125,6 +128,7 @@ class PostgresBulkWork(Aggregate):
 def _values(job: LeasedJob, number: int, state: str, problem: str) -> dict[str, object]:
     return {
         "job_id": job.id,
+        "organization_id": job.organization_id,
         "leased_until": job.leased_until,
         "number": number,
         "state": state,

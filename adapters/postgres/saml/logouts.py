@@ -51,7 +51,7 @@ class PostgresSamlLogouts(Aggregate):
             """
             UPDATE saml_logouts
             SET    has_begun = %s, to_tell = %s, status = %s, awaited_id = %s, provider_session_id = %s
-            WHERE  id = %s
+            WHERE  id = %s AND organization_id IS NOT DISTINCT FROM %s
             """,
             (
                 logout.has_begun,
@@ -60,6 +60,7 @@ class PostgresSamlLogouts(Aggregate):
                 logout.awaited_id,
                 logout.provider_session_id,
                 logout.id,
+                logout.organization_id,
             ),
         )
 
@@ -69,9 +70,9 @@ class PostgresSamlLogouts(Aggregate):
             """
             UPDATE saml_logouts
             SET    state_hash = sha256(state_hash), relay_state = NULL, named = '{}', to_tell = '{}', awaited_id = NULL
-            WHERE  id = %s
+            WHERE  id = %s AND organization_id IS NOT DISTINCT FROM %s
             """,
-            (logout.id,),
+            (logout.id, logout.organization_id),
         )
 
 

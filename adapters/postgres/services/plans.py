@@ -44,14 +44,17 @@ FOUND: Final = f"""
               LIMIT    %(limit)s) AS page
     ORDER BY page.created_at, page.id
 """
+# The organization is that of the plan: among the subscriptions it would offer an index to the planner that leads to all
+# of the organization.
 SUBSCRIPTIONS: Final = """
+    WITH own AS (SELECT id FROM plans WHERE organization_id = %(organization_id)s AND id = %(plan_id)s)
     SELECT (SELECT count(*)
             FROM   (SELECT FROM subscriptions
-                    WHERE  plan_id = %(plan_id)s AND status IN ('active', 'past_due')
+                    WHERE  plan_id = (SELECT id FROM own) AND status IN ('active', 'past_due')
                     LIMIT  %(counted_max)s) AS live) AS live,
            (SELECT count(*)
             FROM   (SELECT FROM subscriptions
-                    WHERE  plan_id = %(plan_id)s AND status IN ('cancelled', 'expired')
+                    WHERE  plan_id = (SELECT id FROM own) AND status IN ('cancelled', 'expired')
                     LIMIT  %(counted_max)s) AS ended) AS ended
 """
 
@@ -71,7 +74,9 @@ class PostgresPlans(Aggregate):
         return min(self._value(f"SELECT count(*) {_FOUND}", _found_of(service, part)), counted_max)
 
     def subscriptions(self, plan: Plan, *, counted_max: int) -> tuple[int, int]:
-        [row] = self._rows(SUBSCRIPTIONS, {"plan_id": plan.id, "counted_max": counted_max})
+        [row] = self._rows(
+            SUBSCRIPTIONS, {"organization_id": plan.organization_id, "plan_id": plan.id, "counted_max": counted_max}
+        )
         return row["live"], row["ended"]
 
     def count(self, service: Service) -> int:
@@ -80,8 +85,12 @@ class PostgresPlans(Aggregate):
             (service.organization_id, service.id),
         )
 
-    def find(self, service_id: UUID, plan_id: UUID) -> Plan | None:
-        return self._one(Plan, f"{PLAN} WHERE service_id = %s AND id = %s", (service_id, plan_id))
+    def find(self, organization_id: UUID, service_id: UUID, plan_id: UUID) -> Plan | None:
+        return self._one(
+            Plan,
+            f"{PLAN} WHERE organization_id = %s AND service_id = %s AND id = %s",
+            (organization_id, service_id, plan_id),
+        )
 
     def find_in_organization(self, organization_id: UUID, plan_id: UUID) -> Plan | None:
         return self._one(Plan, f"{PLAN} WHERE organization_id = %s AND id = %s", (organization_id, plan_id))

@@ -71,7 +71,7 @@ _PLENTIFUL: Final = (
     """,
     """
     DELETE FROM service_users
-    WHERE  service_id = %(service_id)s
+    WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
       AND  user_id = ANY (ARRAY(
         SELECT user_id
         FROM   service_users

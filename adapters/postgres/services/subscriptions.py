@@ -20,7 +20,7 @@ SUBSCRIPTION: Final = f"""
 """
 _CURRENT: Final = f"""
     {SUBSCRIPTION}
-    WHERE    b.service_id = %s AND b.user_id = %s
+    WHERE    b.organization_id = %s AND b.service_id = %s AND b.user_id = %s
     ORDER BY b.status IN ('active', 'past_due') DESC, b.created_at DESC, b.id DESC
     LIMIT    1
 """
@@ -30,16 +30,22 @@ _LOCKED: Final = "FOR NO KEY UPDATE OF b"
 class PostgresSubscriptions(Aggregate):
     """The port `Subscriptions`."""
 
-    def current(self, service_id: UUID, user_id: UUID) -> Subscription | None:
-        return self._one(subscription_row, _CURRENT, (service_id, user_id))
+    def current(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> Subscription | None:
+        return self._one(subscription_row, _CURRENT, (organization_id, service_id, user_id))
 
-    def lock_current(self, service_id: UUID, user_id: UUID) -> Subscription | None:
+    def lock_current(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> Subscription | None:
         # All of them first: which one is current may change while this waits for the lock.
         self._connection.execute(
-            "SELECT FROM subscriptions WHERE service_id = %s AND user_id = %s ORDER BY id FOR NO KEY UPDATE",
-            (service_id, user_id),
+            """
+            SELECT
+            FROM     subscriptions
+            WHERE    organization_id = %s AND service_id = %s AND user_id = %s
+            ORDER BY id
+            FOR      NO KEY UPDATE
+            """,
+            (organization_id, service_id, user_id),
         )
-        return self.current(service_id, user_id)
+        return self.current(organization_id, service_id, user_id)
 
     def lock_by_billing_id(self, billing_subscription_id: str) -> Subscription | None:
         return self._one(
@@ -72,8 +78,12 @@ class PostgresSubscriptions(Aggregate):
 
     def are_live_of_plan(self, plan: Plan) -> bool:
         return self._value(
-            "SELECT EXISTS (SELECT FROM subscriptions WHERE plan_id = %s AND status IN ('active', 'past_due'))",
-            (plan.id,),
+            """
+            SELECT EXISTS (SELECT FROM subscriptions
+                           WHERE  plan_id = (SELECT id FROM plans WHERE organization_id = %s AND id = %s)
+                             AND  status IN ('active', 'past_due'))
+            """,
+            (plan.organization_id, plan.id),
         )
 
     def are_live_of_service(self, organization_id: UUID, service_id: UUID) -> bool:

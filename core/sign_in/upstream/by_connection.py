@@ -104,7 +104,7 @@ def lock(uow: UnitOfWork, sign_in: UpstreamSignIn) -> Connected | None:
     connection = uow.upstream_connections.find(context.organization_id, context.connection_id)
     if organization is None or connection is None or not is_open(organization, connection):
         raise ConnectionClosed().because(SignInReason.CONNECTION_CLOSED)
-    if not uow.upstream_sign_ins.is_kept(sign_in.id):
+    if not uow.upstream_sign_ins.is_kept(context.organization_id, sign_in.id):
         raise SignInOver().because(SignInReason.CONNECTION_CHANGED)
     return Connected(connection=connection, organization=organization)
 

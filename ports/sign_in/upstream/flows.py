@@ -33,8 +33,8 @@ class UpstreamSignIns(Protocol):
         """
         ...
 
-    def is_kept(self, sign_in_id: UUID) -> bool:
-        """Return whether a sign-in, used or not, was neither deleted nor ended."""
+    def is_kept(self, organization_id: UUID, sign_in_id: UUID) -> bool:
+        """Return whether a sign-in at an organization, used or not, was neither deleted nor ended."""
         ...
 
     def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:

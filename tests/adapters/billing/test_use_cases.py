@@ -31,7 +31,7 @@ def deliver(transact: Transact, event: dict[str, Any]) -> Received:
 
 def started(seller: Seller, transact: Transact) -> Started:
     """Return a checkout of the plan `pro`."""
-    plan = transact(lambda uow: uow.plans.find(seller.service.id, seller.plans["pro"]))
+    plan = transact(lambda uow: uow.plans.find(seller.organization_id, seller.service.id, seller.plans["pro"]))
     wish = CustomerWish(organization_id=seller.organization_id, name="Acme", idempotency_key="key")
     return Started(
         checkout=Checkout(

@@ -71,14 +71,18 @@ class PostgresUpstreamSignIns(Aggregate):
         if row_id is None:
             return False
         self._connection.execute_later(
-            "UPDATE upstream_sign_ins SET state_hash = %s, proven_sealed = %s WHERE id = %s",
-            (continue_hash, self._sealed(row_id, proven), row_id),
+            "UPDATE upstream_sign_ins SET state_hash = %s, proven_sealed = %s WHERE id = %s AND state_hash = %s",
+            (continue_hash, self._sealed(row_id, proven), row_id, state_hash),
         )
         return True
 
-    def is_kept(self, sign_in_id: UUID) -> bool:
+    def is_kept(self, organization_id: UUID, sign_in_id: UUID) -> bool:
         return self._value(
-            "SELECT EXISTS (SELECT FROM upstream_sign_ins WHERE id = %s AND ended_at IS NULL)", (sign_in_id,)
+            """
+            SELECT EXISTS (SELECT FROM upstream_sign_ins
+                           WHERE  organization_id = %s AND id = %s AND ended_at IS NULL)
+            """,
+            (organization_id, sign_in_id),
         )
 
     def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:
