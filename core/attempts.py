@@ -21,6 +21,8 @@ ATTEMPTS_MAX: Final = len(RETRY_DELAYS) + 1
 JITTER: Final = 0.1
 # Longer than the slowest attempt and the time to record it; after it another dispatcher may send.
 LEASE: Final = timedelta(seconds=60)
+# A target that is inactive, or of an inactive organization, is looked at again after this time.
+POSTPONEMENT: Final = timedelta(minutes=1)
 # Of one organization at once, so that the receivers of one leave places to those of others.
 ORGANIZATION_TARGETS_MAX: Final = 8
 RESPONSE_CHARACTERS_MAX: Final = 10_000

@@ -12,15 +12,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt, next_attempt_at
+from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, POSTPONEMENT, Attempt, next_attempt_at
 from core.lazy_dataclasses import dataclass
 from core.sessions.security_profiles import SecurityProfile
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# A service of an inactive organization is looked at again after this time.
-POSTPONEMENT: Final = timedelta(minutes=1)
 TOKEN_LIFETIME: Final = timedelta(minutes=2)
 EVENT: Final = "http://schemas.openid.net/event/backchannel-logout"
 

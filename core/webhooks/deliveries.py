@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt, next_attempt_at
+from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, POSTPONEMENT, Attempt, next_attempt_at
 from core.errors import Conflict, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -26,8 +26,6 @@ from core.webhooks.webhooks import SigningSecrets, Webhook, WebhookUnknown
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# A webhook that is inactive, or of an inactive organization, is looked at again after this time.
-POSTPONEMENT: Final = timedelta(minutes=1)
 REDELIVERED_MAX: Final = 10_000
 # This answer of a receiver deactivates the webhook (decisions 7.4).
 GONE: Final = 410

@@ -7,16 +7,23 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.transaction import Aggregate
+from adapters.postgres.target_queues import CANDIDATES_MAX, TargetQueue, leased_of
 from core.openid.logout_notices import LeasedService, LogoutNotice
 from core.sessions.security_profiles import SecurityProfile
 
-# Among so many that have waited longest, a lease chooses those of organizations that have few places.
-CANDIDATES_MAX: Final = 256
+_LEASED: Final = leased_of(
+    "logout_queues",
+    "service_id",
+    is_served="(SELECT o.status = 'active' FROM organizations o WHERE o.id = q.organization_id)",
+)
 
 
-class PostgresLogoutNotices(Aggregate):
+class PostgresLogoutNotices(TargetQueue):
     """The port `LogoutNotices`."""
+
+    queue = "logout_queues"
+    target = "service_id"
+    items = "logout_notices"
 
     def postpone_inactive(self, *, services_max: int, until: datetime) -> None:
         # They would stay in front, and each lease would look at all of them again.
@@ -41,37 +48,8 @@ class PostgresLogoutNotices(Aggregate):
         self, *, services_max: int, of_organization_max: int, notices_max: int, leased_until: datetime
     ) -> Sequence[LeasedService]:
         rows = self._rows(
-            """
-            WITH waiting AS MATERIALIZED (
-                SELECT   q.service_id, q.due_at, before.targets
-                FROM     logout_queues q
-                CROSS JOIN LATERAL (SELECT count(*) AS targets
-                                    FROM   logout_queues other
-                                    WHERE  other.organization_id = q.organization_id
-                                    AND    (other.leased_until > %(now)s
-                                            OR (other.due_at, other.service_id) < (q.due_at, q.service_id))) AS before
-                WHERE    q.due_at <= %(now)s
-                AND      (q.leased_until IS NULL OR q.leased_until <= %(now)s)
-                AND      (SELECT o.status = 'active' FROM organizations o WHERE o.id = q.organization_id)
-                AND      before.targets < %(of_organization_max)s
-                ORDER BY q.due_at
-                LIMIT    %(candidates_max)s
-            ), due AS MATERIALIZED (
-                SELECT   q.service_id
-                FROM     waiting
-                JOIN     logout_queues q USING (service_id)
-                WHERE    q.leased_until IS NULL OR q.leased_until <= %(now)s
-                -- An organization that has none yet comes before the second one of another.
-                ORDER BY waiting.targets, waiting.due_at
-                LIMIT    %(services_max)s
-                FOR      NO KEY UPDATE OF q SKIP LOCKED
-            ), leased AS (
-                UPDATE    logout_queues
-                SET       leased_until = %(leased_until)s
-                FROM      due
-                WHERE     logout_queues.service_id = due.service_id
-                RETURNING logout_queues.service_id
-            )
+            f"""
+            WITH {_LEASED}
             SELECT s.id, s.organization_id, s.client_id, s.backchannel_logout_uri AS uri, s.security_profile,
                    coalesce(next.notices, '[]') AS notices
             FROM   leased
@@ -89,7 +67,7 @@ class PostgresLogoutNotices(Aggregate):
             {
                 "now": self._transaction.now,
                 "leased_until": leased_until,
-                "services_max": services_max,
+                "targets_max": services_max,
                 "candidates_max": CANDIDATES_MAX,
                 "of_organization_max": of_organization_max,
                 "notices_max": notices_max,
@@ -125,31 +103,7 @@ class PostgresLogoutNotices(Aggregate):
         )
 
     def release(self, organization_id: UUID, service_id: UUID, *, leased_until: datetime) -> None:
-        held = self._values(
-            """
-            SELECT service_id
-            FROM   logout_queues
-            WHERE  organization_id = %s AND service_id = %s AND leased_until = %s
-            FOR    NO KEY UPDATE
-            """,
-            (organization_id, service_id, leased_until),
-        )
-        if not held:
-            return
-        # A statement of its own: it sees the notices that were queued while the one above waited for the lock.
-        self._connection.execute_later(
-            """
-            UPDATE logout_queues
-            SET    leased_until = NULL,
-                   due_at = (SELECT   greatest(next_retry_at, %(now)s)
-                             FROM     logout_notices n
-                             WHERE    n.service_id = logout_queues.service_id
-                             ORDER BY next_retry_at
-                             LIMIT    1)
-            WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
-            """,
-            {"now": self._transaction.now, "organization_id": organization_id, "service_id": service_id},
-        )
+        self._release(organization_id, service_id, leased_until)
 
 
 def _leased(row: dict[str, Any], leased_until: datetime) -> LeasedService:

@@ -14,7 +14,7 @@ import structlog
 from psycopg.types.json import Jsonb
 
 from adapters.crypto.vault import SealBroken
-from adapters.postgres.transaction import Aggregate
+from adapters.postgres.target_queues import CANDIDATES_MAX, TargetQueue, leased_of
 from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries
 from adapters.postgres.webhooks.webhooks import opened_secrets
 from core.attempts import ATTEMPTS_MAX
@@ -27,14 +27,25 @@ from ports.doorbells import Bell
 
 # Beyond this a page is empty anyway, but PostgreSQL would still read all of it.
 _OFFSET_MAX: Final = 10**9
-# Among so many that have waited longest, a lease chooses those of organizations that have few places.
-CANDIDATES_MAX: Final = 256
+_LEASED: Final = leased_of(
+    "webhook_queues",
+    "webhook_id",
+    # Not EXISTS, for which the planner reads all organizations to find those of a few webhooks.
+    is_served="""coalesce((SELECT w.is_active AND o.status = 'active'
+                                   FROM   webhooks w
+                                   JOIN   organizations o ON o.id = w.organization_id
+                                   WHERE  w.id = q.webhook_id), false)""",
+)
 
 log = structlog.get_logger(__name__)
 
 
-class PostgresWebhookDeliveries(Aggregate):
+class PostgresWebhookDeliveries(TargetQueue):
     """The port `WebhookDeliveries`."""
+
+    queue = "webhook_queues"
+    target = "webhook_id"
+    items = "webhook_deliveries"
 
     def page(
         self, organization_id: UUID, webhook_id: UUID, wanted: DeliveryFilter, *, limit: int, offset: int
@@ -215,41 +226,8 @@ class PostgresWebhookDeliveries(Aggregate):
         self, *, webhooks_max: int, of_organization_max: int, deliveries_max: int, leased_until: datetime
     ) -> Sequence[LeasedWebhook]:
         rows = self._rows(
-            """
-            WITH waiting AS MATERIALIZED (
-                SELECT   q.webhook_id, q.due_at, before.targets
-                FROM     webhook_queues q
-                CROSS JOIN LATERAL (SELECT count(*) AS targets
-                                    FROM   webhook_queues other
-                                    WHERE  other.organization_id = q.organization_id
-                                    AND    (other.leased_until > %(now)s
-                                            OR (other.due_at, other.webhook_id) < (q.due_at, q.webhook_id))) AS before
-                WHERE    q.due_at <= %(now)s
-                AND      (q.leased_until IS NULL OR q.leased_until <= %(now)s)
-                -- Not EXISTS, for which the planner reads all organizations to find those of a few webhooks.
-                AND      coalesce((SELECT w.is_active AND o.status = 'active'
-                                   FROM   webhooks w
-                                   JOIN   organizations o ON o.id = w.organization_id
-                                   WHERE  w.id = q.webhook_id), false)
-                AND      before.targets < %(of_organization_max)s
-                ORDER BY q.due_at
-                LIMIT    %(candidates_max)s
-            ), due AS MATERIALIZED (
-                SELECT   q.webhook_id
-                FROM     waiting
-                JOIN     webhook_queues q USING (webhook_id)
-                WHERE    q.leased_until IS NULL OR q.leased_until <= %(now)s
-                -- An organization that has none yet comes before the second one of another.
-                ORDER BY waiting.targets, waiting.due_at
-                LIMIT    %(webhooks_max)s
-                FOR      NO KEY UPDATE OF q SKIP LOCKED
-            ), leased AS (
-                UPDATE    webhook_queues
-                SET       leased_until = %(leased_until)s
-                FROM      due
-                WHERE     webhook_queues.webhook_id = due.webhook_id
-                RETURNING webhook_queues.webhook_id
-            )
+            f"""
+            WITH {_LEASED}
             SELECT w.id, w.organization_id, w.url, w.secret_sealed, w.previous_secret_sealed, w.previous_secret_until,
                    coalesce(next.deliveries, '[]') AS deliveries
             FROM   leased
@@ -274,7 +252,7 @@ class PostgresWebhookDeliveries(Aggregate):
             {
                 "now": self._transaction.now,
                 "leased_until": leased_until,
-                "webhooks_max": webhooks_max,
+                "targets_max": webhooks_max,
                 "candidates_max": CANDIDATES_MAX,
                 "of_organization_max": of_organization_max,
                 "first_id": self._first_kept_id(),
@@ -336,40 +314,10 @@ class PostgresWebhookDeliveries(Aggregate):
         )
 
     def release(self, organization_id: UUID, webhook_id: UUID, *, leased_until: datetime) -> None:
-        held = self._values(
-            """
-            SELECT webhook_id
-            FROM   webhook_queues
-            WHERE  organization_id = %s AND webhook_id = %s AND leased_until = %s
-            FOR    NO KEY UPDATE
-            """,
-            (organization_id, webhook_id, leased_until),
-        )
-        if not held:
-            return
-        # A statement of its own: it sees the deliveries that were made while the one above waited for the lock.
-        self._connection.execute(
-            """
-            UPDATE webhook_queues
-            SET    leased_until = NULL,
-                   due_at = (SELECT   greatest(next_retry_at, %(now)s)
-                             FROM     webhook_deliveries d
-                             WHERE    d.webhook_id = webhook_queues.webhook_id AND d.next_retry_at IS NOT NULL
-                             AND      d.id >= %(first_id)s
-                             ORDER BY next_retry_at
-                             LIMIT    1)
-            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
-            """,
-            {
-                "now": self._transaction.now,
-                "organization_id": organization_id,
-                "webhook_id": webhook_id,
-                "first_id": self._first_kept_id(),
-            },
-        )
+        self._release(organization_id, webhook_id, leased_until)
 
     def _first_kept_id(self) -> UUID:
-        """Return the lowest id that a delivery can have which is kept; older months need not be read."""
+        # Older months need not be read.
         return first_id_since(self._transaction.now - RETENTION)
 
     def _leased(self, row: dict[str, Any], leased_until: datetime) -> LeasedWebhook | None:

@@ -13,13 +13,14 @@ import structlog
 
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.webhooks.deliveries import CANDIDATES_MAX, PostgresWebhookDeliveries
+from adapters.postgres.target_queues import CANDIDATES_MAX
+from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
 from adapters.postgres.webhooks.events import PostgresEventFeed
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
-from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, Attempt
+from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, POSTPONEMENT, Attempt
 from core.webhooks import deliveries
-from core.webhooks.deliveries import POSTPONEMENT, DeliveryFilter
+from core.webhooks.deliveries import DeliveryFilter
 from core.webhooks.delivery_log import ATTEMPTS_SHOWN_MAX
 from core.webhooks.events import RETENTION
 from tests.adapters.webhooks.queues import SECRETS, Sender, names

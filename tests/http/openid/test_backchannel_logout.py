@@ -19,7 +19,7 @@ from actors.doorbells import MemoryDoorbells
 from actors.logout_dispatcher import LogoutDispatcher
 from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.outbound import outbound_client
-from core.attempts import ATTEMPTS_MAX, JITTER, RETRY_DELAYS
+from core.attempts import ATTEMPTS_MAX, JITTER, POSTPONEMENT, RETRY_DELAYS
 from core.openid import logout_notices
 from core.openid.logout_notices import EVENT, LogoutNotice
 from tests.receiver import Receiver, open_receiver
@@ -223,6 +223,6 @@ async def test_a_suspended_organization_is_told_when_it_is_active_again(shop: Re
 
     while_suspended = await due(world)
     world.set_organization_status(shop.organization_id, "active")
-    world.clock.advance(logout_notices.POSTPONEMENT)
+    world.clock.advance(POSTPONEMENT)
 
     assert (while_suspended, len(await due(world))) == ([], 1)

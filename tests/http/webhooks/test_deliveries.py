@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.attempts import JITTER, RETRY_DELAYS
-from core.webhooks.deliveries import POSTPONEMENT
+from core.attempts import JITTER, POSTPONEMENT, RETRY_DELAYS
 from tests.receiver import Receiver, open_receiver
 from tests.world.hooks import Hooks
 from tests.world.world import World, assert_refused
