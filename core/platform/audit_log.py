@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-from core.audit.audit_log import LogEntry, page_of_search
+from core.audit.audit_log import AuditLogPage, LogEntry, page_of_search
 from core.audit.search import EntryCriteria, searched
 from core.errors import BadRequest
 from core.events.platform_actions import (  # the reference is made from the fields of `PlatformAuditLogFilter`
@@ -27,15 +25,6 @@ class PlatformAuditLogEntry(LogEntry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlatformAuditLogPage:
-    """A page of entries, newest first; `looked_back_to` is that of `AuditLogPage`."""
-
-    logs: Sequence[LogEntry]
-    pagination: Pagination
-    looked_back_to: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformAuditLogFilter(EntryCriteria):
     """Which entries are requested; None means any."""
 
@@ -44,7 +33,7 @@ class PlatformAuditLogFilter(EntryCriteria):
     target_id: str | None = None
 
 
-def read_page(uow: UnitOfWork, wanted: PlatformAuditLogFilter, *, page: int, limit: int) -> PlatformAuditLogPage:
+def read_page(uow: UnitOfWork, wanted: PlatformAuditLogFilter, *, page: int, limit: int) -> AuditLogPage:
     """Return a page of the platform's log, newest first."""
     authorize_platform(uow)
     if wanted.target_id is not None and wanted.target_type is None:
@@ -57,7 +46,6 @@ def read_page(uow: UnitOfWork, wanted: PlatformAuditLogFilter, *, page: int, lim
             target_type=wanted.target_type,
             target_id=wanted.target_id,
         )
-        found = page_of_search(uow, None, search, page=page, limit=limit)
-        return PlatformAuditLogPage(logs=found.logs, pagination=found.pagination, looked_back_to=found.looked_back_to)
+        return page_of_search(uow, None, search, page=page, limit=limit)
     total, logs = uow.platform_audit_log.page(wanted, limit=limit, offset=(page - 1) * limit)
-    return PlatformAuditLogPage(logs=list(logs), pagination=Pagination.of(page, limit, total))
+    return AuditLogPage(logs=list(logs), pagination=Pagination.of(page, limit, total))

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import msgspec
 
+from core.audit.audit_log import AuditLogPage
 from core.platform import audit_log
-from core.platform.audit_log import PlatformAuditLogEntry, PlatformAuditLogFilter, PlatformAuditLogPage
+from core.platform.audit_log import PlatformAuditLogEntry, PlatformAuditLogFilter
 from entrypoints.web.input.decoding import Paged
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner
@@ -23,7 +24,7 @@ class PlatformAuditLogEntryRecord(Record, of=PlatformAuditLogEntry):
     """An entry of the platform's audit log; `org_id` is the organization concerned, if there is one."""
 
 
-class PlatformAuditLogPageRecord(Record, of=PlatformAuditLogPage):
+class PlatformAuditLogPageRecord(Record, of=AuditLogPage):
     """A page of entries, newest first; `looked_back_to` is there only where a search did not look at all entries."""
 
     logs: list[PlatformAuditLogEntryRecord]
