@@ -65,7 +65,7 @@ def back_up(
     """
     with (
         migrations.connected(url, name=APPLICATION_NAME) as connection,
-        _refused_as_backup_error(),
+        refused_as_backup_error(lambda error: f"The database could not be backed up: {str(error).splitlines()[0]}."),
         migrations.excluding_replicas(connection, report),
     ):
         applied = migrations.plan(connection).applied
@@ -108,13 +108,14 @@ def stop_behind(error: BaseException | None) -> BaseException | None:
 
 
 @contextmanager
-def _refused_as_backup_error() -> Generator[None]:
+def refused_as_backup_error(described: Callable[[psycopg.Error], str]) -> Generator[None]:
+    """Raise what PostgreSQL refuses as a `BackupError` that is described so; a stop stays what it is."""
     try:
         yield
     except psycopg.Error as error:
         if (stop := stop_behind(error)) is not None:
             raise stop from None
-        raise BackupError(f"The database could not be backed up: {str(error).splitlines()[0]}.") from error
+        raise BackupError(described(error)) from error
 
 
 @contextmanager

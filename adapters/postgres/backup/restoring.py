@@ -19,7 +19,13 @@ import psycopg
 from psycopg.sql import SQL
 
 from adapters.postgres.backup import losses
-from adapters.postgres.backup.dumping import END_SECONDS_MAX, ERROR_LINES_MAX, SCHEMA, stop_behind
+from adapters.postgres.backup.dumping import (
+    END_SECONDS_MAX,
+    ERROR_LINES_MAX,
+    SCHEMA,
+    refused_as_backup_error,
+    stop_behind,
+)
 from adapters.postgres.backup.files import OpenedBackup
 from adapters.postgres.backup.programs import restore_program
 from adapters.postgres.schema import migrations
@@ -96,7 +102,7 @@ def restore(
     program = restore_program(backup.manifest.postgres_major, options.programs)
     with (
         migrations.connected(url, name=APPLICATION_NAME) as connection,
-        _refused_as_backup_error(),
+        refused_as_backup_error(lambda error: f"{_reason(error)} Nothing was changed."),
         migrations.excluding_replicas(connection, report),
     ):
         _require_alone(connection, report, is_pooled=options.is_pooled)
@@ -116,16 +122,6 @@ def restore(
             done = options.after.run(connection)
         _analyze(connection, report)
         return done
-
-
-@contextmanager
-def _refused_as_backup_error() -> Generator[None]:
-    try:
-        yield
-    except psycopg.Error as error:
-        if (stop := stop_behind(error)) is not None:
-            raise stop from None
-        raise BackupError(f"{_reason(error)} Nothing was changed.") from error
 
 
 def _reason(error: psycopg.Error) -> str:
