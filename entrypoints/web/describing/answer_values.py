@@ -7,6 +7,8 @@ may look like a secret, because scanners of sources would report it.
 
 from typing import Any, Final
 
+from core.events.events import EventType
+
 _JWT: Final = "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
 # The words "example-example-example-example" in base64url.
 _RANDOM: Final = "ZXhhbXBsZS1leGFtcGxlLWV4YW1wbGUtZXhhbXBsZQA"
@@ -99,8 +101,8 @@ VALUES: Final[dict[str, Any]] = {
     "os_version": "",
     "aaguid": "00000000-0000-0000-0000-000000000000",
     "description": "Reads logs.",
-    "EventTypeItem.description": "A person was invited to the organization.",
-    "category": "Members",
+    "EventTypeItem.description": EventType.USER_INVITED.description,
+    "category": EventType.USER_INVITED.category,
     # Addresses of pages and of services
     "jwks_uri": "https://app.example.com/jwks.json",
     "jwks": None,

@@ -11,6 +11,7 @@ decided in core; and as `sent`, what a request has to know of the value.
 
 from typing import Any, Final
 
+from core.events.events import EventType
 from core.limits import (
     EMAIL_CHARACTERS_MAX,
     NAME_CHARACTERS_MAX,
@@ -341,8 +342,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "target_type": _field("The type of what was changed.", examples=["organization"]),
     "target_id": _field("The id of what was changed."),
     "details": _field("More about it; the fields depend on what happened."),
-    "value": _field("The name of the type, for programs.", examples=["user.invited"]),
-    "label": _field("The name of the type, for people.", examples=["User invited"]),
+    "value": _field("The name of the type, for programs.", examples=[EventType.USER_INVITED.value]),
+    "label": _field("The name of the type, for people.", examples=[EventType.USER_INVITED.label]),
     "category": _field("The group that the type belongs to."),
     "EventTypeItem.description": _field("What happened when an event of this type is recorded."),
     "date": _field("The day, in UTC.", examples=["2026-02-03"]),
