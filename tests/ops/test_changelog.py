@@ -6,6 +6,8 @@ import re
 import tomllib
 from typing import Final
 
+import pytest
+
 from tests.documents import CHANGELOG, ROOT
 
 AREAS: Final = {
@@ -32,9 +34,10 @@ def test_the_changelog_has_the_versions_and_dates_of_the_releases_the_newest_fir
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", date) for _, date, _ in releases)
 
 
-def test_what_is_not_released_stands_by_area_in_two_lines_each() -> None:
-    unreleased = CHANGELOG.read_text().partition("## Unreleased\n")[2].partition("\n## ")[0]
-    sections = re.split(r"^### ", unreleased, flags=re.MULTILINE)[1:]
+@pytest.mark.parametrize("version", ["Unreleased", "0.2.0"])
+def test_the_changes_of_a_version_stand_by_area_in_two_lines_each(version: str) -> None:
+    changes = CHANGELOG.read_text().partition(f"\n## {version}")[2].partition("\n## ")[0]
+    sections = re.split(r"^### ", changes, flags=re.MULTILINE)[1:]
     entries = [entry for section in sections for entry in section.rstrip().split("\n- ")[1:]]
 
     assert {section.partition("\n")[0] for section in sections} <= AREAS
