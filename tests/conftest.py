@@ -45,7 +45,7 @@ __all__ = ["chromium", "watch"]
 # Real seconds without a running task after which virtual time jumps. Longer than a transaction, because Trio cannot
 # tell a task that waits for a thread from one that sleeps; the fixture of pytest-trio jumps immediately.
 AUTOJUMP_SECONDS = 0.02
-EXAMPLES_OF_THE_GATE = 25
+EXAMPLES_OF_THE_GATE = 10
 # The garbage of a few tests rather than of a few calls.
 NEW_OBJECTS_MAX = 50_000
 

@@ -130,7 +130,7 @@ def test_a_restored_backup_does_what_the_runbook_says(services: Services, comman
         assert site.service.stop() == 0
 
         restored = commands.run("restore", "--replace", "backup.tar")
-        assert (restored.returncode, restored.stderr) == (0, "")
+        assert restored.returncode == 0, restored.stderr
         site = Site(services.ready(**SETTINGS))
 
         # The session that was idle goes on; the one whose token was exchanged ends; the one of later is unknown.

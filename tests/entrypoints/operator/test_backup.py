@@ -73,7 +73,7 @@ def test_a_backup_is_written_and_restored_by_command(
     )
     assert MASTER_KEY.encode() not in file.read_bytes()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert (restored.returncode, restored.stderr) == (0, "")
+    assert restored.returncode == 0, restored.stderr
     assert restored.stdout.splitlines()[0].startswith("The backup is complete: Gatehouse ")
     assert restored.stdout.splitlines()[1:] == ["Restored. Run `gatehouse doctor`, then start the servers."]
     assert contents(empty_database_url) == contents(database_url)
