@@ -1,0 +1,1 @@
+"""Lists of passwords that are not accepted, in sorted files that are searched on disk."""
