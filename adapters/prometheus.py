@@ -38,6 +38,7 @@ from core.lazy_dataclasses import dataclass
 from core.platform.health_figures import PlatformFigures
 from ports.listening import PollingRole
 from ports.metrics import PoolStatistics
+from ports.metrics_of_work import PasswordCheckOutcome
 
 REQUEST_SECONDS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 JOB_SECONDS_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -147,6 +148,14 @@ class PrometheusMetrics(PrometheusWorkMetrics):
         self._login_failures = Counter(
             "sso_login_failures_total", "Refused sign-ins, by reason.", ("reason",), registry=registry
         )
+        self._password_checks = Counter(
+            "sso_password_checks_total",
+            "Passwords that were looked for among breached ones, by what came of it; failed ones count as clean.",
+            ("outcome",),
+            registry=registry,
+        )
+        for outcome in PasswordCheckOutcome:
+            self._password_checks.labels(outcome.value)
         self._tokens = Counter("sso_auth_tokens_issued_total", "Access tokens issued.", registry=registry)
 
         polling = Gauge(
@@ -188,6 +197,9 @@ class PrometheusMetrics(PrometheusWorkMetrics):
 
     def login_failed(self, reason: str) -> None:
         self._login_failures.labels(reason).inc()
+
+    def password_checked(self, outcome: PasswordCheckOutcome) -> None:
+        self._password_checks.labels(outcome.value).inc()
 
     def token_issued(self) -> None:
         self._tokens.inc()

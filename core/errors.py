@@ -47,6 +47,8 @@ class ErrorCode(Enum):
     UNSUPPORTED_MEDIA_TYPE = (415, "The endpoint does not accept the content type of the body.")
     SERVICE_LIMIT_EXCEEDED = (400, "The maximum number of services of the tier is reached.")
     TEAM_LIMIT_EXCEEDED = (400, "The maximum number of members is reached.")
+    PASSWORD_TOO_COMMON = (400, "The new password is among those that attackers try first; the details say why.")
+    PASSWORD_BREACHED = (400, "The new password is known from a data breach.")
     INVITATION_EXPIRED = (400, "The invitation has expired.")
     DEVICE_CODE_EXPIRED = (400, "The device code has expired.")
     DEVICE_CODE_PENDING = (400, "The device is not authorized yet; keep polling.")
@@ -306,7 +308,10 @@ def all_valid(*checks: Callable[[], object]) -> tuple[Any, ...]: ...
 
 
 def all_valid(*checks: Callable[[], object]) -> tuple[Any, ...]:
-    """Return the result of every check of a field; raise one `BadRequest` that names all invalid fields."""
+    """Return the result of every check of a field; raise one `BadRequest` that names all invalid fields.
+
+    The refusal of one field alone is raised as it is, with its own code.
+    """
     results: list[object] = []
     problems: list[FieldError] = []
     refusals: list[BadRequest] = []
@@ -317,6 +322,8 @@ def all_valid(*checks: Callable[[], object]) -> tuple[Any, ...]:
             problems += refusal.details
             refusals.append(refusal)
     assert len(problems) >= len(refusals), "the refusal of a check names no field"
+    if len(refusals) == 1:
+        raise refusals[0]
     if problems:
         raise BadRequest.of_fields(problems)
     return tuple(results)

@@ -4,6 +4,10 @@ from datetime import timedelta
 
 EMAIL_CHARACTERS_MAX = 254
 PASSWORD_CHARACTERS_MIN = 8
+# An installation may ask for more, up to this.
+PASSWORD_CHARACTERS_MIN_MAX = 64
+# What NIST SP 800-63B-4 (3.1.1.2) asks for where a password is the only factor.
+PASSWORD_CHARACTERS_ALONE_MIN = 15
 PASSWORD_CHARACTERS_MAX = 128
 NAME_CHARACTERS_MAX = 100
 REASON_CHARACTERS_MAX = 1000

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,7 @@ from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.tokens import KeptKeys
 from adapters.domain_names import IdnaDomainNames
+from adapters.gateways.breached_ranges import HttpBreachedRanges
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import (
@@ -36,11 +37,14 @@ from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.upstream_saml import HttpSamlConnectionGateway
 from adapters.geoip import Edition, NoLocations
+from adapters.password_lists.breached_file import BreachedFileInvalid, BreachedPasswordFile
+from adapters.password_lists.common import CommonPasswords
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.driver.write_failures import WriteFailures
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
 from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
+from core.accounts.new_passwords import PasswordRules
 from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
@@ -99,6 +103,13 @@ class OutboundClients:
         # The operator has named the external providers, wherever they are; names of organizations do not delay them.
         self.providers = self._keep(
             outbound_client(EVERYWHERE, lookups=NameLookups(resolver), observed=observed_by(tracing, "provider"))
+        )
+
+        # Named by the operator as well, and apart: what hangs there is not to delay providers.
+        self.breached = self._keep(
+            outbound_client(
+                EVERYWHERE, lookups=NameLookups(resolver), observed=observed_by(tracing, "breached passwords")
+            )
         )
 
     async def close(self) -> None:
@@ -251,6 +262,36 @@ def password_hasher(settings: Settings, *, worker: int | None) -> Argon2Password
     processors = len(os.sched_getaffinity(0))
     machine = None if worker is None else MachineSlots(settings.data_dir.resolve() / "hashing", processors)
     return Argon2PasswordHasher(places=processors, machine=machine)
+
+
+@cache
+def common_passwords() -> CommonPasswords:
+    """Return the list of the commonest passwords, whose file is opened once in a process."""
+    return CommonPasswords()
+
+
+def password_rules(settings: Settings) -> PasswordRules:
+    """Return what new passwords have to be."""
+    return PasswordRules(
+        characters_min=settings.password_min_length, platform=settings.name, is_common=common_passwords()
+    )
+
+
+def breached_passwords(
+    settings: Settings, client: httpx.AsyncClient, *, version: str
+) -> BreachedPasswordFile | HttpBreachedRanges | None:
+    """Return the list of breached passwords; None without one. Raise `CannotStart` when its file cannot be read."""
+    if isinstance(settings.breached_passwords, str):
+        return HttpBreachedRanges(client, settings.breached_passwords, version=version)
+    return breached_file(settings.breached_passwords) if settings.breached_passwords is not None else None
+
+
+def breached_file(path: Path) -> BreachedPasswordFile:
+    """Return the file of breached passwords; raise `CannotStart` when it cannot be read."""
+    try:
+        return BreachedPasswordFile(path)
+    except BreachedFileInvalid as invalid:
+        raise CannotStart(f"GATEHOUSE_BREACHED_PASSWORDS is wrong. {invalid}") from None
 
 
 def hashing_is_correct() -> bool:

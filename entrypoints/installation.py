@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from actors.precedence import RequestsFirst
+from core.accounts.new_passwords import PasswordRules
 from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
 from core.platform_brand import PlatformBrand
@@ -20,6 +21,7 @@ from ports.clock import Clock
 from ports.metrics import ConnectionPool, Metrics
 
 if TYPE_CHECKING:
+    from ports.accounts.new_passwords import BreachedPasswords
     from ports.audit.siem_sender import SiemSender
     from ports.audit.tails import AuditTails
     from ports.billing.gateway import BillingGateway
@@ -57,6 +59,7 @@ class Installation:
     signatures: Signatures
     key_sets: KeySets
     passwords: PasswordHasher
+    password_rules: PasswordRules
     domain_names: DomainNames
     qr_codes: QrCodes
     mail_renderer: MailRenderer
@@ -73,6 +76,8 @@ class Installation:
     upstream_connections: ConnectionGateway
     saml_connections: SamlConnectionGateway
     siem_sender: SiemSender
+    # None where new passwords and those of sign-ins are not looked for among breached ones.
+    breached_passwords: BreachedPasswords | None = None
     platform: PlatformBrand = field(default_factory=PlatformBrand)
     precedence: Precedence = field(default_factory=RequestsFirst)
     # The connections of this process to the database, and its number among the workers; None when it is the only one.

@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapp
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -170,6 +171,8 @@ def require_settings(settings: Settings) -> None:
     equipment.mail_gateway(settings, now)
     equipment.geoip_edition(settings)
     equipment.require_owner_email(settings)
+    if isinstance(settings.breached_passwords, Path):
+        equipment.breached_file(settings.breached_passwords)
     equipment.platform_brand_of(settings)
 
 
@@ -343,6 +346,8 @@ async def connected(
                 signatures=JsonWebSignatures(),
                 key_sets=HttpKeySets(http.key_sets),
                 passwords=equipment.password_hasher(settings, worker=worker),
+                password_rules=equipment.password_rules(settings),
+                breached_passwords=equipment.breached_passwords(settings, http.breached, version=version()),
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=equipment.mail_renderer(settings, platform),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import resource
-import secrets
 import signal
 import socket
 import sys
@@ -21,6 +20,7 @@ from typing import Final, TypeAlias
 import structlog
 import trio
 
+from core.accounts import new_passwords
 from core.lazy_dataclasses import dataclass
 from core.platform import owners
 from core.secrets import Secret
@@ -32,6 +32,7 @@ from entrypoints.refusals import CannotStart
 from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_on, reserve
 from entrypoints.setting_kinds import Bind
 from entrypoints.settings import Settings
+from entrypoints.shared.accounts.new_passwords import generated_password, hashed
 from entrypoints.signals import stop_signals
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.paths import paths_of
@@ -269,16 +270,17 @@ async def _ensure_owner(installation: Installation) -> str | None:
         return None
     if not await installation.database.transact(owners.any_exists):
         password = settings.owner_password or _development_password(settings)
-        await installation.database.transact(
-            owners.appoint_first, email, await installation.passwords.hash(password.reveal())
+        new = new_passwords.accepted(
+            password.reveal(), "GATEHOUSE_OWNER_PASSWORD", installation.password_rules, [email]
         )
+        await installation.database.transact(owners.appoint_first, email, await hashed(installation, new))
     # Another replica may have made a different first owner.
     return email if await installation.database.read(owners.is_platform_owner, email) else None
 
 
 def _development_password(settings: Settings) -> Secret:
     """Return the development owner's password, which is generated once, because every start prints it."""
-    return master_keys.kept_secret(settings, OWNER_FILE, lambda: secrets.token_urlsafe(OWNER_PASSWORD_BYTES))
+    return master_keys.kept_secret(settings, OWNER_FILE, lambda: generated_password(settings, OWNER_PASSWORD_BYTES))
 
 
 def _announce(settings: Settings, listeners: _Listeners, owner: str | None) -> None:

@@ -102,6 +102,11 @@ class Bind:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
+def breached_passwords(text: str) -> Path | str:
+    """Return the address of a server, or else the path of a file."""
+    return web_address(text) if re.match("https?:", text) else Path(text)
+
+
 def switch(text: str) -> bool:
     return {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}[
         text.lower()

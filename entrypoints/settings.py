@@ -17,7 +17,12 @@ from urllib.parse import urlsplit
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from core.limits import (
+    ACCESS_TOKEN_LIFETIME_DEFAULT,
+    PASSWORD_CHARACTERS_MAX,
+    PASSWORD_CHARACTERS_MIN,
+    PASSWORD_CHARACTERS_MIN_MAX,
+)
 from core.organizations.settings.pictures import PICTURE_BYTES_MAX
 from core.platform_brand import NAME_DEFAULT
 from core.secrets import Secret
@@ -131,6 +136,25 @@ class Settings(TracesSettings):
         "OWNER_PASSWORD",
         "The password of the first platform owner.",
         Kind(kinds.password, f"{PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters"),
+        None,
+    )
+    password_min_length: int = _setting(
+        "PASSWORD_MIN_LENGTH",
+        "How many characters a new password has at least; NIST SP 800-63B-4 asks for 15 without a second factor.",
+        Kind(
+            kinds.number(PASSWORD_CHARACTERS_MIN, PASSWORD_CHARACTERS_MIN_MAX),
+            f"a whole number from {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MIN_MAX}",
+        ),
+        PASSWORD_CHARACTERS_MIN,
+    )
+    breached_passwords: Path | str | None = _setting(
+        "BREACHED_PASSWORDS",
+        "Where passwords from data breaches are looked for: new ones are refused, and at a sign-in their user is told.",
+        Kind(
+            kinds.breached_passwords,
+            "a sorted file of SHA-1 in hexadecimal, or the base address of a range server such as"
+            " https://api.pwnedpasswords.com/range",
+        ),
         None,
     )
     smtp_url: Secret | None = _setting(
@@ -313,6 +337,11 @@ def load(environment: Mapping[str, str]) -> Settings:
     settings = Settings(**values)
     if not settings.dev and (settings.owner_email is None) != (settings.owner_password is None):
         raise SettingInvalid("GATEHOUSE_OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both, or neither.")
+    if settings.owner_password is not None and len(settings.owner_password.reveal()) < settings.password_min_length:
+        raise SettingInvalid(
+            f"GATEHOUSE_OWNER_PASSWORD takes at least {settings.password_min_length} characters, as"
+            " GATEHOUSE_PASSWORD_MIN_LENGTH asks for. Change one of them."
+        )
     if wrong := billing_settings.problem(settings) or upstream_settings.problem(settings):
         raise SettingInvalid(wrong)
     host = urlsplit(settings.base_url).hostname or ""

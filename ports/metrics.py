@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from core.platform.health_figures import PlatformFigures
 from ports.listening import PollingRole
-from ports.metrics_of_work import WorkMetrics
+from ports.metrics_of_work import PasswordCheckOutcome, WorkMetrics
 
 EXPOSITION_CONTENT_TYPE: Final = "text/plain; version=0.0.4"
 
@@ -66,6 +66,10 @@ class Metrics(WorkMetrics, Protocol):
 
     def login_failed(self, reason: str) -> None:
         """Record a refused sign-in."""
+        ...
+
+    def password_checked(self, outcome: PasswordCheckOutcome) -> None:
+        """Record that a password was looked for among breached ones."""
         ...
 
     def token_issued(self) -> None:

@@ -49,6 +49,15 @@ class AttemptOutcome(StrEnum):
         return cls.REFUSED if status_code // 100 == 4 else cls.FAILED
 
 
+class PasswordCheckOutcome(StrEnum):
+    """What became of looking for a password among breached ones."""
+
+    CLEAN = "clean"
+    BREACHED = "breached"
+    # Nothing could be said in time, and the password counts as clean.
+    FAILED = "failed"
+
+
 class ReconciliationOutcome(StrEnum):
     """What the reading of a subscription from the payment provider led to."""
 

@@ -40,7 +40,7 @@ from adapters.saml.messages import LxmlSamlMessages
 from core.secrets import Secret
 from core.sessions import signing_keys
 from core.sessions.signing_keys import KeyPair, SignatureAlgorithm
-from entrypoints import capabilities
+from entrypoints import capabilities, equipment
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.pages.frame.languages import LANGUAGES
@@ -283,6 +283,7 @@ async def connected_installation(
         signatures=JsonWebSignatures(),
         key_sets=HttpKeySets(outbound_client(settings.outbound_allowed)),
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
+        password_rules=equipment.password_rules(settings),
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),

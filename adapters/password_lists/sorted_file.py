@@ -25,14 +25,14 @@ class SortedFile:
     """An open file that is searched; `OSError` where it cannot be read."""
 
     def __init__(self, path: Path) -> None:
-        # Never closed before the process ends: a search may be under way on a thread.
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self._size = os.fstat(self._descriptor).st_size
         self._begins_at = self._after_header()
 
-    def close(self) -> None:
-        """Close the file; nobody searches it any more."""
-        os.close(self._descriptor)
+    def __del__(self) -> None:
+        """Close the file when no search is under way any more, also on a thread that was left behind."""
+        if hasattr(self, "_descriptor"):
+            os.close(self._descriptor)
 
     def find(self, key: bytes) -> bytes | None:
         """Return the line with this key, which is in lower case; None without one. Raise `FileNotSorted`."""

@@ -7,9 +7,19 @@ the address was never proved before, every credential that an attacker may have 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
-from core.accounts import addresses, links, passwords, requesting_browsers, return_targets, single_sign_on
+from core.accounts import (
+    addresses,
+    links,
+    new_passwords,
+    passwords,
+    requesting_browsers,
+    return_targets,
+    single_sign_on,
+)
 from core.accounts.links import LinkTexts, ValidLink
+from core.accounts.new_passwords import NewPassword, PasswordRules
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.requesting_browsers import RequestingBrowser
 from core.accounts.return_targets import ReturnRequest, ReturnTarget
@@ -38,6 +48,7 @@ class Reset:
     from, or to where the sign-in in that browser leads.
     """
 
+    user_id: UUID
     email: str
     back: ReturnTarget
     place: ReturnTarget
@@ -64,6 +75,13 @@ def inspect(uow: UnitOfWork, token: str) -> Reset:
     return _reset(uow, link)
 
 
+def check(uow: UnitOfWork, token: str, new_password: str, rules: PasswordRules) -> NewPassword:
+    """Return a new password before the slow hashing; raise `LinkUnusable`, or `BadRequest` when it is not accepted."""
+    found = inspect(uow, token)
+    about = [*new_passwords.about_account(uow, found.user_id, found.email), found.place.name]
+    return new_passwords.accepted(new_password, "new_password", rules, about)
+
+
 def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset:
     """Use up a link, set the new password of its account, and end all its sessions; raise `LinkUnusable`."""
     link = links.use(uow, TokenPurpose.RESET_PASSWORD, token, TEXTS)
@@ -81,4 +99,4 @@ def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset:
 def _reset(uow: UnitOfWork, link: ValidLink) -> Reset:
     back, browser = return_targets.recall(uow, link.token.data), requesting_browsers.recall(link.token.data)
     place = return_targets.place_of(uow, back, browser)
-    return Reset(email=link.user.email, back=back, place=place, browser=browser)
+    return Reset(user_id=link.user.id, email=link.user.email, back=back, place=place, browser=browser)

@@ -1,34 +1,29 @@
-"""Passwords: which ones are accepted, and how a signed-in user sets a first one or changes it.
+"""Passwords: how a signed-in user sets a first one or changes it.
 
-Hashing and comparing happen between transactions, on the hasher's own threads. Forgotten passwords are in
-`password_reset.py`, signing in with one in `core/sign_in/login.py`.
+Hashing and comparing happen between transactions, on the hasher's own threads. Which passwords are accepted is in
+`new_passwords.py`, forgotten ones are in `password_reset.py`, signing in with one is in `core/sign_in/login.py`.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts import sign_in_failures
+from core.accounts import new_passwords, sign_in_failures
+from core.accounts.new_passwords import NewPassword, PasswordRules
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.users import User
 from core.errors import BadRequest, Refusal, Unauthorized
 from core.events import person_events
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions import callers, sessions
-from core.wording import Wording
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
-
-# NUL, at which some systems cut a password off, and surrogates, which cannot be encoded.
-_UNUSABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 class PasswordAlreadySet(BadRequest):
@@ -59,37 +54,21 @@ class StoredPassword:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change that waits for the comparison with the current password."""
+    """A change to a new password that waits for the comparison with the current one."""
 
+    new: NewPassword
     attempt_id: UUID
     password_hash: str = field(repr=False)
 
 
-def problem(password: str) -> str | None:
-    """Return what is wrong with a new password, None when it is accepted; its length is counted in code points."""
-    if len(password) < PASSWORD_CHARACTERS_MIN:
-        return Wording("A password has at least %(minimum)s characters.", minimum=PASSWORD_CHARACTERS_MIN)
-    if len(password) > PASSWORD_CHARACTERS_MAX:
-        return Wording("A password has at most %(maximum)s characters.", maximum=PASSWORD_CHARACTERS_MAX)
-    if _UNUSABLE.search(password):
-        return "This password contains a character that cannot be used."
-    return None
-
-
-def check(password: str, named: str) -> None:
-    """Raise `BadRequest` for the named field when a new password is not accepted."""
-    found = problem(password)
-    if found is not None:
-        raise BadRequest.of_field(named, found)
-
-
-def check_first(uow: UnitOfWork, new_password: str) -> None:
+def check_first(uow: UnitOfWork, new_password: str, rules: PasswordRules) -> NewPassword:
     """Before the slow hashing, refuse a caller who may not set a first password, and one that is not accepted."""
     caller = uow.caller
     caller.require_whole_account()
-    check(new_password, "new_password")
+    new = new_passwords.accepted(new_password, "new_password", rules, new_passwords.about_caller(uow))
     if uow.credentials.has_password(caller.user_id):
         raise PasswordAlreadySet
+    return new
 
 
 def is_set(uow: UnitOfWork) -> bool:
@@ -106,20 +85,20 @@ def set_first(uow: UnitOfWork, password_hash: str) -> None:
     record_changed(uow, caller.user_id, caller.email, MailTemplate.PASSWORD_SET)
 
 
-def find_current(uow: UnitOfWork, new_password: str, network: str | None) -> Change:
+def find_current(uow: UnitOfWork, new_password: str, rules: PasswordRules, network: str | None) -> Change:
     """Return the hash to compare the current password with, and count the attempt.
 
     A wrong password counts as a failed sign-in, and for the session, so that a stolen access token bypasses no limit.
     """
     caller = uow.caller
     caller.forbid_impersonation()
-    check(new_password, "new_password")
+    new = new_passwords.accepted(new_password, "new_password", rules, new_passwords.about_caller(uow))
     stored = uow.credentials.lock(caller.user_id)
     if stored is None or stored.password_hash is None:
         raise NoPasswordSet
     # Failures from other networks do not block the change, because it is made inside a session.
     attempt_id = sign_in_failures.attempt(uow, caller.email, network, session_id=caller.session_id)
-    return Change(attempt_id=attempt_id, password_hash=stored.password_hash)
+    return Change(new=new, attempt_id=attempt_id, password_hash=stored.password_hash)
 
 
 def give_up(uow: UnitOfWork, begun: Change) -> None:

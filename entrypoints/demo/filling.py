@@ -8,6 +8,7 @@ from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from core.accounts import new_passwords
 from core.attempts import Attempt
 from core.lazy_dataclasses import dataclass
 from core.platform import owners
@@ -24,6 +25,7 @@ from entrypoints.demo.story import (
     DemoOrganization,
     visitor_of,
 )
+from entrypoints.shared.accounts.new_passwords import hashed
 
 if TYPE_CHECKING:
     from entrypoints.progress import Progress
@@ -62,8 +64,8 @@ class DemoMonth:
     async def fill(self) -> DemoService:
         """Make the month, and return what the small application needs."""
         installation = self.past.installation
-        hashed = await installation.passwords.hash(PASSWORD)
-        await installation.database.transact(owners.appoint, story.PLATFORM_OWNER, hashed)
+        new = new_passwords.accepted(PASSWORD, "password", installation.password_rules, [story.PLATFORM_OWNER])
+        await installation.database.transact(owners.appoint, story.PLATFORM_OWNER, await hashed(installation, new))
         for organization in ORGANIZATIONS:
             self.report(f"Creating {organization.name} …")
             await self._found(organization)

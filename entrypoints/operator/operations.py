@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -12,8 +11,7 @@ from typing import BinaryIO, Final
 
 import trio
 
-from core.errors import BadRequest
-from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from core.accounts import new_passwords
 from core.platform import key_changes, owners
 from core.secrets import Secret
 from entrypoints import database, equipment, main, master_keys, signing_key_pairs
@@ -25,6 +23,7 @@ from entrypoints.operator.user_import import UserImportRun
 from entrypoints.progress import Progress
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
+from entrypoints.shared.accounts.new_passwords import generated_password, hashed
 
 Report = Callable[[str], None]
 
@@ -109,12 +108,11 @@ def generate_master_key(_settings: Settings, *, report: Report) -> None:
 def appoint_owner(settings: Settings, email: str, password: str | None, *, report: Report) -> None:
     """Make the account with this address a platform owner; without an account, make one with a password."""
     is_given = password is not None
-    password = password if password is not None else secrets.token_urlsafe(PASSWORD_BYTES)
-    if not PASSWORD_CHARACTERS_MIN <= len(password) <= PASSWORD_CHARACTERS_MAX or "\x00" in password:
-        raise BadRequest(f"The password must have {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters.")
+    password = password if password is not None else generated_password(settings, PASSWORD_BYTES)
+    new = new_passwords.accepted(password, "password", equipment.password_rules(settings), [email])
 
     async def run(connected: ConnectedInstallation) -> None:
-        password_hash = await connected.installation.passwords.hash(password)
+        password_hash = await hashed(connected.installation, new)
         appointment = await database_for(connected, "owner").transact(owners.appoint, email, password_hash)
         owner = appointment.owner
         if not appointment.is_new_account:

@@ -31,6 +31,7 @@ DOCUMENTED = {
     "sso_clock_error_seconds": ("gauge", set()),
     "sso_polling_processes": ("gauge", {"role"}),
     "sso_login_failures_total": ("counter", {"reason"}),
+    "sso_password_checks_total": ("counter", {"outcome"}),
     "sso_auth_tokens_issued_total": ("counter", set[str]()),
     "sso_actor_up": ("gauge", {"actor"}),
     "sso_actor_restarts_total": ("counter", {"actor"}),

@@ -37,8 +37,8 @@ async def test_no_client_sends_a_cookie_that_a_receiver_has_set() -> None:
                 await client.get(receiver.url, extensions=of(UUID(int=9)))
         await clients.close()
 
-    assert len(found) == 7
-    assert len(receiver.received) == 14
+    assert len(found) == 8
+    assert len(receiver.received) == 16
     assert [one for one in receiver.received if "cookie" in one.headers] == []
 
 

@@ -64,6 +64,8 @@ DEFAULTS: dict[str, Any] = {
     "master_keys": None,
     "owner_email": None,
     "owner_password": None,
+    "password_min_length": 8,
+    "breached_passwords": None,
     "smtp_url": None,
     "dev": False,
     "access_token_ttl": timedelta(seconds=900),
@@ -113,6 +115,11 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("DATABASE_CONNECTIONS", "500", "database_connections", 500),
     ("DATA_DIR", "/var/lib/gatehouse", "data_dir", Path("/var/lib/gatehouse")),
     ("MASTER_KEYS", "first,second", "master_keys", Secret("first,second")),
+    ("PASSWORD_MIN_LENGTH", "8", "password_min_length", 8),
+    ("PASSWORD_MIN_LENGTH", "64", "password_min_length", 64),
+    ("BREACHED_PASSWORDS", "/srv/breached.txt", "breached_passwords", Path("/srv/breached.txt")),
+    ("BREACHED_PASSWORDS", "https://Ranges.example/range/", "breached_passwords", "https://ranges.example/range"),
+    ("BREACHED_PASSWORDS", "http://localhost:8089", "breached_passwords", "http://localhost:8089"),
     ("SMTP_URL", "smtp://mail.example.com", "smtp_url", Secret("smtp://mail.example.com")),
     ("FRONTEND_URL", "https://app.example.com", "frontend_url", "https://app.example.com"),
     ("AUTO_APPROVE", "on", "auto_approve", True),
@@ -154,6 +161,10 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("DRAIN_SECONDS", "300", "drain_seconds", 300),
 ]
 PLATFORM_NAME = "a name of at most 40 characters, without angle brackets, quotation marks and colons"
+BREACHED = (
+    "a sorted file of SHA-1 in hexadecimal, or the base address of a range server such as"
+    " https://api.pwnedpasswords.com/range"
+)
 COLOR = "a colour such as #14544a, dark enough to be read on white (a contrast of 4.5 at least)"
 # Name, text, what the setting takes according to the error.
 REFUSED = [
@@ -201,6 +212,10 @@ REFUSED = [
     ("DATABASE_CONNECTIONS", "9" * 5000, "a whole number from 1 to 500"),
     ("OWNER_EMAIL", "somebody", "an email address"),
     ("OWNER_PASSWORD", "7 chars", "8 to 128 characters"),
+    ("PASSWORD_MIN_LENGTH", "7", "a whole number from 8 to 64"),
+    ("PASSWORD_MIN_LENGTH", "65", "a whole number from 8 to 64"),
+    ("BREACHED_PASSWORDS", "https://ranges.example?a=b", BREACHED),
+    ("BREACHED_PASSWORDS", "http://", BREACHED),
     ("OWNER_PASSWORD", "x" * 129, "8 to 128 characters"),
     ("DEV", "maybe", "on or off"),
     ("ACCESS_TOKEN_TTL", "59", "seconds from 60 to 86400"),
@@ -322,6 +337,14 @@ def test_the_owner_has_a_canonical_address_and_a_password() -> None:
 def test_an_owner_without_an_address_or_a_password_is_refused(environment: dict[str, str]) -> None:
     with pytest.raises(SettingInvalid, match=r"OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both"):
         load(environment)
+
+
+def test_the_password_of_the_owner_is_as_long_as_the_installation_asks_for() -> None:
+    environment = {"GATEHOUSE_OWNER_EMAIL": "ann@example.com", "GATEHOUSE_OWNER_PASSWORD": "twelve chars"}
+
+    assert load(environment | {"GATEHOUSE_PASSWORD_MIN_LENGTH": "12"}).password_min_length == 12
+    with pytest.raises(SettingInvalid, match=r"GATEHOUSE_OWNER_PASSWORD takes at least 13 characters"):
+        load(environment | {"GATEHOUSE_PASSWORD_MIN_LENGTH": "13"})
 
 
 def test_development_mode_does_not_require_the_password_of_an_owner() -> None:

@@ -35,6 +35,7 @@ from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
 from core.sessions.origins import Origin
 from core.sessions.signing_keys import KeyPair, KeyState, SigningKey
+from entrypoints import equipment
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.upstream_settings import external_providers
@@ -136,6 +137,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         signatures=JsonWebSignatures(),
         key_sets=HttpKeySets(outbound_client(())),
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
+        password_rules=equipment.password_rules(settings),
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),

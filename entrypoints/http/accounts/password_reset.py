@@ -1,11 +1,13 @@
 """Requesting a password reset link, and setting a password with it; `entrypoints/pages` has the page of the link."""
 
-from core.accounts import password_reset, passwords
+from core.accounts import password_reset
 from core.accounts.links import LinkUnusable
+from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import NotFound, SsoRequired
 from core.rate_limits import RateLimit
 from entrypoints.http.accounts.registration import MailedLinkRequest
+from entrypoints.shared.accounts.new_passwords import hashed
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.bodies import Message
 from entrypoints.web.serving.calls import Call
@@ -34,12 +36,12 @@ async def forgot_password(call: Call, body: MailedLinkRequest) -> Message:
     return Message(message="If an account has this address, we are sending it a mail with a link to choose a password.")
 
 
-@routes.post("/api/auth/reset-password", refuses=(LinkUnusable, SsoRequired))
+@routes.post("/api/auth/reset-password", refuses=(LinkUnusable, SsoRequired, PasswordTooCommon, PasswordBreached))
 @public
 async def reset_password(call: Call, body: PasswordReset) -> Message:
     """Set a new password with the token of the mailed link, which can be used once; every session ends."""
-    passwords.check(body.new_password, "new_password")
-    await call.read(password_reset.inspect, body.token)
-    password_hash = await call.installation.passwords.hash(body.new_password)
+    installation = call.installation
+    new = await call.read(password_reset.check, body.token, body.new_password, installation.password_rules)
+    password_hash = await hashed(installation, new)
     await call.transact(password_reset.reset, body.token, password_hash)
     return Message(message="Your new password is saved, and every session has ended. Sign in again.")

@@ -1,5 +1,6 @@
 """Setting and changing the caller's password."""
 
+from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.passwords import CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet
 from core.errors import Forbidden, RateLimitExceeded
 from entrypoints.shared.accounts import passwords
@@ -25,7 +26,7 @@ class PasswordChange(SecretBody, kw_only=True):
     new_password: str
 
 
-@routes.post("/api/user/set-password", refuses=(PasswordAlreadySet, Forbidden))
+@routes.post("/api/user/set-password", refuses=(PasswordAlreadySet, PasswordTooCommon, PasswordBreached, Forbidden))
 @account_wide
 async def set_password(call: Call, body: PasswordCreation) -> Message:
     """Set the first password of your account."""
@@ -33,7 +34,17 @@ async def set_password(call: Call, body: PasswordCreation) -> Message:
     return Message(message="Your password is set. You can sign in with it from now on.")
 
 
-@routes.post("/api/user/change-password", refuses=(CurrentPasswordWrong, NoPasswordSet, Forbidden, RateLimitExceeded))
+@routes.post(
+    "/api/user/change-password",
+    refuses=(
+        CurrentPasswordWrong,
+        NoPasswordSet,
+        PasswordTooCommon,
+        PasswordBreached,
+        Forbidden,
+        RateLimitExceeded,
+    ),
+)
 @in_person
 async def change_password(call: Call, body: PasswordChange) -> Message:
     """Change your password; all your other sessions end.

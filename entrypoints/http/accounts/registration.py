@@ -2,12 +2,14 @@
 
 import msgspec
 
-from core.accounts import names, passwords, registration, verification
+from core.accounts import names, new_passwords, registration, verification
+from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.registration import AddressTaken
 from core.accounts.return_targets import RedirectNotRegistered, ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import NotFound, all_valid
 from core.rate_limits import RateLimit
+from entrypoints.shared.accounts.new_passwords import hashed
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.bodies import Message
 from entrypoints.web.serving.calls import Call
@@ -43,7 +45,7 @@ class Registration(SecretBody, MailedLinkRequest, kw_only=True):
 @routes.post(
     "/api/auth/register",
     limits=(RateLimit.REGISTER,),
-    refuses=(AddressTaken, RedirectNotRegistered, NotFound),
+    refuses=(AddressTaken, RedirectNotRegistered, NotFound, PasswordTooCommon, PasswordBreached),
 )
 @public
 async def register(call: Call, body: Registration) -> Message:
@@ -52,12 +54,13 @@ async def register(call: Call, body: Registration) -> Message:
     Anyone can register any address. While it is not verified, each registration is mailed a link of its own, also
     when the answer is 409, and the link that is used makes its password and its name the account's.
     """
-    email, _, name = all_valid(
+    about = [text for text in (body.email, body.org_slug, body.service_slug) if text is not None]
+    email, password, name = all_valid(
         lambda: normalize_email(body.email, call.installation.domain_names.to_ascii),
-        lambda: passwords.check(body.password, "password"),
+        lambda: new_passwords.accepted(body.password, "password", call.installation.password_rules, about),
         lambda: names.checked_or_none(body.name),
     )
-    password_hash = await call.installation.passwords.hash(body.password)
+    password_hash = await hashed(call.installation, password)
     await call.transact(registration.register, email, password_hash, body.return_request, name=name)
     return Message(message=f"Your account is created. Open the link in the mail to {email} to verify the address.")
 

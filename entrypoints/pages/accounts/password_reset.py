@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from core.accounts import password_reset, passwords
+from core.accounts import password_reset
 from core.accounts.links import LinkUnusable
+from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.password_reset import Reset
 from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
@@ -17,6 +18,7 @@ from entrypoints.pages.frame.languages import marked, translated
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import Page, form_page, page
 from entrypoints.pages.frame.returns import AddressForm, ReturnQuery, read_in
+from entrypoints.shared.accounts.new_passwords import hashed
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
@@ -81,19 +83,29 @@ async def show_reset_form(call: Call, query: MailedLink) -> Page:
     return await _form(call, query.token, reset)
 
 
-@routes.post("/auth/reset-password", refuses=(LinkUnusable, SsoRequired))
+@routes.post("/auth/reset-password", refuses=(LinkUnusable, SsoRequired, PasswordTooCommon, PasswordBreached))
 @public
 async def submit_reset_form(call: Call, form: PasswordResetForm) -> Page:
     """Set the new password from the form of the page; programs use `POST /api/auth/reset-password`."""
     reset = await call.read(password_reset.inspect, form.token)
     read_in(call, reset.back)
-    password_problem = passwords.problem(form.new_password)
-    repeated_problem = None if form.new_password == form.repeated else marked("The passwords do not match.")
-    if password_problem is not None or repeated_problem is not None:
+    repeated_problem = "" if form.new_password == form.repeated else marked("The passwords do not match.")
+    installation = call.installation
+    try:
+        new = await call.read(password_reset.check, form.token, form.new_password, installation.password_rules)
+        password_hash = "" if repeated_problem else await hashed(installation, new)
+    except LinkUnusable:
+        raise
+    except BadRequest as refusal:
         return await _form(
-            call, form.token, reset, password_problem=password_problem or "", repeated_problem=repeated_problem or ""
+            call,
+            form.token,
+            reset,
+            password_problem=refusal.details[0].message,
+            repeated_problem=repeated_problem,
         )
-    password_hash = await call.installation.passwords.hash(form.new_password)
+    if repeated_problem:
+        return await _form(call, form.token, reset, repeated_problem=repeated_problem)
     way = returns.way_of(call, reset.browser)
     call.repeats_at = (way or ReturnQuery()).on(SIGN_IN)
     done = await call.transact(password_reset.reset, form.token, password_hash)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from core.accounts import passwords
+from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.passwords import CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet
 from core.errors import BadRequest, Forbidden, RateLimitExceeded, Refusal
 from core.sign_in import own_ways
@@ -53,7 +54,15 @@ async def show_password(call: Call, query: DoneQuery) -> Page:
 
 @routes.post(
     PASSWORD,
-    refuses=(CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet, Forbidden, RateLimitExceeded),
+    refuses=(
+        CurrentPasswordWrong,
+        NoPasswordSet,
+        PasswordAlreadySet,
+        PasswordTooCommon,
+        PasswordBreached,
+        Forbidden,
+        RateLimitExceeded,
+    ),
 )
 @in_browser_in_person
 @shows_again(_page, BadRequest, CurrentPasswordWrong)

@@ -4,8 +4,9 @@ from typing import Annotated, Final
 
 import msgspec
 
-from core.accounts import names, passwords, registration, verification
+from core.accounts import names, new_passwords, registration, verification
 from core.accounts.links import LinkUnusable
+from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, all_valid
@@ -19,6 +20,7 @@ from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.frame.returns import REGISTER, AddressForm, ReturnQuery
 from entrypoints.pages.frame.routes import sign_in_pages
+from entrypoints.shared.accounts.new_passwords import hashed
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
@@ -60,22 +62,29 @@ async def show_registration(
     )
 
 
-@routes.post(REGISTER, limits=(RateLimit.REGISTER, RateLimit.SIGN_IN_GROUP))
+@routes.post(
+    REGISTER,
+    limits=(RateLimit.REGISTER, RateLimit.SIGN_IN_GROUP),
+    refuses=(PasswordTooCommon, PasswordBreached),
+)
 @in_browser_or_not
 async def submit_registration(call: Call, form: RegistrationForm) -> Page:
     """Create an account, or mail its owner that there is one; the page is the same.
 
     Programs use `POST /api/auth/register`.
     """
+    installation = call.installation
+    kept = await returns.kept_return(call, form.way)
+    about = [form.email, *((kept.place, kept.owner) if kept is not None else ())]
     try:
-        email, _, name = all_valid(
-            lambda: normalize_email(form.email, call.installation.domain_names.to_ascii),
-            lambda: passwords.check(form.password, "password"),
+        email, password, name = all_valid(
+            lambda: normalize_email(form.email, installation.domain_names.to_ascii),
+            lambda: new_passwords.accepted(form.password, "password", installation.password_rules, about),
             lambda: names.checked_or_none(form.name.strip() or None),
         )
+        password_hash = await hashed(installation, password)
     except BadRequest as refusal:
         return await show_registration(call, form.way, form=form, refusal=refusal)
-    password_hash = await call.installation.passwords.hash(form.password)
     browser = await returns.requesting_browser(call, form.way)
     await call.transact(registration.register_evenly, email, password_hash, ReturnRequest(), browser, name=name)
     return await _sent(call, form.way, email)

@@ -6,7 +6,7 @@ as `languages.py` says.
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from quart import Response
 
+from core.limits import PASSWORD_CHARACTERS_MIN
 from entrypoints.pages.frame.assets import asset_address
 from entrypoints.pages.frame.brands import present_brand
 from entrypoints.pages.frame.impersonation_banner import present_acting
@@ -48,6 +49,13 @@ _REVEALS: Final = re.compile(
     rf"""\.reveal\(\)|name="({_CARRIED})" value="{{{{|message\.value|name="{{{{ name }}}}\""""
     r"""|href="{{ address }}"|ui\.code\(code,"""
 )
+# What a page shows that answers no call.
+_WITHOUT_CALL: Final[Mapping[str, Any]] = {
+    "acting": None,
+    "brand": None,
+    "platform": DEFAULT_LOOK,
+    "password_minimum": PASSWORD_CHARACTERS_MIN,
+}
 # Beside that, a page with passkeys, whose script requests a challenge.
 _CONNECTING_POLICY: Final = "; connect-src 'self'"
 
@@ -60,6 +68,7 @@ def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Re
         "platform": look_of(call.installation.platform),
         "here": here(call, values.get("way")),
         "acting": present_acting(call),
+        "password_minimum": call.installation.password_rules.characters_min,
         **values,
     }
     call.reveals_secret = call.reveals_secret or reveals_secret(template)
@@ -109,11 +118,7 @@ def here(call: "Call", way: "ReturnQuery | None") -> str:
 
 def render(template: str, language: Language = ENGLISH, **values: Any) -> str:
     """Fill in a template; raise `UndefinedError` when a value that it needs is missing."""
-    return (
-        templates(language)
-        .get_template(template)
-        .render({"acting": None, "brand": None, "platform": DEFAULT_LOOK, **values})
-    )
+    return templates(language).get_template(template).render({**_WITHOUT_CALL, **values})
 
 
 @cache

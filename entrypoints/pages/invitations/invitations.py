@@ -8,7 +8,8 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
-from core.accounts import names, passwords
+from core.accounts import names, new_passwords
+from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
 from core.errors import BadRequest, NotFound, OrganizationNotActive, Refusal, SsoRequired, all_valid
 from core.invitations import answers, joining
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered, Joined, NextStep
@@ -27,6 +28,7 @@ from entrypoints.pages.frame.returns import ReturnQuery
 from entrypoints.pages.frame.routes import invitation_pages
 from entrypoints.pages.sign_in import conclusion
 from entrypoints.pages.sign_in.login import methods_page
+from entrypoints.shared.accounts.new_passwords import hashed
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.shared.sign_in.login import authenticate
 from entrypoints.web.serving.answers import see_other
@@ -104,7 +106,7 @@ async def show_invitation(call: Call, query: InvitationLink) -> Page:
 @routes.post(
     ACCEPT,
     limits=(RateLimit.INVITATION_ANSWER, RateLimit.SIGN_IN_GROUP),
-    refuses=(InvitationUnknown, SignInRefused, SsoRequired, *CANNOT_JOIN),
+    refuses=(InvitationUnknown, SignInRefused, SsoRequired, PasswordTooCommon, PasswordBreached, *CANNOT_JOIN),
 )
 @in_browser_or_not
 async def press_accept(call: Call, form: AcceptanceForm) -> PageOrRedirect:
@@ -177,10 +179,13 @@ async def show_joined(call: Call, org_slug: str) -> Page:
 
 async def _join_as_new(call: Call, form: AcceptanceForm, found: Answerable) -> Response:
     """Join with a new account, or one that the proof gives to its person; `BadRequest` names what is invalid."""
-    _, name = all_valid(
-        lambda: passwords.check(form.password, "password"), lambda: names.checked_or_none(form.name.strip() or None)
+    details, rules = found.details, call.installation.password_rules
+    about = [found.email, details.organization_name, details.organization_slug]
+    password, name = all_valid(
+        lambda: new_passwords.accepted(form.password, "password", rules, about),
+        lambda: names.checked_or_none(form.name.strip() or None),
     )
-    password_hash = await call.installation.passwords.hash(form.password)
+    password_hash = await hashed(call.installation, password)
     way = _way_to(found)
     wanted = conclusion.destination(call, way)
     outcome = await transact_counted(call, joining.accept_as_new, form.token, form.proof, password_hash, name, wanted)

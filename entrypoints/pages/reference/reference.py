@@ -11,8 +11,9 @@ from typing import Annotated, Final
 
 from core.errors import ErrorCode
 from core.lazy_dataclasses import dataclass
-from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
+from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PASSWORD_CHARACTERS_MIN
 from core.rate_limits import RateLimit
+from entrypoints.installation import Installation
 from entrypoints.pages.frame.rendering import HTML, Page, protected, render
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference.curl_examples import curl_example, variables
@@ -90,12 +91,13 @@ async def page(call: Call) -> Page | Annotated[None, AnswerStatus(304)]:
     return protected(document.response(call))
 
 
-def _write(routes: tuple[Route, ...], base_url: str, version: str) -> Document:
+def _write(routes: tuple[Route, ...], installation: Installation) -> Document:
+    base_url = installation.settings.base_url
     html = render(
         "reference/reference.html",
-        version=version,
+        version=installation.version,
         base_url=base_url,
-        capabilities=describe(routes, base_url),
+        capabilities=describe(routes, base_url, installation.password_rules.characters_min),
         routes_count=len(routes),
         has_mailbox=any(route.capability == mailbox.routes.capability for route in routes),
         credentials=[
@@ -109,10 +111,12 @@ def _write(routes: tuple[Route, ...], base_url: str, version: str) -> Document:
     return Document.of(html.encode(), media_type=f"{HTML}; charset=utf-8")
 
 
-def describe(routes: Iterable[Route], base_url: str) -> list[CapabilityView]:
+def describe(
+    routes: Iterable[Route], base_url: str, password_minimum: int = PASSWORD_CHARACTERS_MIN
+) -> list[CapabilityView]:
     """List what the page shows, by capability, in the order of their declaration."""
     routes = tuple(routes)
-    schemas, order = Schemas(routes), introductions(routes)
+    schemas, order = Schemas(routes, password_minimum=password_minimum), introductions(routes)
     by_capability = sorted(routes, key=lambda route: list(order).index(route.capability))
     return [
         CapabilityView(

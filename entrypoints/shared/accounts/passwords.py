@@ -7,8 +7,9 @@ import trio
 
 from core.accounts import passwords
 from core.accounts.passwords import Change
-from core.errors import ServiceUnavailable
+from core.errors import BadRequest, ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
+from entrypoints.shared.accounts.new_passwords import hashed
 from entrypoints.web.serving.calls import Call, shielded
 
 Result = TypeVar("Result")
@@ -16,19 +17,20 @@ Result = TypeVar("Result")
 
 async def set_first(call: Call, new: str) -> None:
     """Set the first password of the caller's account."""
-    await call.read(passwords.check_first, new)
-    await call.transact(passwords.set_first, await call.installation.passwords.hash(new))
+    installation = call.installation
+    accepted = await call.read(passwords.check_first, new, installation.password_rules)
+    await call.transact(passwords.set_first, await hashed(installation, accepted))
 
 
 async def change(call: Call, current: str, new: str) -> None:
     """Change the caller's password; a wrong one counts as a failed sign-in."""
-    begun = await call.transact(passwords.find_current, new, call.throttled_network)
+    begun = await call.transact(passwords.find_current, new, call.installation.password_rules, call.throttled_network)
     is_right = await _or_give_up(call, begun, _is_right(call, current, begun))
     if not is_right:
         # Recorded also when the client has hung up, because a password was compared.
         with shielded():
             return await call.transact(passwords.refuse, begun)
-    password_hash = await _or_give_up(call, begun, call.installation.passwords.hash(new))
+    password_hash = await _or_give_up(call, begun, hashed(call.installation, begun.new))
     return await call.transact(passwords.change, begun, password_hash)
 
 
@@ -42,7 +44,7 @@ async def _or_give_up(call: Call, begun: Change, slow: Awaitable[Result]) -> Res
     """Await what is slow; when it is not done, nothing was compared, or the password was right."""
     try:
         return await slow
-    except (ServiceUnavailable, trio.Cancelled):
+    except (BadRequest, ServiceUnavailable, trio.Cancelled):
         with shielded():
             await call.transact(passwords.give_up, begun)
         raise

@@ -65,6 +65,10 @@ _PASSWORD: Final = {
     "maxLength": PASSWORD_CHARACTERS_MAX,
     "examples": ["correct horse battery staple"],
 }
+_ACCEPTED: Final = (
+    "It is refused when it is among the commonest, has nothing but words of the address and of names around it, or is"
+    " known from a data breach."
+)
 _REASON: Final = {"minLength": 1, "maxLength": REASON_CHARACTERS_MAX, "pattern": r"\S"}
 _COUNT: Final = {"minimum": 0, "examples": [3]}
 _ADDRESS: Final = {"examples": ["203.0.113.7"]}
@@ -182,8 +186,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "user_agent": _field("The browser or program, as it names itself; null if unknown.", **_USER_AGENT),
     # Signing in
     "password": _field("The password.", format="password", examples=["correct horse battery staple"]),
-    "Registration.password": _field("The password of the new account.", **_PASSWORD),
-    "new_password": _field("The new password.", **_PASSWORD),
+    "Registration.password": _field(f"The password of the new account. {_ACCEPTED}", **_PASSWORD),
+    "new_password": _field(f"The new password. {_ACCEPTED}", **_PASSWORD),
     "PasswordResetForm.new_password": _field("The new password."),
     "repeated": _field("The new password again."),
     "current_password": _field("The present password.", format="password", examples=["incorrect horse"]),

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Final
 
 from quart import Response
 
+from core.limits import PASSWORD_CHARACTERS_MIN
+from entrypoints.installation import Installation
 from entrypoints.web.describing.documented_errors import all_codes
 from entrypoints.web.describing.documented_responses import HEADERS, Errors, responses_of
 from entrypoints.web.describing.examples import example
@@ -53,19 +55,26 @@ async def openapi(
     return document.response(call)
 
 
-def _write(routes: tuple[Route, ...], base_url: str, version: str) -> Document:
-    for_programs = [route for route in routes if not route.is_page]
-    return Document.of(encode(describe(for_programs, base_url=base_url, version=version)), media_type=JSON)
+def _write(routes: tuple[Route, ...], installation: Installation) -> Document:
+    return _write_with_pages(tuple(route for route in routes if not route.is_page), installation)
 
 
-def _write_with_pages(routes: tuple[Route, ...], base_url: str, version: str) -> Document:
-    return Document.of(encode(describe(routes, base_url=base_url, version=version)), media_type=JSON)
+def _write_with_pages(routes: tuple[Route, ...], installation: Installation) -> Document:
+    described = describe(
+        routes,
+        base_url=installation.settings.base_url,
+        version=installation.version,
+        password_minimum=installation.password_rules.characters_min,
+    )
+    return Document.of(encode(described), media_type=JSON)
 
 
-def describe(routes: Iterable[Route], *, base_url: str, version: str) -> dict[str, Any]:
+def describe(
+    routes: Iterable[Route], *, base_url: str, version: str, password_minimum: int = PASSWORD_CHARACTERS_MIN
+) -> dict[str, Any]:
     """Return the OpenAPI document of the routes."""
     routes = tuple(routes)
-    schemas = Schemas(routes)
+    schemas = Schemas(routes, password_minimum=password_minimum)
     errors = Errors(schemas)
     schemas.resolved(schemas.of(Error))["properties"]["error_code"] |= all_codes()
     paths: dict[str, dict[str, Any]] = defaultdict(dict)

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import inspect
 
 from core.lazy_dataclasses import dataclass
+from core.limits import PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
 from entrypoints.web.describing.descriptions import FIELDS, SENT
 from entrypoints.web.serving.answers import AnswerStatus, Error, Media, PartialAnswer
@@ -48,9 +49,13 @@ class DocumentedAnswer:
 
 
 class Schemas:
-    """The schemas of the bodies, queries and responses of the given routes; each class is described once."""
+    """The schemas of the bodies, queries and responses of the given routes; each class is described once.
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    A new password has as many characters as the installation asks for.
+    """
+
+    def __init__(self, routes: Iterable[Route], *, password_minimum: int = PASSWORD_CHARACTERS_MIN) -> None:
+        self._password_minimum = password_minimum
         sent: list[Any] = []
         answered: list[Any] = [Error]
         queries: list[Any] = []
@@ -100,6 +105,8 @@ class Schemas:
         keywords = FIELDS[key]
         annotations = {name: keywords[name] for name in _ANNOTATIONS if name in keywords}
         rules = {name: keyword for name, keyword in keywords.items() if name not in {*_ANNOTATIONS, SENT}}
+        if rules.get("format") == "password" and "minLength" in rules:
+            rules["minLength"] = self._password_minimum
         if is_sent and SENT in keywords:
             schema = _with_value_described(schema, keywords[SENT])
         if "anyOf" in schema:

@@ -11,6 +11,7 @@ import trio
 from quart import Response
 
 from core.lazy_dataclasses import dataclass
+from entrypoints.installation import Installation
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.compression import accepts_gzip
 from entrypoints.web.serving.incoming import GatehouseRequest
@@ -60,8 +61,8 @@ class Document:
         return response
 
 
-# Generates a document from all routes, the base URL and the version.
-Write: TypeAlias = "Callable[[tuple[Route, ...], str, str], Document]"
+# Generates a document from all routes and the installation that has them.
+Write: TypeAlias = "Callable[[tuple[Route, ...], Installation], Document]"
 
 
 async def generated_once(call: Call, write: Write) -> Document:
@@ -72,9 +73,8 @@ async def generated_once(call: Call, write: Write) -> Document:
         async with _GENERATING:
             # Those that waited for the first request take its document.
             if write not in written:
-                installation = call.installation
                 written[write] = await trio.to_thread.run_sync(
-                    write, request.paths.routes, installation.settings.base_url, installation.version, limiter=THREADS
+                    write, request.paths.routes, call.installation, limiter=THREADS
                 )
     return written[write]
 

@@ -48,7 +48,6 @@ def test_every_line_of_a_file_is_found_whatever_its_size_and_its_line_ends(
         assert [(line or b"").decode().strip() for line in found] == lines
         assert [file.find(key) for key in (b"001", b"005b", b"zzz")] == [None] * 3
         file.require_sorted()
-        file.close()
 
 
 @pytest.mark.parametrize("content", [b"b\na\n", b"c\nb\na\n"])

@@ -11,8 +11,6 @@ import trio
 
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.postgres.driver.connection import Connection
-from core.accounts import passwords
-from core.errors import BadRequest
 from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher, PasswordVerdict
 from tests.application import CHEAP, Answer, serving
@@ -294,8 +292,3 @@ async def test_the_user_gets_a_notice_of_the_change(world: World) -> None:
 
     message = await world.mail()
     assert (message.to, message.template) == (EMAIL, "password_changed")
-
-
-def test_a_password_with_a_lone_surrogate_is_refused() -> None:
-    with pytest.raises(BadRequest, match="cannot be used"):
-        passwords.check("\ud800 and more", "password")

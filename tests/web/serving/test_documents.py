@@ -5,6 +5,7 @@ from typing import Annotated
 import trio
 from quart import Response
 
+from entrypoints.installation import Installation
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -16,8 +17,8 @@ from tests.web.probe import Answer, ask, serving
 async def test_requests_at_once_share_the_document_that_the_first_one_generates() -> None:
     routes, generated, answers = Routes("documents", "A route of this test."), list[str](), list[Answer]()
 
-    def write(_routes: tuple[Route, ...], _base_url: str, version: str) -> Document:
-        generated.append(version)
+    def write(_routes: tuple[Route, ...], installation: Installation) -> Document:
+        generated.append(installation.version)
         return Document.of(b"text", media_type="text/plain")
 
     @routes.get("/document")
