@@ -62,6 +62,8 @@ class SignInCompleted:
 
     grant: TokenGrant
     cookie: BrowserCookie | None = None
+    # Its user is told so, and asked to change it.
+    has_breached_password: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,7 @@ class SecondFactorPending:
     """The first factor was right; a second one is required."""
 
     challenge: MfaChallenge
+    has_breached_password: bool = False
 
 
 Outcome = SignInCompleted | SecondFactorPending | Refusal

@@ -133,7 +133,9 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "ways": WAYS,
         "is_current_wrong": False,
         "repeated_problem": PROBLEM,
+        "way": ReturnQuery(return_id="kept"),
     },
+    "accounts/passwords_notice.html": {**_WAY, "on": "/app/sign-in?return_id=kept"},
     "credentials/mfa.html": {
         **_ACCOUNT,
         "problem": PROBLEM,

@@ -1,6 +1,11 @@
-"""The page that sets or changes one's own password."""
+"""The page that sets or changes one's own password, and the one that asks for a change after a sign-in.
 
-from typing import Final
+Browsers and password managers find the page by `/.well-known/change-password`.
+"""
+
+from typing import Annotated, Final
+
+import msgspec
 
 from core.accounts import passwords
 from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
@@ -8,21 +13,32 @@ from core.accounts.passwords import CurrentPasswordWrong, NoPasswordSet, Passwor
 from core.errors import BadRequest, Forbidden, RateLimitExceeded, Refusal
 from core.sign_in import own_ways
 from entrypoints.pages.console.account import ACCOUNT, account_page, after
-from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
+from entrypoints.pages.frame.returns import ReturnQuery, WayForm
 from entrypoints.pages.frame.routes import account_pages, shows_again
 from entrypoints.shared.accounts.passwords import change, set_first
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import SIGN_IN, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person
+from entrypoints.web.serving.credentials import in_browser, in_browser_in_person, public
+from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = account_pages()
 
 PASSWORD: Final = f"{ACCOUNT}/password"
+# Stands between a sign-in with a password that has leaked and where it leads.
+PASSWORD_NOTICE: Final = "/app/password-notice"  # noqa: S105 - a path, not a secret
 
 
-class PasswordChangeForm(ProtectedForm, kw_only=True):
+class PasswordQuery(ReturnQuery, kw_only=True):
+    """What was just done, and where a sign-in leads that asks for the change."""
+
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+
+
+class PasswordChangeForm(WayForm, kw_only=True):
     """The present password, if there is one, and the new one twice."""
 
     current_password: str = ""
@@ -30,11 +46,19 @@ class PasswordChangeForm(ProtectedForm, kw_only=True):
     repeated: str = ""
 
 
-async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, repeated_problem: str = "") -> Page:
+async def _page(
+    call: Call,
+    *,
+    query: PasswordQuery | None = None,
+    form: PasswordChangeForm | None = None,
+    refusal: Refusal | None = None,
+    repeated_problem: str = "",
+) -> Page:
     return account_page(
         call,
         "accounts/passwords.html",
-        done=done,
+        done=query.done if query is not None else "",
+        way=form.way if form is not None else query or ReturnQuery(),
         refusal=refusal or (BadRequest(repeated_problem) if repeated_problem else None),
         email=call.in_browser.email,
         ways=await call.read(own_ways.read),
@@ -45,11 +69,11 @@ async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, r
 
 @routes.get(PASSWORD)
 @in_browser_in_person
-async def show_password(call: Call, query: DoneQuery) -> Page:
+async def show_password(call: Call, query: PasswordQuery) -> Page:
     """Show the form for a new password."""
     if not await call.read(passwords.is_set):
         await recent_for_form(call)
-    return await _page(call, done=query.done)
+    return await _page(call, query=query)
 
 
 @routes.post(
@@ -67,13 +91,32 @@ async def show_password(call: Call, query: DoneQuery) -> Page:
 @in_browser_in_person
 @shows_again(_page, BadRequest, CurrentPasswordWrong)
 async def submit_password(call: Call, form: PasswordChangeForm) -> PageOrRedirect:
-    """Set or change your password; all other sessions end when it changes."""
+    """Set or change your password; all other sessions end when it changes.
+
+    After a sign-in that asks for the change, it leads on to where the sign-in leads.
+    """
     if form.new_password != form.repeated:
-        return await _page(call, repeated_problem=marked("The passwords do not match."))
+        return await _page(call, form=form, repeated_problem=marked("The passwords do not match."))
     if await call.read(passwords.is_set):
         # The present password proves what a recent sign-in would.
         await change(call, form.current_password, form.new_password)
     else:
         await recent(call, page=PASSWORD)
         await set_first(call, form.new_password)
-    return after(PASSWORD, "password-saved")
+    return see_other(form.way.on(SIGN_IN)) if any(form.way.fields.values()) else after(PASSWORD, "password-saved")
+
+
+@routes.get(PASSWORD_NOTICE)
+@on_custom_hosts
+@in_browser
+async def show_password_notice(call: Call, query: ReturnQuery) -> Page:
+    """Ask to change a password that is known from a data breach, on the way on which its user has signed in."""
+    return form_page(call, "accounts/passwords_notice.html", **await returns.context(call, query), on=query.on(SIGN_IN))
+
+
+@routes.get("/.well-known/change-password", status=303)
+@on_custom_hosts
+@public
+async def find_password_page(call: Call) -> None:
+    """Redirect to the page that changes one's own password, as browsers and password managers expect it."""
+    call.headers["Location"] = f"{call.installation.settings.base_url}{PASSWORD}"

@@ -12,6 +12,7 @@ from core.sign_in.browser_returns import BrowserReturn, organization_of_page
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
 from core.sign_in.proofs import Destination, InBrowser
+from entrypoints.pages.accounts.passwords import PASSWORD_NOTICE
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.interrupted_sign_ins import over_page
 from entrypoints.pages.frame.returns import REGISTER, ReturnQuery
@@ -155,7 +156,7 @@ async def conclude(
 ) -> Response:
     """Answer a sign-in: lead on, or to the page of the second factor."""
     if isinstance(outcome, SecondFactorPending):
-        token = token_answers.pre_auth_token(call, outcome.challenge)
+        token = token_answers.pre_auth_token(call, outcome)
         call.set_cookie(browsers.cookie_name(call, PRE_AUTH_COOKIE), token, lifetime=CHALLENGE_LIFETIME)
         return see_other(way.on(SECOND_FACTOR, stay="on" if stays_signed_in else ""))
     return await complete(call, outcome, way)
@@ -168,4 +169,6 @@ async def complete(call: Call, completed: SignInCompleted, way: ReturnQuery) -> 
     call.forget_cookie(browsers.cookie_name(call, PRE_AUTH_COOKIE))
     assert completed.grant.device_token is not None, "the grant of a sign-in has no device token"
     token_answers.remember_device(call, completed.grant.device_token)
+    if token_answers.has_breached_password(call, completed):
+        return see_other(way.on(PASSWORD_NOTICE))
     return await go_on(call, way)

@@ -1,6 +1,7 @@
 """The answer to every sign-in: the signed tokens of a grant, with the device token in body and cookie."""
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
@@ -13,7 +14,6 @@ from core.sessions.token_claims import TokenGrant
 from core.sessions.tokens import TokenKind
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
-from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination
 from core.sign_in.recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
 from core.sign_in.refusals import CountedRefusal
@@ -29,6 +29,8 @@ Result = TypeVar("Result")
 
 # Carries the state of a request by SAML from the first factor to the second.
 SAML_STATE_CLAIM: Final = "saml_state"
+# Carries what is to be said of the password, which comes with the answer to the second factor.
+PASSWORD_NOTICE_CLAIM: Final = "password_notice"  # noqa: S105 - the name of a claim, not a secret
 DEVICE_COOKIE: Final = "gatehouse_device"
 DEVICE_HEADER: Final = "X-Device-Token"
 
@@ -42,11 +44,18 @@ class Tokens(SecretBody, kw_only=True):
     token_type: str = "Bearer"  # noqa: S105 - the name of a kind, not a secret
 
 
+class PasswordNotice(StrEnum):
+    """What a person should know of the password that they have signed in with."""
+
+    BREACHED = "breached"
+
+
 class SignInTokens(Tokens, kw_only=True):
     """A session has begun; clients without cookies send `device_token` as `X-Device-Token` from now on."""
 
     device_token: str
     method: str | msgspec.UnsetType = msgspec.UNSET
+    password_notice: PasswordNotice | msgspec.UnsetType = msgspec.UNSET
     saml_redirect_url: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -95,7 +104,7 @@ def answer_outcome(
 ) -> SignInTokens | PendingSecondFactor:
     """Turn the conclusion of a sign-in into an answer; the second factor comes back with the state."""
     if isinstance(outcome, SecondFactorPending):
-        return _second_factor_due(call, outcome.challenge, saml_state)
+        return _second_factor_due(call, outcome, saml_state)
     return signed_in(call, outcome)
 
 
@@ -146,13 +155,20 @@ def signed_in(call: Call, completed: SignInCompleted, *, method: str | None = No
     grant = completed.grant
     tokens = signed(call, grant)
     assert grant.device_token is not None, "the grant of a sign-in has no device token"
+    has_notice = has_breached_password(call, completed)
     return SignInTokens(
         access_token=tokens.access_token,
         refresh_token=tokens.refresh_token,
         expires_in=tokens.expires_in,
         device_token=remember_device(call, grant.device_token),
         method=method or msgspec.UNSET,
+        password_notice=PasswordNotice.BREACHED if has_notice else msgspec.UNSET,
     )
+
+
+def has_breached_password(call: Call, completed: SignInCompleted) -> bool:
+    """Return whether the password of a sign-in has leaked, also when it was typed before the second factor."""
+    return completed.has_breached_password or PASSWORD_NOTICE_CLAIM in call.claims
 
 
 def remember_device(call: Call, device_token: Secret) -> str:
@@ -161,24 +177,25 @@ def remember_device(call: Call, device_token: Secret) -> str:
     return device_token.reveal()
 
 
-def pre_auth_token(call: Call, challenge: MfaChallenge, *, saml_state: str | None = None) -> str:
+def pre_auth_token(call: Call, pending: SecondFactorPending, *, saml_state: str | None = None) -> str:
     """Return the signed token of a sign-in that waits for a code."""
-    installation = call.installation
+    installation, challenge = call.installation, pending.challenge
     claims = {
         "sub": str(challenge.proof.user_id),
         "aud": installation.settings.base_url,
         "challenge": str(challenge.id),
     }
+    notice = {PASSWORD_NOTICE_CLAIM: PasswordNotice.BREACHED.value} if pending.has_breached_password else {}
     return installation.tokens.sign(
-        claims | ({SAML_STATE_CLAIM: saml_state} if saml_state is not None else {}),
+        claims | notice | ({SAML_STATE_CLAIM: saml_state} if saml_state is not None else {}),
         kind=TokenKind.PRE_AUTH,
         lifetime=CHALLENGE_LIFETIME,
         now=installation.clock(),
     )
 
 
-def _second_factor_due(call: Call, challenge: MfaChallenge, saml_state: str | None) -> PendingSecondFactor:
-    token = pre_auth_token(call, challenge, saml_state=saml_state)
+def _second_factor_due(call: Call, pending: SecondFactorPending, saml_state: str | None) -> PendingSecondFactor:
+    token = pre_auth_token(call, pending, saml_state=saml_state)
     return PendingSecondFactor(
         access_token=token,
         refresh_token="",

@@ -1,5 +1,6 @@
 """Comparing a password between the two transactions of a sign-in."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import trio
@@ -10,6 +11,7 @@ from core.sign_in import login
 from core.sign_in.conclusion import Outcome, SecondFactorPending, SignInCompleted
 from core.sign_in.login import LoginAttempt
 from core.sign_in.proofs import Destination
+from entrypoints.shared.accounts.new_passwords import is_breached
 from entrypoints.shared.sessions.token_answers import (
     transact_counted,
 )
@@ -42,7 +44,12 @@ async def authenticate(
     """Sign in by password, or raise the refusal: find the hash, compare on the hasher's threads, conclude."""
     attempt = await call.transact(login.begin, email, call.throttled_network, wanted)
     verdict = await _compare(call, password, attempt)
-    return await _conclude(call, password, attempt, wanted, verdict, finish)
+    outcome = await _conclude(call, password, attempt, wanted, verdict, finish)
+    # After the success, so that no refusal takes longer by it, also not one of a right password. Its user has been told
+    # when the session began that is continued.
+    if wanted.continued_session_id is None and await is_breached(call.installation, password, is_hurried=True):
+        return replace(outcome, has_breached_password=True)
+    return outcome
 
 
 async def _compare(call: Call, password: str, attempt: LoginAttempt) -> PasswordVerdict:

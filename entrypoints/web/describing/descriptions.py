@@ -204,6 +204,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "PendingSecondFactor.refresh_token": _field("Empty: there is no session yet.", const=""),
     "expires_in": _field("After how many seconds the access token expires.", minimum=0, examples=[900]),
     "token_type": _field("How the access token is sent.", const="Bearer"),
+    "password_notice": _field(
+        "`breached` when the password is known from a data breach: ask the user to change it. Otherwise it is missing."
+    ),
     "device_token": _field("The token that recognizes this device: send it as `X-Device-Token`.", **_TOKEN),
     "SignInTokens.method": _field("The second factor that was used, if one was.", enum=["totp", "backup_code"]),
     "PendingSecondFactor.mfa_required": _field("Always true: no session has begun yet.", const=True),
