@@ -44,13 +44,13 @@ from adapters.postgres.driver.write_failures import WriteFailures
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
 from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
-from core.accounts.new_passwords import PasswordRules
+from core.accounts.new_passwords import BreachUnknown, PasswordRules
 from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailDeferred, MailRefused
-from core.platform_brand import PlatformBrand
+from core.platform_brand import NAME_DEFAULT, PlatformBrand
 from entrypoints.pages.frame.languages import LANGUAGES
 from entrypoints.pages.frame.platform_look import look_of
 from entrypoints.platform_brand import platform_brand
@@ -292,6 +292,25 @@ def breached_file(path: Path) -> BreachedPasswordFile:
         return BreachedPasswordFile(path)
     except BreachedFileInvalid as invalid:
         raise CannotStart(f"GATEHOUSE_BREACHED_PASSWORDS is wrong. {invalid}") from None
+
+
+async def breached_passwords_problem(settings: Settings, *, version: str) -> str | None:
+    """Ask the list of breached passwords that is set; return why it cannot be used, None when it can.
+
+    The caller limits the time.
+    """
+    async with outbound_client(EVERYWHERE, lookups=NameLookups(resolver(settings))) as client:
+        try:
+            known = breached_passwords(settings, client, version=version)
+            assert known is not None, "no list of breached passwords is set"
+            if isinstance(known, BreachedPasswordFile):
+                await known.require_usable()
+            else:
+                # Of any password: whether it has leaked is not looked at.
+                await known.contains(NAME_DEFAULT, is_hurried=False)
+        except (BreachUnknown, CannotStart) as problem:
+            return str(problem)
+    return None
 
 
 def hashing_is_correct() -> bool:

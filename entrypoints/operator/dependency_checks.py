@@ -7,6 +7,7 @@ that organizations have chosen are not asked: what waits for them is looked at i
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -40,6 +41,12 @@ KEY_ADVICE: Final = (
     " ops/runbooks/billing.md."
 )
 
+BREACHED: Final = "breached passwords"
+BREACHED_ADVICE: Final = (
+    "Meanwhile passwords that have leaked can be set, and sign-ins do not mention them. Correct"
+    " GATEHOUSE_BREACHED_PASSWORDS, or unset it. See ops/docs/passwords.md."
+)
+
 Check = Callable[[Settings], Awaitable[Finding | None]]
 
 
@@ -53,7 +60,14 @@ async def findings(settings: Settings, *, has_mail_server: bool) -> tuple[Findin
     async def run(number: int, check: Check) -> None:
         found[number] = await check(settings)
 
-    every = [_mail if has_mail_server else _nothing, _billing, _name_server, _traces, *_providers(settings)]
+    every = [
+        _mail if has_mail_server else _nothing,
+        _billing,
+        _name_server,
+        _traces,
+        _breached_passwords,
+        *_providers(settings),
+    ]
     async with trio.open_nursery() as nursery:
         for number, check in enumerate(every):
             nursery.start_soon(run, number, check)
@@ -125,6 +139,20 @@ async def _traces(settings: Settings) -> Finding | None:
         " GATEHOUSE_TRACES_AUTHORIZATION. See ops/runbooks/processes.md."
     )
     return Finding("traces", False, what, advice)
+
+
+async def _breached_passwords(settings: Settings) -> Finding | None:
+    if settings.breached_passwords is None:
+        return None
+    place, began, problem = str(settings.breached_passwords), trio.current_time(), None
+    with trio.move_on_after(ASKED_SECONDS_MAX) as asked:
+        problem = await equipment.breached_passwords_problem(settings, version=main.version())
+    if asked.cancelled_caught:
+        problem = f"there was no answer within {ASKED_SECONDS_MAX:.0f} s"
+    if problem is None:
+        verb = "can be searched" if isinstance(settings.breached_passwords, Path) else "answers"
+        return Finding(BREACHED, True, f"{place} {verb}{_slowness(began)}")
+    return Finding(BREACHED, False, f"{place}: {problem}", BREACHED_ADVICE)
 
 
 def _providers(settings: Settings) -> Sequence[Check]:

@@ -41,6 +41,9 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
         yield geoip
         # The other checks can run without it.
         settings = settings if geoip.is_ok else replace(settings, geoip_db=None)
+    if any(finding.subject == dependency_checks.BREACHED and not finding.is_ok for finding in others):
+        # The other checks can run without it.
+        settings = replace(settings, breached_passwords=None)
     brand = setting_checks.brand(settings)
     yield brand
     settings = settings if brand.is_ok else replace(settings, logo=None)
@@ -59,6 +62,7 @@ def _of_this_machine(settings: Settings, unknown_settings: Sequence[str]) -> Ite
     yield setting_checks.data_folder(settings)
     yield checks.file_descriptors()
     yield setting_checks.password_hashing()
+    yield setting_checks.passwords(settings)
     yield checks.billing(settings)
 
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from core.colors import WHITE, contrast
+from core.limits import PASSWORD_CHARACTERS_ALONE_MIN
 from core.organizations.settings.pictures import PictureType
 from core.platform_brand import NAME_DEFAULT
 from entrypoints import database, equipment, main, master_keys
@@ -64,6 +65,19 @@ def password_hashing() -> Finding:
     build = f"built for {instructions}" if instructions else "the build for any processor"
     what = f"{rate:.0f} per second on each processor, {build}"
     return Finding("password hashing", True, what, "" if instructions else PORTABLE_BUILD_ADVICE)
+
+
+def passwords(settings: Settings) -> Finding:
+    """Say what new passwords have to be, and what NIST asks for where they are the only factor."""
+    minimum = settings.password_min_length
+    what = f"at least {minimum} characters, and none of the commonest 30,000"
+    if minimum >= PASSWORD_CHARACTERS_ALONE_MIN:
+        return Finding("passwords", True, what)
+    advice = (
+        f"NIST SP 800-63B-4 asks for {PASSWORD_CHARACTERS_ALONE_MIN} where an account has no second factor:"
+        f" GATEHOUSE_PASSWORD_MIN_LENGTH={PASSWORD_CHARACTERS_ALONE_MIN} does so. See ops/docs/passwords.md."
+    )
+    return Finding("passwords", True, what, advice)
 
 
 def master_key(settings: Settings) -> Finding:

@@ -32,6 +32,7 @@ SUBJECTS = [
     "data folder",
     "file descriptors",
     "password hashing",
+    "passwords",
     "billing",
     "brand",
     "master key",
@@ -72,6 +73,12 @@ def test_a_healthy_installation_gets_ok_for_every_subject(healthy_doctor: Doctor
     assert findings["settings"] == Finding("ok", "the base URL is https://id.example.com")
     assert findings["data folder"].what.startswith(f"{tmp_path / 'data'}, ")
     assert findings["password hashing"] == Finding("ok", "150 per second on each processor, built for avx2")
+    assert findings["passwords"] == Finding(
+        "ok",
+        "at least 8 characters, and none of the commonest 30,000",
+        "NIST SP 800-63B-4 asks for 15 where an account has no second factor: GATEHOUSE_PASSWORD_MIN_LENGTH=15 does so."
+        " See ops/docs/passwords.md.",
+    )
     assert findings["master key"] == Finding("ok", "from GATEHOUSE_MASTER_KEYS", KEEP_A_COPY)
     assert findings["database"] == Finding("ok", "connected")
     assert findings["migrations"] == Finding("ok", f"up to date at {migrations.known()[-1].id}")
@@ -81,6 +88,12 @@ def test_a_healthy_installation_gets_ok_for_every_subject(healthy_doctor: Doctor
     assert findings["platform owner"] == Finding("ok", "active: 1")
     assert findings["mail"] == Finding("ok", "the mail server answers", TO_TEST)
     assert healthy_doctor.summary == "Everything is OK. There is nothing to do."
+
+
+def test_of_long_passwords_there_is_nothing_to_say(healthy_doctor: Doctor) -> None:
+    finding = healthy_doctor.examine(password_min_length=15)["passwords"]
+
+    assert finding == Finding("ok", "at least 15 characters, and none of the commonest 30,000")
 
 
 def test_what_works_but_not_for_production_has_a_verdict_and_a_status_of_its_own(
@@ -362,7 +375,7 @@ def test_without_a_master_key_the_remaining_subjects_are_skipped(healthy_doctor:
     assert healthy_doctor.status == 1
     assert findings["master key"].verdict == "NOT OK"
     assert findings["master key"].what.startswith("GATEHOUSE_MASTER_KEYS is missing")
-    assert list(findings) == SUBJECTS[:16]
+    assert list(findings) == SUBJECTS[:17]
 
 
 def test_a_master_key_in_the_data_folder_is_named(healthy_doctor: Doctor, tmp_path: Path) -> None:

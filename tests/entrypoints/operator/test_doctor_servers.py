@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
 from core.secrets import Secret
 from entrypoints.operator import dependency_checks
 from entrypoints.setting_kinds import Bind
+from tests.breached import answer_of, breached_file, digits_of, range_answer
 from tests.collector import collecting
-from tests.entrypoints.operator.doctors import Doctor
+from tests.entrypoints.operator.doctors import Doctor, Finding
 from tests.mail_server import PostOffice
 from tests.name_server import NameServer
 from tests.payment_provider import KEY, running_provider
@@ -98,3 +101,59 @@ def test_servers_that_refuse_or_fail_are_not_ok(healthy_doctor: Doctor, mail_ser
     assert findings["codehost"].what == f"{provider.url}/token answers with the status 503"
     assert "wrong" not in str(findings)
     assert "hush" not in str(findings)
+
+
+def test_a_list_of_breached_passwords_that_can_be_asked_is_ok(healthy_doctor: Doctor, tmp_path: Path) -> None:
+    path = breached_file(tmp_path, "password")
+    with answering(range_answer("password")) as port:
+        findings = [
+            healthy_doctor.examine(breached_passwords=known)["breached passwords"]
+            for known in (path, f"http://{LOOPBACK}:{port}/range")
+        ]
+
+    assert findings == [
+        Finding("ok", f"{path} can be searched"),
+        Finding("ok", f"http://{LOOPBACK}:{port}/range answers"),
+    ]
+    assert healthy_doctor.status == 0
+
+
+def test_one_that_cannot_be_asked_is_named_and_the_other_checks_are_made(
+    healthy_doctor: Doctor, tmp_path: Path
+) -> None:
+    (tmp_path / "unsorted.txt").write_text("".join(f"{digits_of(str(number))}\n" for number in range(9)))
+    with answering(answer_of("Sign in first")) as port, hanging_server() as hanging:
+        places = {
+            tmp_path / "none.txt": "is wrong",
+            tmp_path / "unsorted.txt": "not sorted",
+            f"http://{LOOPBACK}:{port}": "no list of ranges",
+            f"http://{LOOPBACK}:{hanging}": "in time",
+        }
+        for place, problem in places.items():
+            findings = healthy_doctor.examine(breached_passwords=place)
+
+            assert healthy_doctor.status == 1
+            assert findings["breached passwords"].verdict == "NOT OK"
+            assert problem in findings["breached passwords"].what
+            assert findings["breached passwords"].advice.startswith("Meanwhile passwords that have leaked can be set")
+            assert findings["housekeeping"].verdict == "ok"
+
+
+@contextmanager
+def answering(answer: bytes) -> Generator[int]:
+    """Answer every connection with these bytes; yield the port."""
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        thread = threading.Thread(target=_answer, args=(listener, answer), daemon=True)
+        thread.start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def _answer(listener: socket.socket, answer: bytes) -> None:
+    with suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(answer)
