@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.secrets import Secret
-from entrypoints import equipment
+from entrypoints import equipment, main
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import PREFIX, Bind, SettingInvalid, Settings, load, rows, unknown
 
@@ -345,6 +345,13 @@ def test_the_password_of_the_owner_is_as_long_as_the_installation_asks_for() -> 
     assert load(environment | {"GATEHOUSE_PASSWORD_MIN_LENGTH": "12"}).password_min_length == 12
     with pytest.raises(SettingInvalid, match=r"GATEHOUSE_OWNER_PASSWORD takes at least 13 characters"):
         load(environment | {"GATEHOUSE_PASSWORD_MIN_LENGTH": "13"})
+
+
+def test_a_file_of_breached_passwords_that_cannot_be_read_stops_the_start(tmp_path: Path) -> None:
+    settings = load({"GATEHOUSE_BREACHED_PASSWORDS": str(tmp_path / "none.txt"), "GATEHOUSE_DATA_DIR": str(tmp_path)})
+
+    with pytest.raises(CannotStart, match=r"BREACHED_PASSWORDS is wrong\. .*none\.txt cannot be read"):
+        main.require_settings(settings)
 
 
 def test_development_mode_does_not_require_the_password_of_an_owner() -> None:

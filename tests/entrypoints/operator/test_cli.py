@@ -14,6 +14,7 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.schema import migrations
+from core.accounts.new_passwords import COMMON, EXPECTED
 from tests.processes import (
     GATEHOUSE,
     MASTER_KEY,
@@ -374,6 +375,8 @@ def test_an_existing_user_becomes_an_owner_and_keeps_the_password(
     [
         ("ann", "correct horse", "email: This is not a valid email address."),
         ("ann@example.com", "short", "password: A password has at least 8 characters."),
+        ("ann@example.com", "iloveyou1", f"password: {COMMON}"),
+        ("ann@engines.example", "Ann-Engines-1", f"password: {EXPECTED}"),
     ],
 )
 def test_an_invalid_owner_is_refused_with_one_line(
