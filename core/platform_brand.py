@@ -20,12 +20,22 @@ NAME_CHARACTERS_MAX: Final = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderBrand:
+    """How people see a provider that the operator has added: its title, and the picture on its button."""
+
+    name: str
+    title: str
+    icon: Picture | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformBrand:
     """What people see of the platform; without a colour and a logo, the look is that of the product."""
 
     name: str = NAME_DEFAULT
     color: str | None = None
     logo: Picture | None = None
+    providers: tuple[ProviderBrand, ...] = ()
 
 
 def checked_platform_name(text: str) -> str:

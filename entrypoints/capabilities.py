@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Final
+
+from core.sign_in.upstream.providers import ExternalProvider
+from entrypoints.added_providers import SETTING
 from entrypoints.http.accounts import password_reset, passwords, profile, registration
 from entrypoints.http.audit import analytics, audit_log, siem
 from entrypoints.http.billing import checkout, portal, receiver
@@ -146,6 +151,7 @@ from entrypoints.pages.sign_in import registration_links as registration_link_pa
 from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
 from entrypoints.pages.sign_in import sign_ins as own_sign_in_pages
+from entrypoints.pages.sign_in.upstream import added_providers as added_pages
 from entrypoints.pages.sign_in.upstream import by_connection as connection_pages
 from entrypoints.pages.sign_in.upstream import configuring as sign_in_rules_pages
 from entrypoints.pages.sign_in.upstream import connections as connection_settings_pages
@@ -159,6 +165,7 @@ from entrypoints.pages.sign_in.upstream import trials as connection_trial_pages
 from entrypoints.pages.webhooks import deliveries as delivery_pages
 from entrypoints.pages.webhooks import secrets as webhook_secret_page
 from entrypoints.pages.webhooks import webhooks as webhook_pages
+from entrypoints.refusals import CannotStart
 from entrypoints.web.describing import openapi
 from entrypoints.web.serving.routes import Route, Routes
 
@@ -374,6 +381,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     assets.routes,
 )
 DEVELOPMENT_ONLY: tuple[Routes, ...] = (mailbox.routes,)
+# Below it are the ways to sign in, each by its name, and the paths of OAuth.
+AUTH: Final = "/auth/"
 # Without a payment provider.
 SANDBOX_ONLY: tuple[Routes, ...] = (sandbox_pages.routes,)
 
@@ -383,7 +392,27 @@ def is_internal(route: Route) -> bool:
     return route.path == "/metrics" or route.path.startswith("/internal/")
 
 
-def routes(*, is_development: bool, has_billing_provider: bool = False) -> list[Route]:
-    """List every route of Gatehouse."""
+def routes(
+    *, is_development: bool, has_billing_provider: bool = False, added: Iterable[ExternalProvider] = ()
+) -> list[Route]:
+    """List every route of Gatehouse, with those of the providers that the operator has added.
+
+    Raise `CannotStart` for a provider whose name is a path already.
+    """
     chosen = EVERYWHERE + (() if has_billing_provider else SANDBOX_ONLY) + (DEVELOPMENT_ONLY if is_development else ())
-    return [route for capability in chosen for route in capability.routes]
+    taken = _words_below(AUTH)
+    for one in added:
+        if one.provider in taken:
+            raise CannotStart(
+                f"{SETTING} has the table [{one.provider}], and {AUTH}{one.provider} is a path of Gatehouse. Choose"
+                " another name for it."
+            )
+    return [route for capability in (*chosen, *map(added_pages.routes_of, added)) for route in capability.routes]
+
+
+def _words_below(path: str) -> set[str]:
+    """Return the first words of the paths of all routes below a path."""
+    paths = (
+        route.path for capability in (*EVERYWHERE, *SANDBOX_ONLY, *DEVELOPMENT_ONLY) for route in capability.routes
+    )
+    return {one.removeprefix(path).partition("/")[0] for one in paths if one.startswith(path)}

@@ -34,6 +34,7 @@ from entrypoints.setting_kinds import Bind
 from entrypoints.settings import Settings
 from entrypoints.shared.accounts.new_passwords import generated_password, hashed
 from entrypoints.signals import stop_signals
+from entrypoints.upstream_settings import added_to
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.paths import paths_of
 from entrypoints.web.serving.routes import Route
@@ -86,9 +87,10 @@ def serve(settings: Settings, *, workers: int) -> int:
     _allow_many_files(settings)
     with database.serving_lock(settings), _reserved(settings) as listeners:
         main.require_settings(settings)
+        served = _served(settings)
         with database.address_and_keeper_of(settings) as (address, keeper):
             _prepare(settings, address)
-            status = _serve_with(workers, settings, address, keeper, listeners)
+            status = _serve_with(workers, settings, served, address, keeper, listeners)
     log.info("server.stopped")
     return status
 
@@ -117,8 +119,10 @@ def _reserved(settings: Settings) -> Generator[_Listeners]:
             yield _Listeners(public=public, internal=internal)
 
 
-def _serve_with(workers: int, settings: Settings, address: Secret, keeper: Keeper | None, listeners: _Listeners) -> int:
-    replaced, served = ReplacedWorkers(), _served(settings)
+def _serve_with(
+    workers: int, settings: Settings, served: _Served, address: Secret, keeper: Keeper | None, listeners: _Listeners
+) -> int:
+    replaced = ReplacedWorkers()
     # Once for all workers, which share what exists before them.
     main.version()
     for routes in served:
@@ -219,7 +223,9 @@ def _servers(installation: Installation, served: _Served, listeners: _Listeners)
 
 def _served(settings: Settings) -> _Served:
     """Return the routes of each listening socket: of that for everyone, and of the operator's."""
-    routes = capabilities.routes(is_development=settings.dev, has_billing_provider=settings.has_billing_provider)
+    routes = capabilities.routes(
+        is_development=settings.dev, has_billing_provider=settings.has_billing_provider, added=added_to(settings)
+    )
     if settings.metrics_bind is None:
         return [tuple(routes)]
     public = tuple(route for route in routes if not capabilities.is_internal(route))

@@ -331,6 +331,9 @@ def load(environment: Mapping[str, str]) -> Settings:
             values[attribute.name] = kind.read(text)
         except (ValueError, KeyError, BadRequest):
             raise SettingInvalid(f"{name} takes {kind.takes}. Change it, or unset it for its default.") from None
+        except CannotStart as wrong:
+            # A file that the setting names.
+            raise SettingInvalid(str(wrong)) from None
     if "bind" in values:
         # With another port alone, links have to lead to it all the same.
         values.setdefault("base_url", kinds.web_address(f"http://localhost:{values['bind'].port}"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Final
 
@@ -11,7 +11,9 @@ from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient
-from core.sign_in.upstream.providers import EXTERNAL, ExternalProvider
+from core.sign_in.upstream.providers import EXTERNAL, SCOPES, ExternalProvider
+from entrypoints import added_providers
+from entrypoints.added_providers import AddedProviders
 from entrypoints.setting_kinds import PREFIX, SWITCH, WEB_ADDRESS, Kind, described, token
 
 _ID: Final = re.compile(r"[\x21-\x7e]{1,255}")
@@ -152,6 +154,14 @@ class UpstreamSettings:
             WEB_ADDRESS,
         ),
     )
+    providers_file: AddedProviders | None = field(
+        default=None,
+        metadata=described(
+            "PROVIDERS_FILE",
+            "Further providers by OpenID Connect, with which users of the platform sign in. It is read at the start.",
+            Kind(added_providers.read, "the path of a TOML file with a table for each provider"),
+        ),
+    )
     saml_aes_cbc: bool = field(
         default=False,
         metadata=described(
@@ -163,15 +173,21 @@ class UpstreamSettings:
 
 
 def external_providers(settings: UpstreamSettings) -> Mapping[Provider, ExternalProvider]:
-    """Return the external providers with the platform's credentials there."""
-    return {provider: _external(provider, settings) for provider in EXTERNAL}
+    """Return the external providers with the platform's credentials there, the documented ones first."""
+    documented = {provider: _external(provider, settings) for provider in EXTERNAL}
+    return documented | {one.provider: one for one in added_to(settings)}
+
+
+def added_to(settings: UpstreamSettings) -> Sequence[ExternalProvider]:
+    """Return the providers that the operator has added, in the order of the file."""
+    return settings.providers_file.providers if settings.providers_file is not None else ()
 
 
 def _external(provider: Provider, settings: UpstreamSettings) -> ExternalProvider:
     given = {name: getattr(settings, f"{provider}_{name}") for name in _NAMES}
     client_id, client_secret = given.pop("client_id"), given.pop("client_secret")
     client = ProviderClient(client_id=client_id, client_secret=client_secret) if client_id is not None else None
-    return ExternalProvider(provider=provider, client=client, **given)
+    return ExternalProvider(provider=provider, title=provider.value, scopes=SCOPES[provider], client=client, **given)
 
 
 def problem(settings: UpstreamSettings) -> str | None:

@@ -43,6 +43,8 @@ class OpenIdProvider:
     token_details: dict[str, Any] = field(default_factory=dict[str, Any])
     user: dict[str, Any] = field(default_factory=dict[str, Any])
     codes: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    # Issued besides the access token: `expires_in`, `refresh_token` and their like.
+    tokens: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def sign_in(self, address: str, **answer: str) -> str:
         """Sign in at an address of the provider; return the path and query to which it sends the browser."""
@@ -81,6 +83,11 @@ class OpenIdProvider:
             return _json({"error": self.token_error, **self.token_details}, 400)
         if known not in ((form.get("client_id"), form.get("client_secret")), _by_basic(authorization)):
             return _json({"error": "invalid_client"}, 401)
+        if form.get("grant_type") == "refresh_token":
+            is_known = form.get("refresh_token") == self.tokens.get("refresh_token")
+            return _json(
+                {"access_token": "next-at-of-the-idp", **self.tokens} if is_known else {"error": "invalid_grant"}
+            )
         parameters = self.codes.pop(form.get("code", ""), None)
         if parameters is None:
             return _json({"error": "invalid_grant"}, 400)
@@ -96,7 +103,7 @@ class OpenIdProvider:
         signed = self.forged or jwt.encode(
             {name: value for name, value in claims.items() if value is not None}, KEY, "RS256", headers=self.header
         )
-        return _json({"access_token": "at-of-the-idp", "token_type": "Bearer", "id_token": signed})
+        return _json({"access_token": "at-of-the-idp", "token_type": "Bearer", "id_token": signed, **self.tokens})
 
 
 def public_key(key: Any, kid: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The port `UpstreamGateway`: the external providers over HTTP."""
+"""The port `UpstreamGateway`: the external providers over HTTP, of which the added ones speak OpenID Connect."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast, final
 
+from adapters.gateways import upstream_connections
+from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests, failed, time_limit
 from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderTokens
-from core.sign_in.upstream import answers
+from core.sign_in.upstream import answers, discovery
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.providers import CodeExchange, ExternalProvider
 from ports.clock import Clock
@@ -27,26 +29,51 @@ _ENDED: Final = frozenset({"invalid_grant", "bad_refresh_token", "interaction_re
 class HttpUpstreamGateway:
     """The port `UpstreamGateway`."""
 
-    def __init__(self, requests: UpstreamRequests, *, clock: Clock, seconds_max: float = EXCHANGE_SECONDS_MAX) -> None:
+    def __init__(
+        self,
+        requests: UpstreamRequests,
+        *,
+        clock: Clock,
+        seconds_max: float = EXCHANGE_SECONDS_MAX,
+        discovered_seconds_max: float = upstream_connections.EXCHANGE_SECONDS_MAX,
+    ) -> None:
         self._seconds_max = seconds_max
         self._requests = requests
         self._clock = clock
+        # Apart from that of connections, so that no organization has a part in what is remembered of an issuer.
+        self._added = HttpConnectionGateway(requests, clock=clock, seconds_max=discovered_seconds_max)
+
+    async def authorize_url(self, provider: ExternalProvider) -> str:
+        if provider.issuer is None:
+            return provider.authorize_url
+        return (await self._added.discover(None, provider.issuer)).authorize_url
+
+    async def require_own_answer(self, provider: ExternalProvider, issuer: str) -> None:
+        if provider.issuer is not None:
+            discovery.require_own_answer(await self._added.discover(None, provider.issuer), issuer)
 
     async def identify(self, provider: ExternalProvider, exchange: CodeExchange) -> ProvenIdentity:
+        if provider.issuer is not None:
+            claims, answer = await self._added.exchange(None, provider.issuer, exchange)
+            tokens = answers.provider_tokens(answer, exchange.client.client_id, at=self._clock())
+            return answers.with_tokens(answers.openid_identity(provider, claims), tokens)
         with time_limit(provider.token_url, self._seconds_max):
             return await self._identify(provider, exchange)
 
     async def refresh(
         self, provider: ExternalProvider, client: ProviderClient, refresh_token: Secret, scopes: Sequence[str]
     ) -> ProviderTokens | None:
-        form = {"grant_type": "refresh_token", "refresh_token": refresh_token.reveal(), **_credentials(client)}
-        if provider.provider is Provider.OFFICESUITE and scopes:
-            form["scope"] = " ".join(scopes)
-        with time_limit(provider.token_url, self._seconds_max):
-            status, answer = await self._requests.post(None, provider.token_url, form)
+        if provider.issuer is not None:
+            status, answer = await self._added.refresh(provider.issuer, client, refresh_token)
+        else:
+            form = {"grant_type": "refresh_token", "refresh_token": refresh_token.reveal(), **_credentials(client)}
+            if provider.provider is Provider.OFFICESUITE and scopes:
+                form["scope"] = " ".join(scopes)
+            with time_limit(provider.token_url, self._seconds_max):
+                status, answer = await self._requests.post(None, provider.token_url, form)
         if answer.get("error") in _ENDED:
             return None
-        _require_success(provider.token_url, status, answer)
+        _require_success(provider.issuer or provider.token_url, status, answer)
         return answers.provider_tokens(answer, client.client_id, at=self._clock())
 
     async def _identify(self, provider: ExternalProvider, exchange: CodeExchange) -> ProvenIdentity:

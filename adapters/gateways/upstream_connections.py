@@ -1,7 +1,7 @@
-"""The port `ConnectionGateway`: OpenID providers that organizations name.
+"""The port `ConnectionGateway`: OpenID providers that organizations name, and those that the operator has added.
 
 The client of HTTP reaches only addresses that are allowed (`outbound.py`). What a provider says of itself, and its
-keys, are remembered for some minutes.
+keys, are remembered for some minutes. For a provider that the operator has added, the organization is None.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import trio
 from adapters.crypto.json_web_signatures import remembered_keys, verified_claims
 from adapters.gateways.upstream_requests import TOO_SLOW, UpstreamRequests, failed, time_limit
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
 from core.sign_in.upstream import answers, discovery, provider_problems
 from core.sign_in.upstream.discovery import Discovered
 from core.sign_in.upstream.flows import ProviderClient
@@ -65,16 +66,32 @@ class HttpConnectionGateway:
         """The number of issuers of which something is remembered."""
         return len(self._known)
 
-    async def discover(self, organization_id: UUID, issuer: str, *, is_fresh: bool = False) -> Discovered:
+    async def discover(self, organization_id: UUID | None, issuer: str, *, is_fresh: bool = False) -> Discovered:
         with time_limit(issuer, self._seconds_max, TOO_SLOW):
             return (await self._find(organization_id, issuer, is_fresh=is_fresh)).discovered
 
-    async def identify(self, organization_id: UUID, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
+    async def identify(self, organization_id: UUID | None, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
+        claims, _ = await self.exchange(organization_id, issuer, exchange)
+        return claims
+
+    async def exchange(
+        self, organization_id: UUID | None, issuer: str, exchange: CodeExchange
+    ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the claims of a code as `identify` does, and the answer of the token endpoint."""
         with time_limit(issuer, self._seconds_max):
-            return await self._identify(organization_id, issuer, exchange)
+            return await self._exchange(organization_id, issuer, exchange)
+
+    async def refresh(
+        self, issuer: str, client: ProviderClient, refresh_token: Secret
+    ) -> tuple[int, Mapping[str, Any]]:
+        """Return the status and the answer of the token endpoint of an added provider to a refresh token."""
+        with time_limit(issuer, self._seconds_max):
+            found = (await self._find(None, issuer)).discovered
+            form = {"grant_type": "refresh_token", "refresh_token": refresh_token.reveal()}
+            return await self._post(None, found, client, form)
 
     async def try_credentials(
-        self, organization_id: UUID, issuer: str, client: ProviderClient, *, redirect_uri: str
+        self, organization_id: UUID | None, issuer: str, client: ProviderClient, *, redirect_uri: str
     ) -> ProviderProblem | None:
         with time_limit(issuer, self._seconds_max, TOO_SLOW):
             found = (await self._find(organization_id, issuer)).discovered
@@ -92,7 +109,7 @@ class HttpConnectionGateway:
             return provider_problems.judge_token(*await self._post(organization_id, found, client, form))
 
     async def _post(
-        self, organization_id: UUID, found: Discovered, client: ProviderClient, form: Mapping[str, str]
+        self, organization_id: UUID | None, found: Discovered, client: ProviderClient, form: Mapping[str, str]
     ) -> tuple[int, Mapping[str, Any]]:
         """Send a form to the token endpoint with our credentials, in the way that the provider takes them."""
         assert client.client_secret is not None, "a connection has no client secret"
@@ -104,7 +121,9 @@ class HttpConnectionGateway:
             form = {**form, "client_id": client.client_id, "client_secret": secret}
         return await self._requests.post(organization_id, found.token_url, form, auth=auth)
 
-    async def _identify(self, organization_id: UUID, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
+    async def _exchange(
+        self, organization_id: UUID | None, issuer: str, exchange: CodeExchange
+    ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         found = (await self._find(organization_id, issuer)).discovered
         client = exchange.client
         status, answer = await self._post(
@@ -124,10 +143,13 @@ class HttpConnectionGateway:
         answers.require_valid_claims(
             claims, client_id=client.client_id, nonce=exchange.nonce.reveal(), at=self._clock(), issuer=issuer
         )
-        return {**await self._user(organization_id, found, answer, claims), **claims}
+        user = await self._user(organization_id, found, answer, claims)
+        # What names an address also says whether it is verified.
+        own = {name: value for name, value in claims.items() if name != "email_verified" or "email" in claims}
+        return {**user, **own}, answer
 
     async def _user(
-        self, organization_id: UUID, found: Discovered, answer: Mapping[str, Any], claims: Mapping[str, Any]
+        self, organization_id: UUID | None, found: Discovered, answer: Mapping[str, Any], claims: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """Return what the provider says of the user besides the ID token, which may leave the address out."""
         access_token = answer.get("access_token")
@@ -141,7 +163,7 @@ class HttpConnectionGateway:
             raise failed(found.userinfo_url, "other_subject")
         return described
 
-    async def _verified(self, organization_id: UUID, issuer: str, id_token: Any) -> Mapping[str, Any]:
+    async def _verified(self, organization_id: UUID | None, issuer: str, id_token: Any) -> Mapping[str, Any]:
         if not isinstance(id_token, str):
             raise failed(issuer, "no_id_token")
         known = await self._find(organization_id, issuer)
@@ -154,7 +176,7 @@ class HttpConnectionGateway:
             raise failed(issuer, "wrong_signature")
         return claims
 
-    async def _find(self, organization_id: UUID, issuer: str, *, is_fresh: bool = False) -> _CachedConfiguration:
+    async def _find(self, organization_id: UUID | None, issuer: str, *, is_fresh: bool = False) -> _CachedConfiguration:
         known = self._known.get(issuer)
         now = trio.current_time()
         if known is not None and not is_fresh and now - known.fetched_at_seconds < REMEMBERED_SECONDS:

@@ -1,10 +1,22 @@
 """The sign-in methods, as login events and analytics count them."""
 
+from __future__ import annotations
+
+import re
 from enum import StrEnum
+from typing import Final
+
+ADDED_NAME: Final = re.compile("[a-z0-9]{2,30}")
+# What the session of an impersonation has in place of a method.
+IMPERSONATION: Final = "impersonation"
 
 
 class Provider(StrEnum):
-    """A sign-in method, as login events and analytics count it."""
+    """A sign-in method, as login events and analytics count it.
+
+    The name of a provider that an operator has added is one as well, although no member is listed for it: compare it
+    by `==`. What is stored names it also when the operator has removed it again.
+    """
 
     PASSWORD = "password"  # noqa: S105 - the name of a method, not a secret
     PASSKEY = "passkey"
@@ -15,3 +27,12 @@ class Provider(StrEnum):
     OFFICESUITE = "officesuite"
     # A connection of an organization to an identity provider of its own.
     UPSTREAM = "upstream"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Provider | None:
+        if not isinstance(value, str) or not ADDED_NAME.fullmatch(value):
+            return None
+        added = str.__new__(cls, value)
+        added._name_ = value
+        added._value_ = value
+        return added

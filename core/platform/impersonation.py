@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.accounts.providers import IMPERSONATION
 from core.accounts.users import User, UserUnknown
 from core.errors import BadRequest, Conflict, Forbidden, NotFound, OrganizationNotActive, all_valid
 from core.events.platform_actions import PlatformAction
@@ -41,7 +42,6 @@ from core.text import checked_reason
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-PROVIDER: Final = "impersonation"
 _MINUTE: Final = "%Y-%m-%d %H:%M UTC"
 
 
@@ -247,7 +247,7 @@ def _session(
         organization_id=organization.id if organization is not None else None,
         service_id=service.id if service is not None else None,
         device_id=None,
-        provider=PROVIDER,
+        provider=IMPERSONATION,
         # The authentication of the platform owner, because the user has not authenticated.
         amr=list(owner.amr),
         authenticated_at=owner.authenticated_at,

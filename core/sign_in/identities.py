@@ -7,7 +7,7 @@ belongs to another. How an identity is proved is in `upstream/`; what its tokens
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -120,15 +120,16 @@ class AssertedGroups:
 class ProvenIdentity:
     """An account at a provider whose holder has just signed in there, as the provider's answers describe it.
 
-    `email` is the address that the provider gave, `is_email_verified` whether it vouches for it. `session_ends_at` is
-    when the holder's session there ends, if the provider says so. `groups` are those that a connection asserts, None
-    where it asserts nothing about them.
+    `email` is the address that the provider gave, `is_email_verified` whether it vouches for it, and `is_email_trusted`
+    whether its word on addresses counts at all. `session_ends_at` is when the holder's session there ends, if the
+    provider says so. `groups` are those that a connection asserts, None where it asserts nothing about them.
     """
 
     provider: Provider
     subject: str
     email: str | None = None
     is_email_verified: bool = False
+    is_email_trusted: bool = True
     tokens: ProviderTokens | None = None
     provider_session: ProviderSession | None = None
     session_ends_at: datetime | None = None
@@ -151,7 +152,7 @@ class Identity:
 class IdentityItem:
     """An identity, as its user sees it."""
 
-    provider: Provider
+    provider: str
     provider_user_id: str
     email: str | None
     linked_at: datetime
@@ -184,20 +185,22 @@ def linked_here(uow: UnitOfWork) -> set[Provider]:
     return {identity.provider for identity in uow.identities.of_user(caller.user_id, context_of(caller))}
 
 
-def unlink_mine(uow: UnitOfWork, provider: Provider | None) -> None:
+def unlink_mine(uow: UnitOfWork, provider: Provider | None, signs_in: Callable[[Provider, str], bool]) -> None:
     """Unlink what the caller sees of a provider, unless it is the last way to sign in.
 
     The provider is None when none has the name. A session without limits unlinks it everywhere (decisions 10.6).
+    `signs_in` says of a provider and a stable id whether it can sign in: one whose provider was removed is no way.
     """
     uow.caller.forbid_impersonation()
     # Locked, so that of two identities that are unlinked at once the second finds itself the last one.
     caller = callers.lock_account(uow)
     caller.require_own_proof()
     context = _seen_by(caller)
-    linked = {identity.provider for identity in uow.identities.of_user(caller.user_id, context)}
-    if provider is None or provider not in linked:
+    linked = uow.identities.of_user(caller.user_id, context)
+    if provider is None or provider not in {identity.provider for identity in linked}:
         raise IdentityUnknown
-    if linked == {provider} and not _has_other_way(uow, caller.user_id):
+    ways = {identity.provider for identity in linked if signs_in(identity.provider, identity.subject)}
+    if ways == {provider} and not _has_other_way(uow, caller.user_id):
         raise LastIdentity
     uow.identities.remove(caller.user_id, provider, context)
     # One of them may have begun with this identity, as the first of two factors.

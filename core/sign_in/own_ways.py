@@ -67,7 +67,7 @@ def read(uow: UnitOfWork) -> OwnWays:
     caller = uow.caller
     required = uow.own_ways.defer_required(caller.user_id)
     connection = uow.own_ways.defer_connection_of(caller.session_id)
-    linked = {identity.provider.value for identity in identities.list_mine(uow)}
+    linked = {identity.provider for identity in identities.list_mine(uow)}
     return OwnWays(
         methods=profile.sign_in_methods(uow),
         providers=sorted(linked),

@@ -6,7 +6,7 @@ token, and stores what came back. A concurrent request waits for that, because a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -18,6 +18,7 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sign_in.identities import IdentityUnknown, ProviderTokens, context_of
 from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.providers import ExternalProvider
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -40,6 +41,7 @@ class HeldTokens:
     """The stored tokens of an identity; those of a provider that issued none are None."""
 
     identity_id: UUID
+    subject: str
     tokens: ProviderTokens | None
     refresh_claimed_until: datetime | None
 
@@ -61,20 +63,19 @@ class RefreshUnderWay:
     """Another request refreshes the tokens at this moment."""
 
 
-def begin(
-    uow: UnitOfWork, provider: Provider | None, platform_clients: Mapping[Provider, ProviderClient]
-) -> ProviderTokens | Refreshing | RefreshUnderWay:
-    """Return the caller's token at a provider, or the claim to refresh it.
+def begin(uow: UnitOfWork, external: ExternalProvider | None) -> ProviderTokens | Refreshing | RefreshUnderWay:
+    """Return the caller's token at a provider, or the claim to refresh it; the provider is None when none has the name.
 
     Raise `IdentityUnknown` when no account of the provider is linked, and `ReauthRequired`.
     """
     caller = uow.caller
     caller.forbid_impersonation()
-    if provider is None:
+    if external is None:
         raise IdentityUnknown
-    context = context_of(caller)
+    provider, context = external.provider, context_of(caller)
     held = uow.identities.lock_tokens(caller.user_id, provider, context)
-    if held is None:
+    # Tokens of another provider that had the name before are not sent to this one.
+    if held is None or not external.knows(held.subject):
         raise IdentityUnknown
     if held.tokens is None:
         raise ReauthRequired
@@ -83,7 +84,7 @@ def begin(
     if held.refresh_claimed_until is not None and held.refresh_claimed_until > uow.now:
         return RefreshUnderWay()
     own = uow.oauth_credentials.find(context.organization_id, provider) if context.organization_id is not None else None
-    client = own or platform_clients.get(provider)
+    client = own or external.client
     # A refresh token belongs to the client that it was issued to.
     if held.tokens.refresh_token is None or client is None or client.client_id != held.tokens.client_id:
         raise ReauthRequired

@@ -297,11 +297,18 @@ def _demo(settings: Settings, options: argparse.Namespace) -> int:
 
 def _routes(settings: Settings, options: argparse.Namespace) -> None:
     from entrypoints import capabilities
+    from entrypoints.upstream_settings import added_to
     from entrypoints.web.describing.surface import files, surface
 
     describe = files if options.files else surface
     _print_line(
-        describe(capabilities.routes(is_development=settings.dev, has_billing_provider=settings.has_billing_provider))
+        describe(
+            capabilities.routes(
+                is_development=settings.dev,
+                has_billing_provider=settings.has_billing_provider,
+                added=added_to(settings),
+            )
+        )
     )
 
 

@@ -41,6 +41,7 @@ DEFAULTS: dict[str, Any] = {
     "billing_url": "https://api.stripe.com",
     "billing_secret_key": None,
     "billing_sandbox": False,
+    "providers_file": None,
     "saml_aes_cbc": False,
     "billing_webhook_secret": None,
     "traces_url": None,
@@ -306,6 +307,8 @@ def test_a_wrong_value_of_every_setting_is_tested() -> None:
         "LOGO",
         "MASTER_KEYS",
         "POSTGRES_PROGRAMS",
+        # It has a module of its own (`test_added_providers.py`).
+        "PROVIDERS_FILE",
         "SMTP_URL",
     }
 

@@ -46,7 +46,7 @@ _FIND: Final = """
 """
 _REMOVE: Final = "DELETE FROM identities WHERE user_id = %(user_id)s AND provider = %(provider)s AND"
 _TOKENS: Final = """
-    SELECT id, client_id, access_token_sealed, refresh_token_sealed, token_type, token_expires_at, scopes,
+    SELECT id, subject, client_id, access_token_sealed, refresh_token_sealed, token_type, token_expires_at, scopes,
            refresh_claimed_until
     FROM   identities
     WHERE  user_id = %(user_id)s AND provider = %(provider)s AND
@@ -190,6 +190,7 @@ class PostgresIdentities(Aggregate):
             return None
         return HeldTokens(
             identity_id=row["id"],
+            subject=row["subject"],
             tokens=_opened(self._transaction.vault, row),
             refresh_claimed_until=row["refresh_claimed_until"],
         )

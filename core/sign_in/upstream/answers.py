@@ -16,6 +16,7 @@ from core.errors import ErrorCode, Refusal
 from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderTokens
 from core.sign_in.upstream import asserted_groups
+from core.sign_in.upstream.providers import ExternalProvider
 
 SUBJECT_CHARACTERS_MAX: Final = 255
 ADDRESS_CHARACTERS_MAX: Final = 254
@@ -86,6 +87,15 @@ def officesuite_identity(claims: Mapping[str, Any]) -> ProvenIdentity:
         email=email,
         is_email_verified=email is not None and claims.get("xms_edov") in _TRUE,
     )
+
+
+def openid_identity(external: ExternalProvider, claims: Mapping[str, Any]) -> ProvenIdentity:
+    """Return the identity of an account of a provider that the operator has added.
+
+    Its word on an address counts only if the operator says so: others let their users enter any address.
+    """
+    proven = _of_claims(external.provider, claims, external.trusts_email and claims.get("email_verified"))
+    return replace(proven, subject=external.subject_of(proven.subject), is_email_trusted=external.trusts_email)
 
 
 def connection_identity(claims: Mapping[str, Any], mapping: Mapping[str, str]) -> ProvenIdentity:

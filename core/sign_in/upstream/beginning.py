@@ -24,7 +24,7 @@ from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.identities import PLATFORM, IdentityContext
 from core.sign_in.upstream import flows
 from core.sign_in.upstream.flows import Departure, ProviderClient, ProviderNotOffered, ReturnAddress, UpstreamSignIn
-from core.sign_in.upstream.providers import SCOPES
+from core.sign_in.upstream.providers import ExternalProvider
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -57,9 +57,7 @@ class Begun:
     scopes: Sequence[str]
 
 
-def begin(
-    uow: UnitOfWork, provider: Provider, wanted: Wanted, platform: ProviderClient | None, *, browser: str
-) -> Begun:
+def begin(uow: UnitOfWork, external: ExternalProvider, wanted: Wanted, *, browser: str) -> Begun:
     """Begin a sign-in with the organization's own credentials, else with those of the platform.
 
     Raise `NotFound` for an organization or service that is unknown, and `ProviderNotOffered` without credentials.
@@ -67,19 +65,19 @@ def begin(
     organization = _organization(uow, wanted)
     service = _service(uow, organization, wanted)
     way = _way(service, wanted)
-    own = uow.oauth_credentials.find(organization.id, provider) if organization is not None else None
-    client = own or platform
+    own = uow.oauth_credentials.find(organization.id, external.provider) if organization is not None else None
+    client = own or external.client
     if client is None:
         raise ProviderNotOffered
     departure = flows.depart(
         uow,
-        provider,
+        external.provider,
         browser=browser,
         client_id=client.client_id,
         way=way,
         context=_context(organization, service, own),
     )
-    return Begun(departure=departure, scopes=_scopes(provider, service))
+    return Begun(departure=departure, scopes=_scopes(external, service))
 
 
 def way_to(uow: UnitOfWork, organization_slug: str, wanted: Wanted) -> ReturnAddress:
@@ -94,35 +92,28 @@ def way_to(uow: UnitOfWork, organization_slug: str, wanted: Wanted) -> ReturnAdd
     return _way(service, wanted)
 
 
-def begin_link(
-    uow: UnitOfWork,
-    provider: Provider,
-    link: UpstreamSignIn,
-    platform: ProviderClient | None,
-    *,
-    browser: str,
-) -> Begun:
+def begin_link(uow: UnitOfWork, external: ExternalProvider, link: UpstreamSignIn, *, browser: str) -> Begun:
     """Begin to link an account of a provider to that of a user, in the context that they had when they asked for it."""
     assert link.user_id is not None, "a link is for no account"
     context = link.context
     own = service = None
     if context.organization_id is not None:
-        own = uow.oauth_credentials.find(context.organization_id, provider)
+        own = uow.oauth_credentials.find(context.organization_id, external.provider)
         if context.service_id is not None:
             service = uow.services.by_id(context.organization_id, context.service_id)
-    client = own or platform
+    client = own or external.client
     if client is None:
         raise ProviderNotOffered
     departure = flows.depart(
         uow,
-        provider,
+        external.provider,
         browser=browser,
         client_id=client.client_id,
         way=ReturnAddress(),
         context=context,
         user_id=link.user_id,
     )
-    return Begun(departure=departure, scopes=_scopes(provider, service))
+    return Begun(departure=departure, scopes=_scopes(external, service))
 
 
 def client_of(uow: UnitOfWork, sign_in: UpstreamSignIn, platform: ProviderClient | None) -> ProviderClient:
@@ -236,6 +227,9 @@ def _require_challenge(service: Service, wanted: Wanted) -> None:
         raise BadRequest.of_field("code_challenge", "Send a code_challenge with the code_challenge_method S256.")
 
 
-def _scopes(provider: Provider, service: Service | None) -> list[str]:
-    chosen: Sequence[str] | None = getattr(service, f"{provider}_scopes") if service is not None else None
-    return list(dict.fromkeys((*SCOPES[provider], *(chosen or ()))))
+def _scopes(external: ExternalProvider, service: Service | None) -> list[str]:
+    chosen: Sequence[str] | None = None
+    if service is not None and external.issuer is None:
+        # Services have such a field for each of the documented providers.
+        chosen = getattr(service, f"{external.provider}_scopes")
+    return list(dict.fromkeys((*external.scopes, *(chosen or ()))))

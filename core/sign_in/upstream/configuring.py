@@ -29,7 +29,6 @@ from core.sign_in.upstream.domain_routes import DomainRoute
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.failures import SHOWN_MAX, ConnectionProgress, UpstreamFailure
 from core.sign_in.upstream.provider_problems import Finding
-from core.sign_in.upstream.providers import EXTERNAL
 from core.sign_in.upstream.trial_judgements import TrialJudgement, judged
 from core.sign_in.upstream.trials import TrialResult
 
@@ -106,7 +105,8 @@ def overview(uow: UnitOfWork, slug: str, operation: Operation = Operation.CONNEC
     organization_id = authorize(uow, slug, operation).organization.id
     progress = {one.connection_id: one for one in uow.upstream_failures.progress(organization_id)}
     trials = {one.connection_id: one for one in uow.trial_sign_ins.last_of_each(organization_id)}
-    clients = {provider: uow.oauth_credentials.find(organization_id, provider) for provider in EXTERNAL}
+    own = uow.oauth_credentials.providers_of(organization_id)
+    clients = {provider: uow.oauth_credentials.find(organization_id, provider) for provider in own}
     return SignInSetup(
         connections=[
             ConnectionState(connection=one, progress=progress[one.id], trial=trials.get(one.id))

@@ -127,7 +127,7 @@ def applied(
         "issuer": partial(_checked_issuer, allowed=allowed),
         "client_id": partial(_checked_text, name="client_id"),
         "client_secret": partial(_checked_text, name="client_secret"),
-        "scopes": _checked_scopes,
+        "scopes": checked_scopes,
         "attribute_mapping": _checked_mapping,
         "joins_as": lambda _: _role(uow, editor, before, wishes),
         "trust_mfa": lambda _: _trust(editor, before, wishes),
@@ -201,9 +201,14 @@ def _trust(editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -
     return wishes.trust_mfa
 
 
+def names_no_tenant(issuer: str) -> bool:
+    """Return whether an issuer has a placeholder in place of the tenant of the provider, or names all of them."""
+    return bool(_PLACEHOLDER.search(issuer) or _OF_ALL_TENANTS.match(issuer.strip()))
+
+
 def _checked_issuer(text: str, allowed: Sequence[Network]) -> str:
     """Return the issuer; raise `BadRequest` also for one that names no tenant of the provider, but all of them."""
-    if _PLACEHOLDER.search(text) or _OF_ALL_TENANTS.match(text.strip()):
+    if names_no_tenant(text):
         raise BadRequest.of_field(
             "issuer",
             "This address has a placeholder where the name of your tenant belongs. Enter the id of your tenant (the"
@@ -242,7 +247,8 @@ def _checked_text(text: str, name: str) -> str:
     return stripped
 
 
-def _checked_scopes(scopes: Sequence[str]) -> list[str]:
+def checked_scopes(scopes: Sequence[str]) -> list[str]:
+    """Return the scopes to ask for, each once and openid among them; raise `BadRequest` of the field `scopes`."""
     unique = list(dict.fromkeys(("openid", *scopes)))
     if len(unique) > SCOPES_MAX or not all(_SCOPE.fullmatch(scope) for scope in unique):
         raise BadRequest.of_field(

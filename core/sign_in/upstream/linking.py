@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sessions import callers
 from core.sign_in.identities import IdentityUnknown, context_of
 from core.sign_in.upstream import flows
-from core.sign_in.upstream.flows import ProviderClient, ProviderNotOffered
+from core.sign_in.upstream.flows import ProviderNotOffered
+from core.sign_in.upstream.providers import ExternalProvider
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-def begin(uow: UnitOfWork, provider: Provider | None, clients: Mapping[Provider, ProviderClient]) -> Secret:
+def begin(uow: UnitOfWork, external: ExternalProvider | None) -> Secret:
     """Return the id with which the caller's browser begins to link, where it is signed in as the same user.
 
-    `clients` are the credentials of the platform. Raise `IdentityUnknown` for a provider that does not exist, and
-    `ProviderNotOffered` for one without credentials.
+    Raise `IdentityUnknown` for a provider that does not exist, and `ProviderNotOffered` for one without credentials.
     """
     caller = callers.require_in_person(uow)
     caller.require_own_proof()
-    if provider is None:
+    if external is None:
         raise IdentityUnknown
     context = context_of(caller)
     organization_id = context.organization_id
-    own = uow.oauth_credentials.find(organization_id, provider) if organization_id is not None else None
-    if own is None and provider not in clients:
+    own = uow.oauth_credentials.find(organization_id, external.provider) if organization_id is not None else None
+    if own is None and external.client is None:
         raise ProviderNotOffered
-    return flows.invite_to_link(uow, provider, caller.user_id, context)
+    return flows.invite_to_link(uow, external.provider, caller.user_id, context)

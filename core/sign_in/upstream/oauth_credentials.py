@@ -30,7 +30,7 @@ class CredentialsUnset(NotFound):
 class OwnCredentials:
     """The credentials of an organization at a provider, without the secret."""
 
-    provider: Provider
+    provider: str
     client_id: str
     has_secret: bool = True
 

@@ -1,8 +1,8 @@
-"""The three external providers, and what an exchange with any provider takes."""
+"""The external providers, three of them documented and others added, and what an exchange with any provider takes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Final
 
@@ -22,25 +22,32 @@ SCOPES: Final[Mapping[Provider, tuple[str, ...]]] = {
 PARAMETERS: Final[Mapping[Provider, Mapping[str, str]]] = {Provider.WEBSUITE: {"access_type": "offline"}}
 
 
-def external_of(text: str) -> Provider | None:
-    """Return the external provider with that name; None when there is none."""
-    return next((provider for provider in EXTERNAL if provider == text), None)
-
-
-def linked_of(text: str) -> Provider | None:
-    """Return the provider with that name by which identities are linked; None when there is none."""
-    return Provider.UPSTREAM if text == Provider.UPSTREAM else external_of(text)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalProvider:
-    """Where an external provider is reached, and the platform's own credentials there, if it has some."""
+    """Where an external provider is reached, and the platform's own credentials there, if it has some.
+
+    One that was added has an issuer, and says itself where its endpoints are; `trusts_email` is whether its word on
+    an address counts.
+    """
 
     provider: Provider
-    authorize_url: str
-    token_url: str
-    userinfo_url: str
+    title: str
+    scopes: Sequence[str]
+    authorize_url: str = ""
+    token_url: str = ""
+    userinfo_url: str = ""
+    issuer: str | None = None
+    trusts_email: bool = False
     client: ProviderClient | None = None
+
+    def subject_of(self, sub: str) -> str:
+        """Return the stable id of an account, from the one that the provider gives it."""
+        # An issuer has no fragment (OpenID Connect Discovery, 3), so each id has one issuer.
+        return sub if self.issuer is None else f"{self.issuer}#{sub}"
+
+    def knows(self, subject: str) -> bool:
+        """Return whether a stable id is of this provider, and not of another one that had its name before."""
+        return self.issuer is None or subject.startswith(self.subject_of(""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,15 @@ class NoVerifiedAddress(Forbidden):
     )
 
 
+class AddressNotTrusted(NoVerifiedAddress):
+    """The identity is not linked, and the operator lets no address of its provider count."""
+
+    default_message = (
+        "This account is not linked to one here yet. Sign in in another way, or create an account first, and link the"
+        " provider on its page."
+    )
+
+
 class OtherUserSignedIn(Forbidden):
     """The browser is signed in as another user than the one who wanted to link."""
 
@@ -195,6 +204,8 @@ def _begin(
 
 def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: IdentityContext) -> str:
     """Return the address that the provider vouches for: a connection for those of its own domains only."""
+    if not proven.is_email_trusted:
+        raise AddressNotTrusted().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE)
     try:
         email = normalize_email(proven.email or "", uow.domain_names.to_ascii)
     except BadRequest:

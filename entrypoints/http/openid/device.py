@@ -10,6 +10,7 @@ from core.rate_limits import RateLimit
 from core.sign_in.upstream import beginning
 from entrypoints.http.openid.client_authentication import ClientFields, presented_client
 from entrypoints.shared.openid.authorization_fields import is_own_resource
+from entrypoints.shared.sign_in.identities import offered_by_platform
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving import oauth
 from entrypoints.web.serving.calls import Call
@@ -116,6 +117,5 @@ async def verify_device(call: Call, body: DeviceUserCode) -> DeviceService:
 
 async def _providers_of(call: Call, organization_slug: str | None) -> list[str]:
     """Return the external providers with which the user of a device may sign in."""
-    external = call.installation.external_providers
-    platform = [provider for provider in external if external[provider].client is not None]
-    return list(await call.read(beginning.offered_by, organization_slug, platform, list(external)))
+    providers = list(call.installation.external_providers)
+    return list(await call.read(beginning.offered_by, organization_slug, offered_by_platform(call), providers))

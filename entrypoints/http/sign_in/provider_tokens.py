@@ -9,8 +9,7 @@ from core.sign_in import provider_tokens
 from core.sign_in.identities import IdentityUnknown, ProviderTokens
 from core.sign_in.provider_tokens import ReauthRequired, Refreshing
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.providers import external_of
-from entrypoints.shared.sign_in.identities import platform_clients
+from entrypoints.shared.sign_in.identities import external_of
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call, shielded
 from entrypoints.web.serving.credentials import in_person
@@ -37,10 +36,9 @@ class ProviderToken(SecretBody, kw_only=True):
 @in_person
 async def show_provider_token(call: Call, provider: str) -> ProviderToken:
     """Show the user's access token at a provider; it is refreshed when it is about to expire."""
-    clients = platform_clients(call)
     with trio.move_on_after(WAIT_SECONDS_MAX):
         while True:
-            found = await call.transact(provider_tokens.begin, external_of(provider), clients)
+            found = await call.transact(provider_tokens.begin, external_of(call, provider))
             if isinstance(found, Refreshing):
                 found = await _refreshed(call, found)
             if isinstance(found, ProviderTokens):

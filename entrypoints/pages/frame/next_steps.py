@@ -13,6 +13,7 @@ from typing import Final
 from core.accounts.email_changes import AddressProvedElsewhere
 from core.accounts.links import LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.providers import Provider
 from core.errors import (
     BadRequest,
     DatabaseFailed,
@@ -127,8 +128,8 @@ _ORGANIZATION: Final = re.compile("/app/organizations/[^/]+(?=/)")
 # A person who is gone was on one of these lists.
 _PEOPLE: Final = re.compile("/app/organizations/[^/]+/people/")
 _CHANGED_ADDRESS: Final = (NextStep(text=marked("Your email address"), href="/app/account/email"), _SIGN_IN)
-# Sign-ins at another provider.
-_UPSTREAM: Final = re.compile("/auth/(?:codehost|officesuite|upstream|websuite)(?:/|$)")
+# Sign-ins at another provider, by its name.
+_UPSTREAM: Final = re.compile("/auth/([a-z0-9]+)(?:/|$)")
 # The pages that show the forms which are sent to the paths below them.
 _FORM_PAGES: Final = {f"{SIGN_IN}/": SIGN_IN}
 # Those that a mailed link opens, which need its token.
@@ -201,7 +202,8 @@ def _by_path(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
         return (NextStep(text=marked("See why"), href=organization[0]),)
     if isinstance(refusal, LinkUnusable) and _is_of_change(refusal):
         return _CHANGED_ADDRESS
-    if _UPSTREAM.match(path):
+    provider = _UPSTREAM.match(path)
+    if provider is not None and provider[1] in {Provider.UPSTREAM, *call.installation.external_providers}:
         return _after_provider(call)
     steps = next((steps for pattern, steps in _BY_PATH if pattern.match(path)), None)
     if isinstance(refusal, BadRequest) and refusal.details and call.has_form:

@@ -26,7 +26,8 @@ _ICON_COLOR: Final = "#14544a"
 class PlatformLook:
     """What pages show of the platform; addresses are None where the product's own are shown.
 
-    `files` are what these addresses lead to, by their names.
+    `titles` and `marks` are those of providers that the operator has added, by their names. `files` are what the
+    addresses lead to, by their names.
     """
 
     name: str
@@ -34,7 +35,13 @@ class PlatformLook:
     mail_logo: str | None
     icon: str | None
     style_sheet: str | None
+    titles: Mapping[str, str]
+    marks: Mapping[str, str]
     files: Mapping[str, Asset]
+
+    def title_of(self, provider: str) -> str:
+        """Return what people call a provider: a documented one, or one that was removed, by its name."""
+        return self.titles.get(provider, provider)
 
 
 @lru_cache(maxsize=_REMEMBERED_MAX)
@@ -44,7 +51,8 @@ def look_of(brand: PlatformBrand) -> PlatformLook:
     is_in_mails = brand.logo is not None and brand.logo.type is PictureType.PNG
     icon = logo if brand.color is None or logo is not None else _icon(brand.color)
     style_sheet = _style_sheet(brand.color) if brand.color is not None else None
-    files = [file for file in (logo, icon, style_sheet) if file is not None]
+    marks = {one.name: _mark(one.icon) for one in brand.providers if one.icon is not None}
+    files = [file for file in (logo, icon, style_sheet, *marks.values()) if file is not None]
     return PlatformLook(
         name=brand.name,
         logo=logo.address if logo is not None else None,
@@ -52,12 +60,18 @@ def look_of(brand: PlatformBrand) -> PlatformLook:
         mail_logo=logo.address if logo is not None and is_in_mails else None,
         icon=icon.address if icon is not None else None,
         style_sheet=style_sheet.address if style_sheet is not None else None,
+        titles={one.name: one.title for one in brand.providers},
+        marks={name: file.address for name, file in marks.items()},
         files={file.marked_name: file for file in files},
     )
 
 
 def _logo(picture: Picture) -> Asset:
     return asset_of(f"logo.{_SUFFIXES[picture.type]}", picture.content)
+
+
+def _mark(picture: Picture) -> Asset:
+    return asset_of(f"provider.{_SUFFIXES[picture.type]}", picture.content)
 
 
 def _icon(color: str) -> Asset:

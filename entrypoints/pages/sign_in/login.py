@@ -20,6 +20,7 @@ from entrypoints.pages.frame.rendering import PageOrRedirect, form_page
 from entrypoints.pages.frame.returns import AddressForm, ReturnQuery
 from entrypoints.pages.frame.routes import sign_in_pages
 from entrypoints.pages.sign_in import conclusion
+from entrypoints.shared.sign_in.identities import offered_by_platform
 from entrypoints.shared.sign_in.login import authenticate
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
@@ -107,9 +108,8 @@ async def _providers_of(call: Call, kept: BrowserReturn | None) -> list[str]:
     if call.custom_host is not None:
         # The sign-in would begin under the base URL, whose session does not work here.
         return []
-    external = call.installation.external_providers
-    platform = [provider for provider in external if external[provider].client is not None]
-    return list(await call.read(beginning.offered, kept, platform, list(external)))
+    providers = list(call.installation.external_providers)
+    return list(await call.read(beginning.offered, kept, offered_by_platform(call), providers))
 
 
 async def methods_page(

@@ -1,11 +1,24 @@
-"""The external providers at which the platform itself is a client."""
+"""The external providers of this installation, by the names that requests have for them."""
+
+from collections.abc import Callable
+from functools import partial
 
 from core.accounts.providers import Provider
-from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream import added_providers
+from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints.web.serving.calls import Call
 
 
-def platform_clients(call: Call) -> dict[Provider, ProviderClient]:
-    """Return the platform's credentials at the external providers where it has some."""
-    providers = call.installation.external_providers.values()
-    return {one.provider: one.client for one in providers if one.client is not None}
+def external_of(call: Call, name: str) -> ExternalProvider | None:
+    """Return the external provider of a name; None when there is none."""
+    return next((one for one in call.installation.external_providers.values() if one.provider == name), None)
+
+
+def offered_by_platform(call: Call) -> list[Provider]:
+    """Return the external providers at which the platform itself is a client."""
+    return [one.provider for one in call.installation.external_providers.values() if one.client is not None]
+
+
+def signs_in(call: Call) -> Callable[[Provider, str], bool]:
+    """Return what says of a provider and a stable id whether such an identity can sign in."""
+    return partial(added_providers.signs_in, call.installation.external_providers)

@@ -15,6 +15,14 @@ from core.sign_in.upstream.providers import CodeExchange, ExternalProvider
 class UpstreamGateway(Protocol):
     """Exchanges with providers, each within a few seconds; every failure is `UpstreamFailed`, and logged."""
 
+    async def authorize_url(self, provider: ExternalProvider) -> str:
+        """Return where a provider signs users in: what an added one says of itself may be some minutes old."""
+        ...
+
+    async def require_own_answer(self, provider: ExternalProvider, issuer: str) -> None:
+        """Raise `UpstreamFailed` when the issuer that a browser names is not that of an added provider (RFC 9207)."""
+        ...
+
     async def identify(self, provider: ExternalProvider, exchange: CodeExchange) -> ProvenIdentity:
         """Return the account of a code at an external provider."""
         ...
@@ -27,18 +35,21 @@ class UpstreamGateway(Protocol):
 
 
 class ConnectionGateway(Protocol):
-    """Exchanges with the OpenID providers that organizations have named; otherwise as `UpstreamGateway`."""
+    """Exchanges with OpenID providers, and otherwise as `UpstreamGateway`.
 
-    async def discover(self, organization_id: UUID, issuer: str, *, is_fresh: bool = False) -> Discovered:
+    `organization_id` is the organization that has named the provider, None when the operator has.
+    """
+
+    async def discover(self, organization_id: UUID | None, issuer: str, *, is_fresh: bool = False) -> Discovered:
         """Return what a provider says of itself, which may be some minutes old unless it is to be fresh."""
         ...
 
-    async def identify(self, organization_id: UUID, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
+    async def identify(self, organization_id: UUID | None, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
         """Return the claims of a code, from a verified ID token and what the provider says of its user besides."""
         ...
 
     async def try_credentials(
-        self, organization_id: UUID, issuer: str, client: ProviderClient, *, redirect_uri: str
+        self, organization_id: UUID | None, issuer: str, client: ProviderClient, *, redirect_uri: str
     ) -> ProviderProblem | None:
         """Return what the provider says of our credentials, to which no user is needed; None when they are right."""
         ...

@@ -2,8 +2,9 @@
 
 from core.organizations.access import Operation
 from core.sign_in.upstream import oauth_credentials
+from core.sign_in.upstream.added_providers import linked_of
 from core.sign_in.upstream.oauth_credentials import CredentialsUnset, OwnCredentials
-from core.sign_in.upstream.providers import external_of
+from entrypoints.shared.sign_in.identities import external_of
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
@@ -11,8 +12,8 @@ from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "provider credentials",
-    "An organization's own credentials at codehost, websuite and officesuite. They win over those of the platform, and"
-    " what they sign in to is the organization and its services alone.",
+    "An organization's own credentials at codehost, websuite and officesuite, and at providers that the operator has"
+    " added. They win over those of the platform, and what they sign in to is the organization and its services alone.",
 )
 
 
@@ -27,15 +28,20 @@ class CredentialsBody(SecretBody, kw_only=True):
 @in_organization(Operation.OAUTH_CREDENTIALS_READ)
 async def show_oauth_credentials(call: Call, slug: str, provider: str) -> OwnCredentials:
     """Show the credentials, without the secret."""
-    return await call.read(oauth_credentials.show, slug, external_of(provider))
+    return await call.read(oauth_credentials.show, slug, linked_of(provider))
 
 
 @routes.put("/api/organizations/:slug/oauth-credentials/:provider", refuses=(CredentialsUnset,))
 @in_organization(Operation.OAUTH_CREDENTIALS_SET)
 async def set_oauth_credentials(call: Call, slug: str, provider: str, body: CredentialsBody) -> OwnCredentials:
     """Set the credentials. Register `{base_url}/auth/{provider}/callback` with the provider."""
+    external = external_of(call, provider)
     return await call.transact(
-        oauth_credentials.save, slug, external_of(provider), client_id=body.client_id, client_secret=body.client_secret
+        oauth_credentials.save,
+        slug,
+        external.provider if external is not None else None,
+        client_id=body.client_id,
+        client_secret=body.client_secret,
     )
 
 
@@ -43,4 +49,4 @@ async def set_oauth_credentials(call: Call, slug: str, provider: str, body: Cred
 @in_organization(Operation.OAUTH_CREDENTIALS_CHANGE)
 async def delete_oauth_credentials(call: Call, slug: str, provider: str) -> None:
     """Delete the credentials; those of the platform apply again, if there are some."""
-    await call.transact(oauth_credentials.remove, slug, external_of(provider))
+    await call.transact(oauth_credentials.remove, slug, linked_of(provider))

@@ -4,9 +4,8 @@ Sign-ins and trial sign-ins ask and read here, so that a trial meets every rule 
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
 from quart import Response
 
 from core.secrets import Secret
@@ -26,7 +25,7 @@ from core.sign_in.upstream.saml import (
     ServiceProvider,
 )
 from entrypoints.pages.frame.redirects import leading_page, posting_page
-from entrypoints.pages.sign_in.upstream.providers import DECLINED, CallbackQuery, SignInDeclined
+from entrypoints.pages.sign_in.upstream.providers import DECLINED, OpenIdCallbackQuery, SignInDeclined
 from entrypoints.shared.sign_in.upstream.connection_keys import ensure_key
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK
@@ -108,12 +107,6 @@ def service_provider(call: Call, connection: ConnectionRecord) -> ServiceProvide
     return ServiceProvider.of(call.installation.settings.base_url, connection.id)
 
 
-class ConnectionCallbackQuery(CallbackQuery, kw_only=True):
-    """What the provider of a connection answers."""
-
-    iss: Annotated[str, msgspec.Meta(description="The issuer that answers (RFC 9207).")] = ""
-
-
 def callback_address(call: Call) -> str:
     """Return the address to which the providers of connections send browsers back."""
     return f"{call.installation.settings.base_url}{CALLBACK}"
@@ -121,7 +114,7 @@ def callback_address(call: Call) -> str:
 
 async def claims_of_answer(
     call: Call,
-    query: ConnectionCallbackQuery,
+    query: OpenIdCallbackQuery,
     departure: Departure,
     target: OpenConnection,
     client: ProviderClient,

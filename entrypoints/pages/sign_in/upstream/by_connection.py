@@ -18,7 +18,7 @@ from entrypoints.pages.frame.rendering import PageOrRedirect
 from entrypoints.pages.sign_in import conclusion
 from entrypoints.pages.sign_in.upstream import answers as assertions
 from entrypoints.pages.sign_in.upstream import trial_judgements
-from entrypoints.pages.sign_in.upstream.answers import ConnectionCallbackQuery, callback_address, claims_of_answer
+from entrypoints.pages.sign_in.upstream.answers import OpenIdCallbackQuery, callback_address, claims_of_answer
 from entrypoints.pages.sign_in.upstream.failures import recording_failures
 from entrypoints.pages.sign_in.upstream.providers import (
     BEGINNING,
@@ -77,7 +77,7 @@ async def _begin(call: Call, query: ConnectionQuery, target: OpenConnection) -> 
 
 @routes.get(CALLBACK, refuses=(*RETURNING, ConnectionClosed), takes_answer=True)
 @in_browser_or_not
-async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> PageOrRedirect:
+async def return_from_upstream(call: Call, query: OpenIdCallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that the provider of a connection has answered."""
     if trials.is_trial(query.state):
         return await trial_judgements.conclude(call, query)
@@ -89,14 +89,14 @@ async def return_from_upstream(call: Call, query: ConnectionCallbackQuery) -> Pa
             return await _arrived(call, query, departure)
 
 
-async def _arrived(call: Call, query: ConnectionCallbackQuery, departure: Departure) -> Response:
+async def _arrived(call: Call, query: OpenIdCallbackQuery, departure: Departure) -> Response:
     target, client = await call.read(by_connection.of_sign_in, departure.sign_in)
     async with recording_failures(call, target.context):
         return await _return(call, query, departure, target, client)
 
 
 async def _return(
-    call: Call, query: ConnectionCallbackQuery, departure: Departure, target: OpenConnection, client: ProviderClient
+    call: Call, query: OpenIdCallbackQuery, departure: Departure, target: OpenConnection, client: ProviderClient
 ) -> Response:
     mapping = target.connection.attribute_mapping
     try:

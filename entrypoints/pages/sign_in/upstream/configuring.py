@@ -1,11 +1,9 @@
 """The overview of how an organization signs people in: its rules, connections, mail domains, and credentials."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import msgspec
 
-from core.accounts.providers import Provider
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
 from core.organizations.management import OrganizationSettings
@@ -13,7 +11,6 @@ from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX
 from core.organizations.session_strength import SecondFactorRequired
 from core.sign_in.upstream import configuring
 from core.sign_in.upstream.configuring import RulesSeenOtherwise
-from core.sign_in.upstream.providers import EXTERNAL
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.lists import ways
@@ -21,6 +18,7 @@ from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.shared.sign_in.identities import offered_by_platform
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -32,11 +30,6 @@ SIGN_IN: Final = "/app/organizations/:org_slug/sign-in"
 # How many connections the page shows at once, and how many mail domains beside their own list.
 CONNECTIONS_SHOWN: Final = 20
 DOMAINS_SHOWN: Final = 5
-PROVIDER_NAMES: Final[Mapping[Provider, str]] = {
-    Provider.CODEHOST: "codehost",
-    Provider.WEBSUITE: "websuite",
-    Provider.OFFICESUITE: "officesuite",
-}
 
 
 class SignInQuery(DoneQuery, kw_only=True):
@@ -112,8 +105,8 @@ async def show_sign_in_rules(
         domains_shown=found.domains[:DOMAINS_SHOWN],
         typed=typed,
         days_max=DEVICE_TRUST_DAYS_MAX,
-        providers=[(provider, PROVIDER_NAMES[provider]) for provider in EXTERNAL],
-        offered=[provider for provider in EXTERNAL if call.installation.external_providers[provider].client],
+        providers=[(one.provider, one.title) for one in call.installation.external_providers.values()],
+        offered=offered_by_platform(call),
         lacks_rules=standing.lacks(Operation.ORGANIZATION_UPDATE),
         lacks_configuring=standing.lacks(Operation.CONNECTION_CONFIGURE),
         page=page,

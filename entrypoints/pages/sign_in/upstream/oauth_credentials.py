@@ -4,19 +4,19 @@ from typing import Final
 
 from msgspec import field
 
-from core.accounts.providers import Provider
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation, authorize
 from core.secrets import Secret
 from core.sign_in.upstream import configuring, oauth_credentials
 from core.sign_in.upstream.oauth_credentials import CredentialsUnset
-from core.sign_in.upstream.providers import external_of
+from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.forms import no_secret
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.sign_in.upstream.providers import callback_of
+from entrypoints.shared.sign_in.identities import external_of
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -43,7 +43,8 @@ async def _page(
     refusal: Refusal | None = None,
 ) -> Page:
     standing, found = await opened(call, org_slug, Operation.OAUTH_CREDENTIALS_READ, configuring.overview)
-    named = _named(provider)
+    external = _named(call, provider)
+    named = external.provider
     client_id = found.credentials.get(named)
     return console_page(
         call,
@@ -57,10 +58,10 @@ async def _page(
         ),
         refusal=refusal,
         problems=problems_of(refusal),
-        provider=named.value,
+        provider=external.title,
         client_id=client_id,
         typed=form.client_id if form is not None else client_id or "",
-        is_of_platform=call.installation.external_providers[named].client is not None,
+        is_of_platform=external.client is not None,
         callback=callback_of(call, named),
         lacks_setting=standing.lacks(Operation.OAUTH_CREDENTIALS_SET),
         page=f"{page_of(org_slug)}/sign-in/oauth-credentials/{named}",
@@ -83,7 +84,7 @@ async def show_credentials(call: Call, org_slug: str, provider: str) -> Page:
 async def save_credentials(call: Call, org_slug: str, provider: str, form: CredentialsForm) -> PageOrRedirect:
     """Set the credentials; programs use `PUT /api/organizations/:slug/oauth-credentials/:provider`."""
     await call.read(authorize, org_slug, Operation.OAUTH_CREDENTIALS_SET)
-    named = _named(provider)
+    named = _named(call, provider).provider
     await call.transact(
         oauth_credentials.save, org_slug, named, client_id=form.client_id, client_secret=form.client_secret.reveal()
     )
@@ -95,15 +96,15 @@ async def save_credentials(call: Call, org_slug: str, provider: str, form: Crede
 async def delete_credentials(call: Call, org_slug: str, provider: str) -> PageOrRedirect:
     """Delete the credentials; programs use `DELETE /api/organizations/:slug/oauth-credentials/:provider`."""
     await call.read(authorize, org_slug, Operation.OAUTH_CREDENTIALS_CHANGE)
-    named = _named(provider)
+    named = _named(call, provider).provider
     await recent(call, page=f"{page_of(org_slug)}/sign-in/oauth-credentials/{named}")
     await call.transact(oauth_credentials.remove, org_slug, named)
     return after(f"{page_of(org_slug)}/sign-in", "credentials-deleted")
 
 
-def _named(text: str) -> Provider:
+def _named(call: Call, text: str) -> ExternalProvider:
     """Return the external provider of that name; raise `CredentialsUnset`."""
-    found = external_of(text)
+    found = external_of(call, text)
     if found is None:
         raise CredentialsUnset
     return found

@@ -28,7 +28,7 @@ from core.sign_in.upstream import beginning, flows, sign_in
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.beginning import Begun, Wanted
 from core.sign_in.upstream.flows import Departure, ProviderNotOffered, SignInOver, UpstreamSignIn
-from core.sign_in.upstream.providers import PARAMETERS, CodeExchange
+from core.sign_in.upstream.providers import PARAMETERS, CodeExchange, ExternalProvider
 from core.sign_in.upstream.sign_in import MailedCodeDue, OtherUserSignedIn, SignInToLink
 from entrypoints.pages.console.account import after
 from entrypoints.pages.frame import returns
@@ -112,6 +112,12 @@ class CallbackQuery(Query, kw_only=True):
     error: Annotated[str, msgspec.Meta(description="Why there is no code.")] = ""
 
 
+class OpenIdCallbackQuery(CallbackQuery, kw_only=True):
+    """What an OpenID provider answers."""
+
+    iss: Annotated[str, msgspec.Meta(description="The issuer that answers (RFC 9207).")] = ""
+
+
 class ContinueQuery(Query, kw_only=True):
     """The id of a sign-in that goes on after its user has signed in to the account."""
 
@@ -122,42 +128,42 @@ class ContinueQuery(Query, kw_only=True):
 @in_browser_or_not
 async def begin_codehost(call: Call, query: ProviderQuery) -> None:
     """Sign in with codehost: redirect to it, and back to the service or page."""
-    await _begin(call, Provider.CODEHOST, query)
+    await begin(call, Provider.CODEHOST, query)
 
 
 @routes.get("/auth/websuite", refuses=BEGINNING, status=303)
 @in_browser_or_not
 async def begin_websuite(call: Call, query: ProviderQuery) -> None:
     """Sign in with websuite: redirect to it, and back to the service or page."""
-    await _begin(call, Provider.WEBSUITE, query)
+    await begin(call, Provider.WEBSUITE, query)
 
 
 @routes.get("/auth/officesuite", refuses=BEGINNING, status=303)
 @in_browser_or_not
 async def begin_officesuite(call: Call, query: ProviderQuery) -> None:
     """Sign in with officesuite: redirect to it, and back to the service or page."""
-    await _begin(call, Provider.OFFICESUITE, query)
+    await begin(call, Provider.OFFICESUITE, query)
 
 
 @routes.get("/auth/codehost/callback", refuses=RETURNING, takes_answer=True)
 @in_browser_or_not
 async def return_from_codehost(call: Call, query: CallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that codehost has answered."""
-    return await _return(call, Provider.CODEHOST, query)
+    return await arrive(call, Provider.CODEHOST, query)
 
 
 @routes.get("/auth/websuite/callback", refuses=RETURNING, takes_answer=True)
 @in_browser_or_not
 async def return_from_websuite(call: Call, query: CallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that websuite has answered."""
-    return await _return(call, Provider.WEBSUITE, query)
+    return await arrive(call, Provider.WEBSUITE, query)
 
 
 @routes.get("/auth/officesuite/callback", refuses=RETURNING, takes_answer=True)
 @in_browser_or_not
 async def return_from_officesuite(call: Call, query: CallbackQuery) -> PageOrRedirect:
     """Complete a sign-in that officesuite has answered."""
-    return await _return(call, Provider.OFFICESUITE, query)
+    return await arrive(call, Provider.OFFICESUITE, query)
 
 
 @routes.get(CONTINUE, refuses=RETURNING, takes_answer=True)
@@ -260,43 +266,39 @@ async def _go_on(
     return see_other(await browsers.sign_in_address(call, wanted, page=page))
 
 
-async def _begin(call: Call, provider: Provider, query: ProviderQuery) -> None:
+async def begin(call: Call, provider: Provider, query: ProviderQuery) -> None:
+    """Redirect to a provider, and let the browser come back to where the query leads."""
     external = call.installation.external_providers[provider]
     call.repeats_at = query.sign_in_page
+    if query.link and call.browser is None:
+        # The browser has to sign in first.
+        target = f"/auth/{provider}?{urlencode({'link': query.link})}"
+        call.headers["Location"] = await browsers.sign_in_address(call, BrowserReturn(target=target), page=SIGN_IN)
+        return
+    # Asked first: a sign-in at a provider that does not answer is none.
+    authorize_url = await call.installation.upstream.authorize_url(external)
     if query.link:
-        begun = await _begin_link(call, provider, query.link)
-        if begun is None:
-            return
+        begun = await _begin_link(call, external, query.link)
     else:
-        begun = await call.transact(
-            beginning.begin,
-            provider,
-            query.wanted,
-            external.client,
-            browser=bind(call),
-        )
+        begun = await call.transact(beginning.begin, external, query.wanted, browser=bind(call))
     call.headers["Location"] = begun.departure.address(
-        external.authorize_url,
+        authorize_url,
         redirect_uri=callback_of(call, provider),
         scopes=begun.scopes,
         extra=PARAMETERS.get(provider),
     )
 
 
-async def _begin_link(call: Call, provider: Provider, link_id: str) -> Begun | None:
-    """Begin to link an account; None when the browser has to sign in first, to which it is led."""
-    if call.browser is None:
-        target = f"/auth/{provider}?{urlencode({'link': link_id})}"
-        call.headers["Location"] = await browsers.sign_in_address(call, BrowserReturn(target=target), page=SIGN_IN)
-        return None
-    link = await call.transact(flows.use_link, provider, link_id)
+async def _begin_link(call: Call, external: ExternalProvider, link_id: str) -> Begun:
+    assert call.browser is not None, "an account is linked in a browser without a session"
+    link = await call.transact(flows.use_link, external.provider, link_id)
     if link.user_id != call.browser.user_id:
         raise OtherUserSignedIn
-    client = call.installation.external_providers[provider].client
-    return await call.transact(beginning.begin_link, provider, link, client, browser=bind(call))
+    return await call.transact(beginning.begin_link, external, link, browser=bind(call))
 
 
-async def _return(call: Call, provider: Provider, query: CallbackQuery) -> Response:
+async def arrive(call: Call, provider: Provider, query: CallbackQuery) -> Response:
+    """Complete the sign-in of a browser that comes back from a provider."""
     departure = await call.transact(flows.arrive, provider, query.state, browser=conclusion.upstream_binding(call))
     with on_the_way_of(call, departure.sign_in):
         async with repeatable(call, departure.sign_in):
@@ -304,11 +306,13 @@ async def _return(call: Call, provider: Provider, query: CallbackQuery) -> Respo
 
 
 async def _arrived(call: Call, provider: Provider, query: CallbackQuery, departure: Departure) -> Response:
+    external = call.installation.external_providers[provider]
+    if isinstance(query, OpenIdCallbackQuery):
+        await call.installation.upstream.require_own_answer(external, query.iss)
     if query.error in DECLINED:
         raise SignInDeclined
     if query.error or not query.code:
         raise UpstreamFailed().because("no_code")
-    external = call.installation.external_providers[provider]
     client = await call.read(beginning.client_of, departure.sign_in, external.client)
     proven = await call.installation.upstream.identify(
         external,

@@ -20,7 +20,7 @@ from core.sign_in.upstream.provider_problems import ProviderProblem, problem_of
 from core.sign_in.upstream.saml import SamlAnswer
 from core.sign_in.upstream.trials import TrialAnswer
 from entrypoints.pages.sign_in.upstream.answers import (
-    ConnectionCallbackQuery,
+    OpenIdCallbackQuery,
     claims_of_answer,
     expected_of,
     read_answer,
@@ -31,7 +31,7 @@ from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 
 
-async def conclude(call: Call, query: ConnectionCallbackQuery) -> Response:
+async def conclude(call: Call, query: OpenIdCallbackQuery) -> Response:
     """Read and store the answer of an OpenID provider, in the browser session that began the trial.
 
     Raise `SignInOver` in any other.

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from core.accounts.providers import Provider
 from core.sign_in.upstream import answers, discovery
 from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.providers import ExternalProvider
 
 AT = datetime(2026, 2, 3, tzinfo=UTC)
 ISSUER = "https://idp.example.com"
@@ -221,3 +223,24 @@ def test_an_id_token_for_us_and_this_sign_in_is_accepted(changes: dict[str, Any]
 def test_an_id_token_for_others_or_another_time_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(UpstreamFailed):
         require({**VALID, **changes})
+
+
+@pytest.mark.parametrize(
+    ("trusts_email", "says_verified", "is_verified"),
+    [(True, True, True), (True, "true", True), (True, False, False), (True, None, False), (False, True, False)],
+)
+def test_the_word_of_an_added_provider_on_an_address_counts_only_if_the_operator_says_so(
+    *, trusts_email: bool, says_verified: object, is_verified: bool
+) -> None:
+    acme = ExternalProvider(
+        provider=Provider("acme"),
+        title="Acme",
+        scopes=("openid",),
+        issuer="https://id.acme.example",
+        trusts_email=trusts_email,
+    )
+
+    proven = answers.openid_identity(acme, {"sub": "7", "email": "ada@example.com", "email_verified": says_verified})
+
+    assert (proven.provider, proven.subject) == (Provider("acme"), "https://id.acme.example#7")
+    assert (proven.email, proven.is_email_verified) == ("ada@example.com", is_verified)

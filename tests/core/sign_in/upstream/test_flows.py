@@ -10,7 +10,6 @@ from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sign_in.identities import PLATFORM
 from core.sign_in.upstream.flows import Departure, ReturnAddress, UpstreamSignIn
-from core.sign_in.upstream.providers import external_of
 
 DEPARTURE = Departure(
     sign_in=UpstreamSignIn(
@@ -60,8 +59,3 @@ def test_without_extra_parameters_the_address_has_ours_alone() -> None:
 
 def test_the_id_of_a_request_begins_with_no_digit() -> None:
     assert DEPARTURE.request_id == "_1nonce"
-
-
-def test_a_provider_is_known_by_its_name() -> None:
-    assert external_of("codehost") is Provider.CODEHOST
-    assert external_of("password") is None
