@@ -6,7 +6,8 @@ Invalid settings are refused here with `CannotStart`, before anything is started
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -34,6 +35,7 @@ from adapters.gateways.outbound import (
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
+from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.upstream_saml import HttpSamlConnectionGateway
 from adapters.geoip import Edition, NoLocations
@@ -233,6 +235,13 @@ async def http_status(
         return await status_of(method, url, resolver=resolver(settings), headers=headers)
     except Unreachable as unreachable:
         return str(unreachable)
+
+
+@asynccontextmanager
+async def provider_gateway(settings: Settings, clock: Clock, *, version: str) -> AsyncGenerator[HttpConnectionGateway]:
+    """Open a gateway to the OpenID providers that the operator has added, for a check."""
+    async with outbound_client(EVERYWHERE, lookups=NameLookups(resolver(settings))) as client:
+        yield HttpConnectionGateway(UpstreamRequests(client, version=version), clock=clock)
 
 
 def locations(settings: Settings) -> NoLocations | MaxMindLocations:

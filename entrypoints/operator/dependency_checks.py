@@ -13,12 +13,15 @@ from urllib.parse import urlsplit
 
 import trio
 
+from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints import equipment, main
+from entrypoints.added_providers import SETTING
 from entrypoints.operator.terminal import printable
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
 from entrypoints.shared.platform.findings import Finding
-from entrypoints.upstream_settings import external_providers
+from entrypoints.shared.sign_in.upstream import upstream_providers
+from entrypoints.upstream_settings import added_to, external_providers
 
 # Within the quarter of a minute after which operators think that a command hangs.
 ASKED_SECONDS_MAX: Final = 8.0
@@ -169,11 +172,31 @@ def _providers(settings: Settings) -> Sequence[Check]:
 
         return check
 
-    return [
+    documented = [
         check_of(provider.value, external.token_url)
         for provider, external in external_providers(settings).items()
-        if external.client is not None
+        if external.client is not None and external.issuer is None
     ]
+    return [*documented, *map(_check_of_added, added_to(settings))]
+
+
+def _check_of_added(external: ExternalProvider) -> Check:
+    """Return a check of what an added provider says of itself, of its keys, and of our credentials there."""
+    name, issuer, client = external.provider.value, external.issuer, external.client
+    assert issuer is not None, "a provider was added without an issuer"
+    assert client is not None, "a provider was added without credentials"
+
+    async def check(settings: Settings) -> Finding:
+        with trio.move_on_after(ASKED_SECONDS_MAX):
+            async with equipment.provider_gateway(settings, main.now, version=main.version()) as gateway:
+                callback = f"{settings.base_url}/auth/{name}/callback"
+                found = await upstream_providers.found_at(gateway, None, issuer, client, redirect_uri=callback)
+            advice = f"Its users cannot sign in by it. Correct [{name}] of {SETTING}, if it is wrong, and restart."
+            message = upstream_providers.as_answer(found).message
+            return Finding(name, not found.prevents, message, advice if found.prevents else "")
+        return Finding(name, False, _hangs(issuer), "Its users cannot sign in by it. See ops/runbooks/locked-out.md.")
+
+    return check
 
 
 async def _asked(settings: Settings, method: str, url: str, headers: dict[str, str] | None = None) -> int | str:

@@ -8,10 +8,12 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.secrets import Secret
+from entrypoints import added_providers
 from entrypoints.operator import dependency_checks
 from entrypoints.setting_kinds import Bind
 from tests.breached import answer_of, breached_file, digits_of, range_answer
@@ -19,7 +21,9 @@ from tests.collector import collecting
 from tests.entrypoints.operator.doctors import Doctor, Finding
 from tests.mail_server import PostOffice
 from tests.name_server import NameServer
+from tests.openid_provider import CLIENT_SECRET, running_openid_provider
 from tests.payment_provider import KEY, running_provider
+from tests.world.added_providers import providers_file
 
 LOOPBACK = "127.0.0.1"
 ASKED = {"mail", "payment provider", "name server", "traces", "codehost"}
@@ -157,3 +161,39 @@ def _answer(listener: socket.socket, answer: bytes) -> None:
             with connection:
                 connection.recv(65536)
                 connection.sendall(answer)
+
+
+@pytest.mark.parametrize(
+    ("document", "secret", "verdict", "what"),
+    [
+        ({}, CLIENT_SECRET, "ok", "The provider can be reached, and describes itself as it should."),
+        ({}, "another-secret", "NOT OK", "The provider does not accept the client secret."),
+        (
+            {"issuer": "https://another.example"},
+            CLIENT_SECRET,
+            "NOT OK",
+            "The discovery document names another issuer.",
+        ),
+        ({"jwks_uri": None}, CLIENT_SECRET, "NOT OK", "The discovery document names no usable jwks_uri."),
+    ],
+)
+def test_an_added_provider_is_asked_what_it_says_of_itself_and_of_the_credentials(
+    healthy_doctor: Doctor, tmp_path: Path, document: dict[str, Any], secret: str, verdict: str, what: str
+) -> None:
+    with running_openid_provider() as acme:
+        acme.document = document
+        file = providers_file(tmp_path, {"acme": acme.url}, client_secret=secret)
+        findings = healthy_doctor.examine(providers_file=added_providers.read(str(file)))
+
+    assert (findings["acme"].verdict, findings["acme"].what.startswith(what)) == (verdict, True), findings["acme"]
+    assert secret not in str(findings)
+
+
+def test_an_added_provider_that_is_away_is_not_ok(healthy_doctor: Doctor, tmp_path: Path) -> None:
+    file = providers_file(tmp_path, {"acme": "http://127.0.0.1:9"})
+
+    findings = healthy_doctor.examine(providers_file=added_providers.read(str(file)))
+
+    assert findings["acme"].verdict == "NOT OK"
+    assert "cannot be reached: it refused the connection" in findings["acme"].what
+    assert "Correct [acme] of GATEHOUSE_PROVIDERS_FILE" in findings["acme"].advice

@@ -11,10 +11,12 @@ from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.checks import ConnectionToCheck
 from core.sign_in.upstream.connections import ConnectionWishes
 from core.sign_in.upstream.discovery import OtherIssuer
+from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
 from core.sign_in.upstream.saml import MetadataUnusable, SamlDescription, SamlMetadata, require_current
 from core.wording import Wording
 from entrypoints.web.serving.calls import Call
+from ports.sign_in.upstream.gateway import ConnectionGateway
 
 CALLBACK = "/auth/upstream/callback"
 _CHECK_ADDRESS = "Check that its address is right and can be reached, and try again."
@@ -74,24 +76,38 @@ async def found_by_check(call: Call, to_check: ConnectionToCheck) -> Finding:
             return Finding()
         assert connection.issuer is not None, "an OpenID connection has no issuer"
         assert to_check.client is not None, "an OpenID connection is checked without credentials"
-        gateway = call.installation.upstream_connections
-        await gateway.discover(organization_id, connection.issuer, is_fresh=True)
-        return Finding(
-            problem=await gateway.try_credentials(
-                organization_id,
-                connection.issuer,
-                to_check.client,
-                redirect_uri=f"{call.installation.settings.base_url}{CALLBACK}",
-            )
+        return await found_at(
+            call.installation.upstream_connections,
+            organization_id,
+            connection.issuer,
+            to_check.client,
+            redirect_uri=f"{call.installation.settings.base_url}{CALLBACK}",
         )
     except MetadataUnusable as unusable:
         return Finding(problem=ProviderProblem.METADATA, text=unusable.problem)
+    except UpstreamFailed as failed:
+        return Finding(problem=provider_problems.problem_of(failed.reason), text=failed.problem)
+
+
+async def found_at(
+    gateway: ConnectionGateway,
+    organization_id: UUID | None,
+    issuer: str,
+    client: ProviderClient,
+    *,
+    redirect_uri: str,
+) -> Finding:
+    """Ask an OpenID provider what it says of itself now, and of our credentials; return what was found."""
+    try:
+        await gateway.discover(organization_id, issuer, is_fresh=True)
+        problem = await gateway.try_credentials(organization_id, issuer, client, redirect_uri=redirect_uri)
     except OtherIssuer as other:
         return Finding(
             problem=provider_problems.problem_of(other.reason), right_issuer=other.right_issuer, text=other.problem
         )
     except UpstreamFailed as failed:
         return Finding(problem=provider_problems.problem_of(failed.reason), text=failed.problem)
+    return Finding(problem=problem)
 
 
 async def tested(call: Call, to_check: ConnectionToCheck) -> Finding | None:
