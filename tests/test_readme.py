@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from adapters.postgres.driver.connection import RawConnection
+from core.accounts.providers import Provider
 from core.organizations.access import Capability
+from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints import capabilities
 from entrypoints.web.serving.routes import Route
 from tests.documents import CONTRIBUTING, PAGES, README, ROOT, RUNBOOKS, links
@@ -119,7 +121,9 @@ def test_every_path_of_the_interface_leads_to_its_file_by_its_words_or_by_the_ta
 
 
 def test_every_path_in_the_documents_for_operators_is_a_route() -> None:
-    routes = capabilities.routes(is_development=True)
+    # The example of the manual.
+    acme = ExternalProvider(provider=Provider("acme"), title="Acme ID", scopes=(), issuer="https://id.acme.example")
+    routes = capabilities.routes(is_development=True, added=[acme])
     texts = [path.read_text() for path in (README, *PAGES, *RUNBOOKS)]
 
     mentioned = {path for text in texts for path in re.findall(r"/(?:api|auth|dev|health)/[^\s'\"`<>?|),]*", text)}
