@@ -1734,7 +1734,7 @@ CREATE TABLE mail_counts (
     sent_at timestamp with time zone[] NOT NULL,
     expires_at timestamp with time zone NOT NULL
 );
-COMMENT ON TABLE mail_counts IS 'The mails that count towards a limit; the key is a keyed hash of the limit and the address.';
+COMMENT ON TABLE mail_counts IS 'The mails that count towards a limit, and the wrong codes of mails; the key is a keyed hash of the limit and the address or network.';
 COMMENT ON COLUMN mail_counts.sent_at IS 'The times of the last mails, the newest first, at most as many as the limit.';
 ALTER TABLE ONLY mail_counts
     ADD CONSTRAINT mail_counts_pkey PRIMARY KEY (key);
@@ -1900,12 +1900,18 @@ CREATE TABLE one_time_tokens (
     data jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    challenge_id uuid,
+    code_hash bytea,
+    wrong_codes integer DEFAULT 0 NOT NULL
 );
 COMMENT ON TABLE one_time_tokens IS 'What was mailed to people to prove an address or intent; stored as hashes, used once.';
+COMMENT ON COLUMN one_time_tokens.challenge_id IS 'What names the token to the client that asked for the mail, together with the code.';
+COMMENT ON COLUMN one_time_tokens.code_hash IS 'The keyed hash of the code that the mail has beside the link, bound to the challenge; null when it has none.';
 ALTER TABLE ONLY one_time_tokens
     ADD CONSTRAINT one_time_tokens_pkey PRIMARY KEY (token_hash);
 CREATE INDEX one_time_tokens_ended ON one_time_tokens USING btree (expires_at);
+CREATE UNIQUE INDEX one_time_tokens_of_challenge ON one_time_tokens USING btree (challenge_id) WHERE (challenge_id IS NOT NULL);
 CREATE INDEX one_time_tokens_of_user ON one_time_tokens USING btree (user_id, purpose);
 
 CREATE TABLE open_registrations (
@@ -3063,6 +3069,7 @@ CREATE TABLE users (
     language text,
     is_platform_support boolean DEFAULT false NOT NULL,
     unproved_since timestamp with time zone,
+    wrong_mailed_codes integer DEFAULT 0 NOT NULL,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -3079,6 +3086,7 @@ COMMENT ON COLUMN users.name IS 'What its user is called; null until the user ha
 COMMENT ON COLUMN users.language IS 'The tag (BCP 47) of the language that its user has chosen or registered with; null when it is not known.';
 COMMENT ON COLUMN users.is_platform_support IS 'Whether the account is appointed to the platform''s support. It gives power only while the address is verified and mfa_enabled_at is set; removing the second factor ends it.';
 COMMENT ON COLUMN users.unproved_since IS 'When the account was registered by somebody who has not proved the address; null once that is proved or something else has come of the account, and for every account that was made in another way. Moved on while a link is valid.';
+COMMENT ON COLUMN users.wrong_mailed_codes IS 'How many codes of its sign-in mails were wrong since the last sign-in, up to the limit after which its mails have links alone.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users

@@ -55,6 +55,10 @@ class Randomness(Protocol):
         """Return an id for a new account: a UUIDv4, which does not tell an organization since when there is one."""
         ...
 
+    def challenge_id(self) -> UUID:
+        """Return an id that names a challenge to one client: a UUIDv4, which nobody guesses."""
+        ...
+
     def mail_token(self) -> Secret:
         """Return a token to be sent by mail: a UUIDv4."""
         ...

@@ -40,6 +40,10 @@ class FollowingRandomness:
         """Return an id of an account, which follows no clock."""
         return self._others.new_account_id()
 
+    def challenge_id(self) -> UUID:
+        """Return the id of a challenge, which follows no clock."""
+        return self._others.challenge_id()
+
     def mail_token(self) -> Secret:
         """Return a token that a user receives by mail."""
         return self._others.mail_token()

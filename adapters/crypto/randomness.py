@@ -53,6 +53,10 @@ class SystemRandomness:
         """Return a UUIDv4, of which every bit that is not fixed is random."""
         return uuid4()
 
+    def challenge_id(self) -> UUID:
+        """Return a UUIDv4, of which every bit that is not fixed is random."""
+        return uuid4()
+
     def mail_token(self) -> Secret:
         """Return a token that a user receives by mail."""
         return Secret(str(uuid4()))

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.accounts import one_time_tokens, return_targets
-from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
+from core.accounts.mailed_codes import Guess
+from core.accounts.one_time_tokens import NewCode, OneTimeToken, TokenPurpose
 from core.accounts.requesting_browsers import RequestingBrowser
 from core.accounts.return_targets import ReturnTarget
 from core.accounts.users import User
@@ -69,6 +70,7 @@ def send(  # noqa: PLR0913 - a mail has many values
     data: Mapping[str, Any] | None = None,
     requested_for: str = "",
     is_asked_for: bool | None = None,
+    code: NewCode | None = None,
     **values: str,
 ) -> bool:
     """Send a link to the address of an account; without a user the same work is done and no mail leaves.
@@ -78,14 +80,15 @@ def send(  # noqa: PLR0913 - a mail has many values
     `browser` is that in which the link was requested on a page; the mail names the place to which its sign-in leads.
     `data` is stored with the token, and `values` are those of the mail. A request that names an address passes it as
     `requested_for`: without a user, the limits of mails count it. `is_asked_for` is False where another person than the
-    reader requests it, whose language it must not have.
+    reader requests it, whose language it must not have. `code` is one that the mail has beside the link.
     """
     to = user.email if user is not None else ""
     language = uow.origin.language if is_asked_for is not False else None
     read_in = {"language": language} if language is not None else {}
     stored = {**back.stored(), **read_in, **(browser.stored() if browser is not None else {}), **(data or {})}
     place = return_targets.place_of(uow, back, browser)
-    token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **stored)
+    token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, code, **stored)
+    typed = {"code": code.code.reveal()} if code is not None else {}
     return mail.send(
         uow,
         to or requested_for,
@@ -96,6 +99,7 @@ def send(  # noqa: PLR0913 - a mail has many values
         is_asked_for=is_asked_for,
         token=token.reveal(),
         place=place.name,
+        **typed,
         **values,
     )
 
@@ -113,6 +117,15 @@ def use(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkTexts) ->
     used = one_time_tokens.use(uow, purpose, token)
     if used is None:
         raise _refusal(uow.one_time_tokens.find(hash_token(token), purpose), texts)
+    return _valid_link(uow, used, texts)
+
+
+def use_with_code(uow: UnitOfWork, guess: Guess, texts: LinkTexts) -> ValidLink:
+    """Use up the link of a mail by its right code, as `use` does by the link."""
+    assert guess.is_right, "a link is used by a wrong code"
+    used = uow.one_time_tokens.use_challenge(guess.challenge_id, at=uow.now)
+    if used is None:
+        raise _refusal(guess.token, texts)
     return _valid_link(uow, used, texts)
 
 

@@ -58,7 +58,10 @@ _LIFETIMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneTimeToken:
-    """A token's content. Without a `user_id` no account has the address, and the token is useless."""
+    """A token's content. Without a `user_id` no account has the address, and the token is useless.
+
+    That of a mail which has a code beside its link has the challenge and the hash of the code (`mailed_codes.py`).
+    """
 
     purpose: TokenPurpose
     user_id: UUID | None
@@ -67,10 +70,33 @@ class OneTimeToken:
     created_at: datetime
     expires_at: datetime
     used_at: datetime | None = None
+    challenge_id: UUID | None = None
+    code_hash: bytes | None = field(default=None, repr=False)
+    wrong_codes: int = 0
 
 
-def issue(uow: UnitOfWork, purpose: TokenPurpose, user_id: UUID | None, email: str, /, **data: Any) -> Secret:
-    """Store the hash of a new token and return the token for the mail."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCode:
+    """The code of a mail that has one beside its link, and what is stored of it (`mailed_codes.py`).
+
+    Code and hash are empty for an account that gets links alone.
+    """
+
+    challenge_id: UUID
+    code: Secret
+    code_hash: bytes | None = field(repr=False)
+
+
+def issue(
+    uow: UnitOfWork,
+    purpose: TokenPurpose,
+    user_id: UUID | None,
+    email: str,
+    code: NewCode | None = None,
+    /,
+    **data: Any,
+) -> Secret:
+    """Store the hash of a new token and return the token for the mail, which may have a code beside it."""
     token = uow.randomness.mail_token()
     uow.one_time_tokens.add(
         OneTimeToken(
@@ -80,6 +106,8 @@ def issue(uow: UnitOfWork, purpose: TokenPurpose, user_id: UUID | None, email: s
             data=data,
             created_at=uow.now,
             expires_at=uow.now + purpose.lifetime,
+            challenge_id=code.challenge_id if code is not None else None,
+            code_hash=code.code_hash if code is not None else None,
         ),
         hash_token(token.reveal()),
     )

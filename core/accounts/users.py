@@ -43,6 +43,8 @@ class User:
     language: str | None = None
     # Whether the account is appointed to the platform's support.
     is_platform_support: bool = False
+    # Codes of its sign-in mails since its last sign-in.
+    wrong_mailed_codes: int = 0
 
     @property
     def is_verified(self) -> bool:

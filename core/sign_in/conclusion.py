@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import addresses, closing
+from core.accounts import addresses, closing, mailed_codes
 from core.accounts.users import User
 from core.errors import Refusal
 from core.events.events import EventType
@@ -247,6 +247,8 @@ def _begin_session(
         raise SignInInterrupted().because(SignInReason.SESSION_OVER_THERE)
     user = sign_in.user
     closing.reopen(uow, user)
+    if destination.parent_id is None:
+        mailed_codes.forget_wrong(uow, user)
     device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)
     place = sign_in.place
     if place.service is not None:

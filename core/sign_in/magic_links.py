@@ -1,4 +1,4 @@
-"""Magic links: signing in without a password, by a link that is mailed to the account's address.
+"""Magic links: signing in without a password, by a link or a code that is mailed to the account's address.
 
 A link is valid once and for 15 minutes. It leads to a page with a button, because mail scanners open every link. An
 application that receives the link's token itself, because it opens such links, signs in with the token directly.
@@ -9,6 +9,9 @@ begins there, so that the page never claims a sign-in that has not happened, and
 
 A link that was requested on a page of Gatehouse and is opened in the same browser signs in at once. Any other browser
 shows a code too: else a link that an attacker requested for their own account would sign its reader in there.
+
+The mail has six digits beside the link, which sign in where the mail was requested (`core/accounts/mailed_codes.py`).
+They do what the link does, and no more.
 """
 
 from __future__ import annotations
@@ -16,8 +19,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
-from core.accounts import links, one_time_tokens, requesting_browsers, return_targets
+from core.accounts import links, mailed_codes, one_time_tokens, requesting_browsers, return_targets
 from core.accounts.links import LinkTexts, LinkUnusable, ValidLink
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
@@ -48,6 +52,17 @@ CODE_TEXTS: Final = LinkTexts(
     unknown=TEXTS.unknown,
     used="This code was used already. Request a new link where you wanted to sign in.",
     expired="This code has expired. It was valid for five minutes; request a new link where you wanted to sign in.",
+)
+_MAILED_CODE_OVER: Final = (
+    "This code was used already, or is no longer needed. Request a new mail where you wanted to sign in."
+)
+MAILED_CODE_TEXTS: Final = LinkTexts(unknown=_MAILED_CODE_OVER, used=_MAILED_CODE_OVER, expired=_MAILED_CODE_OVER)
+WRONG_CODE: Final = (
+    "This code is wrong. Type the six digits of the newest mail, or open the link in it: not every mail has a code."
+)
+CODE_OVER: Final = (
+    "No code of this mail is taken here any more: it was valid for ten minutes and five tries, where the mail was"
+    " requested. Open the link in the mail, or request a new mail."
 )
 
 
@@ -87,8 +102,10 @@ class Exchanged:
 
 def request(
     uow: UnitOfWork, email: str, return_request: ReturnRequest, *, browser: RequestingBrowser | None = None
-) -> None:
-    """Send a sign-in link if an account has the address, without revealing whether one does.
+) -> UUID:
+    """Send a link and a code if an account has the address, without revealing whether one does.
+
+    Return the id of the challenge that the code of the mail answers, for the client that asked alone.
 
     A link that is requested in a browser goes on there, with what the browser carries; what the request names is then
     what the mail shows.
@@ -98,6 +115,7 @@ def request(
     found = lock_unless_anonymized(uow, uow.users.by_email(address))
     user = found if found is not None and found.receives_links else None
     is_first_proof = user is not None and not user.is_verified
+    code = mailed_codes.make(uow, user)
     links.send(
         uow,
         user,
@@ -106,8 +124,10 @@ def request(
         back=target,
         requested_for=address,
         browser=browser,
+        code=code,
         first_proof="yes" if is_first_proof else "",
     )
+    return code.challenge_id
 
 
 def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
@@ -141,7 +161,31 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination, *, mailed_to: str |
         link = _use(uow, token)
     except LinkUnusable as unusable:
         raise _noted(unusable, wanted, mailed_to) from None
+    return _sign_in(uow, link, wanted, TEXTS)
 
+
+def verify_code(
+    uow: UnitOfWork, challenge_id: UUID, code: str, wanted: Destination, *, binding: str | None = None
+) -> Outcome:
+    """Sign in with the code of a mail, as its link does, or count a wrong one; raise `RateLimitExceeded`.
+
+    `binding` is that of the browser on whose page the code was typed, empty when it has none; None for a program.
+    """
+    guess = mailed_codes.guess(uow, challenge_id, code, binding=binding)
+    if guess is None:
+        raise MagicLinkRefused(CODE_OVER)
+    if not guess.is_right:
+        note(uow, guess.token.user_id, Provider.MAGIC_LINK, wanted, SignInReason.UNKNOWN_LINK)
+        return MagicLinkRefused(WRONG_CODE).because(SignInReason.UNKNOWN_LINK)
+    try:
+        link = links.use_with_code(uow, guess, MAILED_CODE_TEXTS)
+    except LinkUnusable as unusable:
+        raise _noted(unusable, wanted) from None
+    return _sign_in(uow, link, wanted, MAILED_CODE_TEXTS)
+
+
+def _sign_in(uow: UnitOfWork, link: ValidLink, wanted: Destination, texts: LinkTexts) -> Outcome:
+    """Conclude the sign-in by a link that is used up."""
     user = link.user
     for purpose in (TokenPurpose.MAGIC_LINK, TokenPurpose.MAGIC_LINK_CODE):
         # A user who waited may have requested several links; the unused ones would stay valid for a while.
@@ -153,7 +197,7 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination, *, mailed_to: str |
         raise noted(mismatch, user.id, Provider.MAGIC_LINK, wanted) from None
     outcome = conclusion.conclude(uow, proof, destination)
     return (
-        MagicLinkRefused(TEXTS.unknown).because(outcome.reason)
+        MagicLinkRefused(texts.unknown).because(outcome.reason)
         if isinstance(outcome, Refusal) and not isinstance(outcome, SsoRequired)
         else outcome
     )

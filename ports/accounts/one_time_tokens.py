@@ -23,6 +23,25 @@ class OneTimeTokens(Protocol):
         """Return a token of a purpose, also a used or expired one; None when there is none."""
         ...
 
+    def by_challenge(self, challenge_id: UUID) -> OneTimeToken | None:
+        """Return the token of a challenge, also a used or expired one; None when there is none."""
+        ...
+
+    def lock_challenge(self, challenge_id: UUID) -> OneTimeToken | None:
+        """Return the token of a challenge as `by_challenge` does, locked until this transaction ends."""
+        ...
+
+    def count_wrong_code(self, challenge_id: UUID) -> None:
+        """Count a wrong code of a challenge."""
+        ...
+
+    def use_challenge(self, challenge_id: UUID, *, at: datetime) -> OneTimeToken | None:
+        """Use up the token of a challenge and return it; None when it is unknown, used or expired.
+
+        One of two concurrent calls succeeds, and of one call and a concurrent `use` of the same token.
+        """
+        ...
+
     def use(self, token_hash: bytes, purpose: TokenPurpose, *, at: datetime) -> OneTimeToken | None:
         """Use up a token and return it; None when it is unknown, of another purpose, used or expired.
 

@@ -72,6 +72,14 @@ class Users(Protocol):
         """Store the language of an account."""
         ...
 
+    def count_wrong_mailed_code(self, user_id: UUID, codes_max: int) -> None:
+        """Count a wrong code of a sign-in mail, up to a number; without an account nothing is stored."""
+        ...
+
+    def forget_wrong_mailed_codes(self, user_id: UUID) -> None:
+        """Begin to count the wrong codes of sign-in mails anew."""
+        ...
+
     def set_changed_by_service(self, user_id: UUID, *, at: datetime | None) -> None:
         """Record that the token of a service changed how the account signs in; None when that is undone."""
         ...

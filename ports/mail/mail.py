@@ -47,7 +47,7 @@ class MailOutbox(Protocol):
 
 
 class MailCounts(Protocol):
-    """Counts of mails towards their limits, which every replica shares."""
+    """Counts of mails, and of wrong codes of mails, towards their limits, which every replica shares."""
 
     def add(self, key: bytes, mails_max: int, period: timedelta, *, at: datetime) -> datetime | None:
         """Count a mail; if the period has as many already, count nothing and return when the next one may be counted.
@@ -62,6 +62,10 @@ class MailCounts(Protocol):
 
     def add_each(self, keys: Sequence[bytes], mails_max: int, period: timedelta, *, at: datetime) -> Sequence[bytes]:
         """Count a mail under each of these different keys, in order; return those under which it was counted."""
+        ...
+
+    def take_back(self, key: bytes) -> None:
+        """Undo the count that this transaction has made under a key."""
         ...
 
     def remove(self, keys: Sequence[bytes]) -> int:

@@ -234,7 +234,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "sign_in/magic_links.html": {"token": "token", "email": EMAIL, "place": NAME, "signs_in": False},
     "sign_in/magic_links_code.html": {"code": "67CA25LAB3WNJ52MIT6VHE4I6P427TIV", "back": _BACK},
-    "sign_in/mailed_links.html": {**_WAY, "problem": PROBLEM},
+    "sign_in/mailed_links.html": {**_WAY, "problem": PROBLEM, "challenge_id": "id"},
     "frame/message.html": {
         "acted": ACTED,
         "heading": NAME,

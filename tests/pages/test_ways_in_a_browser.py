@@ -55,7 +55,7 @@ class Served:
 @pytest.fixture(scope="module")
 def served(databases: Databases, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Served]:
     """A running server with an organization that has an owner and an application, and people with accounts."""
-    known = [f"known-{number}@example.com" for number in range(16)]
+    known = [f"known-{number}@example.com" for number in range(18)]
     with databases.migrated() as database_url, databases.connection(database_url) as connection:
         builder = Builder(connection, SettableClock())
         organization_id = builder.organization()
@@ -238,6 +238,27 @@ def test_a_user_who_has_an_account_already_ends_in_the_application_too(
     user.page.get_by_role("heading", name="Welcome to the shop").wait_for()
 
     assert redeemed_email(user, served) == user.email
+
+
+@pytest.mark.parametrize(("scripts", "tag", "width"), [(True, "en", 1280), (False, "de", 320)])
+def test_a_code_of_a_mail_that_is_typed_leads_on_to_the_application(
+    served: Served, walk: Callable[..., Walk], scripts: bool, tag: str, width: int
+) -> None:
+    user = walk(scripts=scripts, tag=tag, width=width, email=served.known[16 + scripts])
+    begin_at_application(user, served)
+
+    user.fill("Email address", user.email)
+    user.press("Continue")
+    user.press("Mail me a link to sign in")
+    user.heading("Check your email")
+    [mail] = user.mails()
+    [code] = re.findall(r"^ +([0-9]{6})$", mail["text"], re.MULTILINE)
+    user.page.keyboard.type(code)
+    user.page.keyboard.press("Enter")
+    user.page.get_by_role("heading", name="Welcome to the shop").wait_for()
+
+    assert redeemed_email(user, served) == user.email
+    assert code not in mail["subject"]
 
 
 @each_browser

@@ -47,8 +47,8 @@ class _Forms(HTMLParser):
 
 
 def without_tokens(html: str) -> str:
-    """Return the source of a page without its form tokens, which each answer masks anew."""
-    return re.sub('name="form_token" value="[^"]+"', "", html)
+    """Return the source of a page without its form tokens, which each answer masks anew, and ids of challenges."""
+    return re.sub('name="(form_token|challenge_id)" value="[^"]+"', "", html)
 
 
 def forms_of(page: Answer) -> list[Form]:

@@ -52,6 +52,37 @@ class PostgresOneTimeTokens(Aggregate):
             (token_hash, purpose),
         )
 
+    def by_challenge(self, challenge_id: UUID) -> OneTimeToken | None:
+        return self._one(
+            _one_time_token,
+            f"SELECT {columns(OneTimeToken)} FROM one_time_tokens WHERE challenge_id = %s",
+            (challenge_id,),
+        )
+
+    def lock_challenge(self, challenge_id: UUID) -> OneTimeToken | None:
+        return self._one(
+            _one_time_token,
+            f"SELECT {columns(OneTimeToken)} FROM one_time_tokens WHERE challenge_id = %s FOR UPDATE",
+            (challenge_id,),
+        )
+
+    def count_wrong_code(self, challenge_id: UUID) -> None:
+        self._connection.execute_later(
+            "UPDATE one_time_tokens SET wrong_codes = wrong_codes + 1 WHERE challenge_id = %s", (challenge_id,)
+        )
+
+    def use_challenge(self, challenge_id: UUID, *, at: datetime) -> OneTimeToken | None:
+        return self._one(
+            _one_time_token,
+            f"""
+            UPDATE one_time_tokens
+            SET    used_at = %s
+            WHERE  challenge_id = %s AND used_at IS NULL AND expires_at > %s
+            RETURNING {columns(OneTimeToken)}
+            """,
+            (at, challenge_id, at),
+        )
+
     def use(self, token_hash: bytes, purpose: TokenPurpose, *, at: datetime) -> OneTimeToken | None:
         return self._one(
             _one_time_token,

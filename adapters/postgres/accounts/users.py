@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 _ACCOUNT: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
-           mfa_enabled_at, disowned_at, changed_by_service_at, name, language, is_platform_support
+           mfa_enabled_at, disowned_at, changed_by_service_at, name, language, is_platform_support,
+           wrong_mailed_codes
     FROM   users
 """
 _STORED: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
            mfa_enabled_at, disowned_at, changed_by_service_at, name, language, is_platform_support,
-           password_hash
+           wrong_mailed_codes, password_hash
     FROM   users
 """
 # From each kind of hash to the next by the index `users_other_password_hashes`, so that a million imported accounts
@@ -132,6 +133,15 @@ class PostgresUsers(Aggregate):
 
     def set_changed_by_service(self, user_id: UUID, *, at: datetime | None) -> None:
         self._connection.execute_later("UPDATE users SET changed_by_service_at = %s WHERE id = %s", (at, user_id))
+
+    def count_wrong_mailed_code(self, user_id: UUID, codes_max: int) -> None:
+        self._connection.execute_later(
+            "UPDATE users SET wrong_mailed_codes = least(wrong_mailed_codes + 1, %s) WHERE id = %s",
+            (codes_max, user_id),
+        )
+
+    def forget_wrong_mailed_codes(self, user_id: UUID) -> None:
+        self._connection.execute_later("UPDATE users SET wrong_mailed_codes = 0 WHERE id = %s", (user_id,))
 
     def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
         try:

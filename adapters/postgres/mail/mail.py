@@ -246,5 +246,8 @@ class PostgresMailCounts(Aggregate):
         oldest = self._value_or_none("SELECT sent_at[%s] FROM mail_counts WHERE key = %s", (mails_max, key))
         return oldest + period if oldest is not None else None
 
+    def take_back(self, key: bytes) -> None:
+        self._connection.execute_later("UPDATE mail_counts SET sent_at = sent_at[2:] WHERE key = %s", (key,))
+
     def remove(self, keys: Sequence[bytes]) -> int:
         return self._connection.execute("DELETE FROM mail_counts WHERE key = ANY (%s)", (list(keys),)).rowcount

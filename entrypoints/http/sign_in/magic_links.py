@@ -1,9 +1,12 @@
-"""Requesting a magic link, and signing in with it; `entrypoints/pages` has the page of the link."""
+"""Requesting a sign-in mail, and signing in with its link or code; `entrypoints/pages` has the page of the link."""
 
 from uuid import UUID
 
+import msgspec
+
+from core.accounts import mailed_codes
 from core.accounts.return_targets import RedirectNotRegistered
-from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
 from core.sign_in.magic_links import DestinationMismatch, MagicLinkRefused
@@ -24,10 +27,18 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes("magic links", "Signing in with a mailed link, without a password.")
 
 
-class MagicLinkSignIn(SecretBody, kw_only=True):
-    """The token of the link or the code of its page, and the organization and service to sign in to."""
+class MagicLinkRequested(Message, kw_only=True):
+    """What was done, and the challenge that the code of the mail answers."""
 
-    token: UUID
+    challenge_id: UUID
+
+
+class MagicLinkSignIn(SecretBody, kw_only=True):
+    """The token of the link or the code of its page, or the code of the mail; and where to sign in."""
+
+    token: UUID | msgspec.UnsetType = msgspec.UNSET
+    challenge_id: UUID | msgspec.UnsetType = msgspec.UNSET
+    code: str | msgspec.UnsetType = msgspec.UNSET
     org_slug: str | None = None
     service_slug: str | None = None
 
@@ -38,15 +49,20 @@ class MagicLinkSignIn(SecretBody, kw_only=True):
     refuses=(RedirectNotRegistered, NotFound),
 )
 @public
-async def request_link(call: Call, body: MailedLinkRequest) -> Message:
-    """Mail a link to sign in with, which is valid for 15 minutes and can be used once.
+async def request_link(call: Call, body: MailedLinkRequest) -> MagicLinkRequested:
+    """Mail a link and a code to sign in with, of which one can be used, once: the link for 15 minutes, the code for 10.
 
-    The answer is the same whether or not an account has the address. The link opens a page that shows a code to
-    paste where the sign-in began: offer a field for it, and send it to `POST /api/auth/magic-link/verify`. An app that
-    opens the link itself sends the `token` of the link instead. The page leads back to `redirect_uri`.
+    The answer is the same whether or not an account has the address. Offer a field for the six digits, and send them
+    with `challenge_id` to `POST /api/auth/magic-link/verify`: they are of use to no other client. Whoever opens the
+    link gets a page with a longer code to paste where the sign-in began, which is sent as `token`. An app that opens
+    the link itself sends the `token` of the link. The page leads back to `redirect_uri`. After 100 wrong codes an
+    address gets links alone until its user has signed in; the answer stays the same.
     """
-    await call.transact(magic_links.request, body.email, body.return_request)
-    return Message(message="If an account has this address, we are sending it a mail with a link to sign in.")
+    challenge_id = await call.transact(magic_links.request, body.email, body.return_request)
+    return MagicLinkRequested(
+        message="If an account has this address, we are sending it a mail with a link and a code to sign in.",
+        challenge_id=challenge_id,
+    )
 
 
 @routes.post(
@@ -55,9 +71,29 @@ async def request_link(call: Call, body: MailedLinkRequest) -> Message:
 )
 @public
 async def verify_link(call: Call, body: MagicLinkSignIn) -> SignInTokens | PendingSecondFactor:
-    """Sign in with the token of a mailed link, or with the code of its page; the answer is that of `/api/auth/login`.
+    """Sign in with a mailed link or code; the answer is that of `/api/auth/login`.
 
-    The organization and service are those that the link was requested for.
+    Send `token`, which is that of the link or the code of its page, or `challenge_id` and `code`: the six digits of the
+    mail, and what the request for it has answered. Five wrong codes end a challenge; its link stays valid. After 30
+    within an hour the network of the client gets 429 for every code. The organization and service are those that the
+    mail was requested for.
     """
     wanted = destination(call, body.org_slug, body.service_slug)
-    return answer_outcome(call, await transact_counted(call, magic_links.verify, str(body.token), wanted))
+    if body.challenge_id is msgspec.UNSET and body.code is msgspec.UNSET:
+        if body.token is msgspec.UNSET:
+            raise BadRequest.of_field("token", "Send the token of the link, or challenge_id and code.")
+        return answer_outcome(call, await transact_counted(call, magic_links.verify, str(body.token), wanted))
+    challenge_id, code = _code_of(body)
+    return answer_outcome(call, await transact_counted(call, magic_links.verify_code, challenge_id, code, wanted))
+
+
+def _code_of(body: MagicLinkSignIn) -> tuple[UUID, str]:
+    """Return the challenge and the code of a body that has no token."""
+    if body.token is not msgspec.UNSET:
+        raise BadRequest.of_field("token", "Send either the token of the link, or challenge_id and code.")
+    if body.challenge_id is msgspec.UNSET:
+        raise BadRequest.of_field("challenge_id", "Send the challenge_id with which the request was answered.")
+    code = mailed_codes.typed_code(body.code) if body.code is not msgspec.UNSET else None
+    if code is None:
+        raise BadRequest.of_field("code", "This must be the six digits in the mail.")
+    return body.challenge_id, code

@@ -1,14 +1,16 @@
-"""Signing in with a mailed link on the pages: requesting it, and entering the code that its page shows."""
+"""Signing in with a mailed link or code on the pages: requesting it, and entering the code of the mail or the page."""
 
 from typing import Final
 from uuid import UUID
 
 from quart import Response
 
+from core.accounts import mailed_codes
 from core.accounts.return_targets import ReturnRequest
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
+from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.magic_links import MagicLinkRefused
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
@@ -16,7 +18,7 @@ from entrypoints.pages.frame.returns import AddressForm, ReturnQuery
 from entrypoints.pages.frame.routes import sign_in_pages
 from entrypoints.pages.sign_in import conclusion
 from entrypoints.shared.sessions.token_answers import transact_counted
-from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.browsers import SIGN_IN, link_binding
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
 from entrypoints.web.serving.hosts import on_custom_hosts
@@ -28,9 +30,10 @@ CODE: Final = "/app/sign-in/code"
 
 
 class LinkCodeForm(AddressForm, kw_only=True):
-    """The code that the page of the mailed link shows."""
+    """The code of the mail with the challenge that it answers, or the code that the page of its link shows."""
 
     code: str = ""
+    challenge_id: str = ""
 
 
 @routes.get(LINK, status=303)
@@ -45,7 +48,7 @@ async def show_link(call: Call, query: ReturnQuery) -> None:
 @on_custom_hosts
 @in_browser_or_not
 async def request_link(call: Call, form: AddressForm) -> Page:
-    """Mail a link to sign in with; the page is the same whether or not an account has the address."""
+    """Mail a link and a code to sign in with; the page is the same whether or not an account has the address."""
     return await mail_link(call, form.way, form.email)
 
 
@@ -61,37 +64,59 @@ async def show_link_code(call: Call, query: ReturnQuery) -> None:
 @on_custom_hosts
 @in_browser_or_not
 async def submit_link_code(call: Call, form: LinkCodeForm) -> PageOrRedirect:
-    """Sign in with the code that the page of the mailed link shows."""
+    """Sign in with the code of the mail, in the browser that asked for it, or with the code of the page of its link."""
     try:
-        wanted = conclusion.destination(call, form.way)
-        outcome = await transact_counted(call, magic_links.verify, _code(form.code), wanted, mailed_to=form.email)
+        outcome = await _verify(call, form)
     except (MagicLinkRefused, BadRequest) as refusal:
-        return await _mail_page(call, form.way, form.email, refusal)
+        return await _mail_page(call, form.way, form.email, form.challenge_id, refusal)
     return await conclusion.conclude(call, outcome, form.way)
 
 
 async def mail_link(call: Call, way: ReturnQuery, email: str) -> Response:
-    """Mail a link to sign in with, and return the page that takes the code of it."""
+    """Mail a link and a code to sign in with, and return the page that takes the code."""
     browser = await returns.requesting_browser(call, way)
-    await call.transact(magic_links.request, email, ReturnRequest(), browser=browser)
-    return await _mail_page(call, way, email)
+    challenge_id = await call.transact(magic_links.request, email, ReturnRequest(), browser=browser)
+    return await _mail_page(call, way, email, str(challenge_id))
 
 
-async def _mail_page(call: Call, way: ReturnQuery, email: str, refusal: Refusal | None = None) -> Response:
+async def _verify(call: Call, form: LinkCodeForm) -> SignInCompleted | SecondFactorPending:
+    wanted = conclusion.destination(call, form.way)
+    code = mailed_codes.typed_code(form.code)
+    if code is None:
+        return await transact_counted(call, magic_links.verify, _page_code(form.code), wanted, mailed_to=form.email)
+    # A browser that has asked for no mail is bound to none.
+    binding = link_binding(call) or ""
+    return await transact_counted(
+        call, magic_links.verify_code, _challenge_id(form.challenge_id), code, wanted, binding=binding
+    )
+
+
+async def _mail_page(
+    call: Call, way: ReturnQuery, email: str, challenge_id: str, refusal: Refusal | None = None
+) -> Response:
     return form_page(
         call,
         "sign_in/mailed_links.html",
         status=refusal.code.status if refusal is not None else 200,
         **await returns.context(call, way),
         email=email,
+        challenge_id=challenge_id,
         problem=refusal.message if refusal is not None else "",
     )
 
 
-def _code(typed: str) -> str:
+def _page_code(typed: str) -> str:
     try:
         return str(UUID(typed.strip()))
     except ValueError:
         raise BadRequest(
-            "This is not the code. Open the link in the mail, press its button, and copy the whole code."
+            "This is not the code. Type the six digits of the mail, or open its link and copy the whole code there."
         ) from None
+
+
+def _challenge_id(sent: str) -> UUID:
+    """Return the challenge of a form; one that was altered, or is of an earlier version, takes no code."""
+    try:
+        return UUID(sent)
+    except ValueError:
+        raise MagicLinkRefused(magic_links.CODE_OVER) from None

@@ -219,7 +219,14 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "ReceivedInvitationRecord.token": _field("The token to accept or decline the invitation with.", **_UUID_TOKEN),
     "InvitationAcceptance.token": _field("The token of the invitation.", **_UUID_TOKEN),
     "InvitationDecline.token": _field("The token of the invitation.", **_UUID_TOKEN),
-    "MagicLinkSignIn.token": _field("The token of the link, or the code that its page shows.", **_UUID_TOKEN),
+    "MagicLinkSignIn.token": _field(
+        "The token of the link, or the code that its page shows; without `challenge_id` and `code`.", **_UUID_TOKEN
+    ),
+    "MagicLinkSignIn.challenge_id": _field("What the request for the mail has answered; with `code`."),
+    "MagicLinkSignIn.code": _field("The six digits in the mail.", examples=["123456"]),
+    "MagicLinkRequested.challenge_id": _field(
+        "What `POST /api/auth/magic-link/verify` takes with the code of the mail; keep it to this client."
+    ),
     "proof": _field("The proof that only the mailed link contains: it verifies the address.", **_UUID_TOKEN),
     "domain": _field("The domain of the email address.", examples=["example.com"]),
     "auth_method": _field("How the addresses of the domain sign in."),

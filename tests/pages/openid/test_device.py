@@ -10,6 +10,7 @@ from core.openid import device as device_codes
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.page_sign_ins import by_code_of_mail
 from tests.world.relying_party import RelyingParty
 from tests.world.second_factors import Person
 from tests.world.signing_in import claims_of
@@ -49,6 +50,17 @@ async def test_a_user_types_the_code_signs_in_and_approves(
     assert "The device is signed in" in done.text
     tokens = (await poll(app, device)).json
     assert claims_of(tokens["access_token"])["email"] == EMAIL
+
+
+async def test_a_user_signs_in_with_the_code_of_a_mail_on_the_way_to_approve(
+    app: RelyingParty, shop: RelyingParty, visitor: Visitor
+) -> None:
+    device = await begin(app)
+
+    shown = await by_code_of_mail(app.world, visitor, await visitor.open(path_of(device)))
+    await visitor.submit(shown, "/auth/device/approve")
+
+    assert claims_of((await poll(app, device)).json["access_token"])["email"] == EMAIL
 
 
 async def test_a_user_who_is_not_signed_in_signs_in_first(

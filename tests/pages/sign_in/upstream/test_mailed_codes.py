@@ -65,6 +65,18 @@ async def test_a_role_that_the_connection_does_not_give_takes_a_mailed_code_once
     assert acme.live_sessions == 2
 
 
+async def test_the_digits_of_the_mail_do_what_the_code_of_its_page_does(acme: Acme) -> None:
+    appoint(acme, "admin")
+    await acme.enforce()
+
+    page = await acme.sign_in()
+    [mail] = [one for one in await acme.world.mails() if one.template == "magic_link"]
+    await acme.visitor.submit(page, CODE, code=mail.values["code"])
+
+    assert acme.live_sessions == 1
+    assert acme.world.value("SELECT confirmed_at IS NOT NULL FROM identities")
+
+
 async def test_the_code_suffices_where_the_connection_is_required(acme: Acme) -> None:
     appoint(acme, "admin")
     await acme.enforce()
