@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from core.mail.mail import MailMessage
 from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
@@ -44,6 +46,31 @@ async def reset(hood: Neighbourhood, person: Person, address: str) -> bool:
     answer = await hood.send("POST", "/api/auth/reset-password", body, by=person)
     hood.mailboxes[address] = [one for one in hood.mailboxes[address] if one not in mails]
     return answer.status == 200
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """What a program was answered that asked for a sign-in mail, and what the mail has."""
+
+    id: str
+    code: str
+    token: str
+
+
+async def ask_for_code(hood: Neighbourhood, person: Person, address: str) -> Challenge | None:
+    """Ask for a sign-in mail, and read it in the mailbox; None when none comes."""
+    before = len(await hood.mails(address, "magic_link"))
+    answer = await hood.send("POST", "/api/auth/magic-link/request", {"email": address}, by=person)
+    mails = (await hood.mails(address, "magic_link"))[before:]
+    if not mails:
+        return None
+    return Challenge(answer.json["challenge_id"], mails[-1].values["code"], mails[-1].values["token"])
+
+
+async def send_code(hood: Neighbourhood, person: Person, challenge_id: str, code: str) -> Held | None:
+    """Send a code of a sign-in mail; return the session that it opens."""
+    body = {"challenge_id": challenge_id, "code": code}
+    return hood.hold(person, await hood.send("POST", "/api/auth/magic-link/verify", body, by=person))
 
 
 async def sign_in(hood: Neighbourhood, person: Person, address: str, at: str = "") -> Held | None:

@@ -17,6 +17,16 @@ async def attacker_signs_in(hood: Neighbourhood, address: str, at: str) -> None:
     await acting.sign_in(hood, hood.eve, address, at)
 
 
+@step(REGISTERING)
+async def attacker_guesses_code(hood: Neighbourhood, address: str, own: str) -> None:
+    """Ask for a mail to any address, and send the code of a mail of the attacker's, then guesses."""
+    asked = await hood.send("POST", "/api/auth/magic-link/request", {"email": address}, by=hood.eve)
+    of_eve = await acting.ask_for_code(hood, hood.eve, own)
+    for code in (*([of_eve.code] if of_eve is not None and of_eve.code else []), "123456", "000000"):
+        held = await acting.send_code(hood, hood.eve, asked.json["challenge_id"], code)
+        await judging.judge(hood, held)
+
+
 @step(GIVING)
 async def attacker_gets_in(hood: Neighbourhood, own: str) -> None:
     """Choose a password by the attacker's mailbox, and sign in."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from core.accounts.mailed_codes import TRIES_MAX
 from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from tests.tenants import explaining, judging
-from tests.tenants.acting import RESETS, change_address, reset, sign_in
+from tests.tenants.acting import RESETS, ask_for_code, change_address, reset, send_code, sign_in
 from tests.tenants.giving import joined_by_invitation, picked, removed
-from tests.tenants.model import Held, Person
+from tests.tenants.model import Held, Person, Violation
 from tests.tenants.neighbourhood import Neighbourhood
 from tests.tenants.taking import Story, step
+from tests.world.mailed_codes import other_than
 
 GIVING, SUSPENDING, LEAVING = Story.GIVING, Story.SUSPENDING, Story.LEAVING
 REGISTERING, CONNECTING = Story.REGISTERING, Story.CONNECTING
@@ -85,6 +87,45 @@ async def uses_magic_link(hood: Neighbourhood, address: str) -> None:
         held = hood.hold(person, await hood.send("POST", "/api/auth/magic-link/verify", token, by=person))
         predicted.compare(hood, is_signed_in=held is not None)
         await judging.judge(hood, held)
+
+
+@step(REGISTERING)
+async def uses_mailed_code(hood: Neighbourhood, address: str, pick: int) -> None:
+    """The owner of an address signs in with the code of a mail after up to five wrong ones, which leave the link."""
+    person = hood.model.owner_of(address)
+    assert person is not None
+    challenge = await ask_for_code(hood, person, address)
+    if challenge is None:
+        return
+    wrong = pick % 6
+    for _ in range(wrong):
+        await send_code(hood, person, challenge.id, other_than(challenge.code))
+    predicted = await explaining.predict(hood, SignInQuestion(email=address, way=SignInWay.LINK))
+    if challenge.code and wrong < TRIES_MAX:
+        held = await send_code(hood, person, challenge.id, challenge.code)
+    else:
+        if challenge.code and await send_code(hood, person, challenge.id, challenge.code) is not None:
+            raise Violation("guessed", f"{person.name} signed in by a code after five wrong ones")
+        token = {"token": challenge.token}
+        held = hood.hold(person, await hood.send("POST", "/api/auth/magic-link/verify", token, by=person))
+    predicted.compare(hood, is_signed_in=held is not None)
+    await judging.judge(hood, held)
+
+
+@step(REGISTERING, CONNECTING)
+async def moves_before_mailed_code(hood: Neighbourhood, address: str) -> None:
+    """The owner of an address asks for a mail, moves to another address, and then uses the code."""
+    person = hood.model.owner_of(address)
+    assert person is not None
+    challenge = await ask_for_code(hood, person, address)
+    held = await sign_in(hood, person, address)
+    if challenge is None or held is None:
+        return
+    is_moved = await change_address(hood, held, next(one for one in person.addresses if one != address))
+    by_code = await send_code(hood, person, challenge.id, challenge.code or "000000")
+    if is_moved and by_code is not None:
+        raise Violation("outlived an address", f"{by_code}, by a code that was mailed to {address} before")
+    await judging.judge(hood, by_code)
 
 
 @step(GIVING)

@@ -169,6 +169,14 @@ UNDONE: Final = (
         ("taken over",),
     ),
     Undone(
+        "a code of a mail is compared with that of its challenge",
+        "core.accounts.mailed_codes",
+        "_is_code",
+        _yes,
+        Story.REGISTERING,
+        ("taken over",),
+    ),
+    Undone(
         "8: identities end where a connection leads elsewhere",
         "core.sign_in.upstream.changes",
         "leads_elsewhere",
