@@ -1852,10 +1852,13 @@ CREATE TABLE mfa_challenges (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     used_at timestamp with time zone,
-    domain_id uuid
+    domain_id uuid,
+    passkey_challenge bytea,
+    passkey_expires_at timestamp with time zone
 );
 COMMENT ON TABLE mfa_challenges IS 'Sign-ins between password and second factor; the pre-auth token names one.';
 COMMENT ON COLUMN mfa_challenges.domain_id IS 'The custom domain at which the sign-in began; null for the base URL.';
+COMMENT ON COLUMN mfa_challenges.passkey_challenge IS 'What a passkey signs to finish this sign-in; null while none was asked for, or once it was answered.';
 ALTER TABLE ONLY mfa_challenges
     ADD CONSTRAINT mfa_challenges_pkey PRIMARY KEY (id);
 CREATE INDEX mfa_challenges_ended ON mfa_challenges USING btree (expires_at);
@@ -1992,12 +1995,15 @@ CREATE TABLE organizations (
     rejection_reason text,
     suspended_at timestamp with time zone,
     suspension_reason text,
+    mfa_methods text DEFAULT 'any'::text NOT NULL,
     CONSTRAINT organizations_device_trust_days_check CHECK ((device_trust_days >= 0)),
     CONSTRAINT organizations_max_services_check CHECK ((max_services >= 0)),
     CONSTRAINT organizations_max_users_check CHECK ((max_users >= 0)),
+    CONSTRAINT organizations_mfa_methods_check CHECK ((mfa_methods = ANY (ARRAY['any'::text, 'phishing_resistant'::text]))),
     CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text, 'rejected'::text])))
 );
 COMMENT ON TABLE organizations IS 'The customers of the product; every tenant row names one.';
+COMMENT ON COLUMN organizations.mfa_methods IS 'Which second factors count where the organization requires one.';
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY organizations
@@ -2044,11 +2050,13 @@ CREATE TABLE passkeys (
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone,
     verifies_user boolean DEFAULT false NOT NULL,
-    domain_id uuid
+    domain_id uuid,
+    second_factor_at timestamp with time zone
 );
 COMMENT ON TABLE passkeys IS 'WebAuthn credentials.';
 COMMENT ON COLUMN passkeys.verifies_user IS 'Whether its authenticator has checked a PIN, a finger or a face: two factors.';
 COMMENT ON COLUMN passkeys.domain_id IS 'The custom domain that the passkey belongs to; null for the base URL.';
+COMMENT ON COLUMN passkeys.second_factor_at IS 'Since when its owner has it as a second factor; null for one that is none.';
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id);
 ALTER TABLE ONLY passkeys
@@ -3070,6 +3078,7 @@ CREATE TABLE users (
     is_platform_support boolean DEFAULT false NOT NULL,
     unproved_since timestamp with time zone,
     wrong_mailed_codes integer DEFAULT 0 NOT NULL,
+    has_passkey_factor boolean DEFAULT false NOT NULL,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -3087,6 +3096,7 @@ COMMENT ON COLUMN users.language IS 'The tag (BCP 47) of the language that its u
 COMMENT ON COLUMN users.is_platform_support IS 'Whether the account is appointed to the platform''s support. It gives power only while the address is verified and mfa_enabled_at is set; removing the second factor ends it.';
 COMMENT ON COLUMN users.unproved_since IS 'When the account was registered by somebody who has not proved the address; null once that is proved or something else has come of the account, and for every account that was made in another way. Moved on while a link is valid.';
 COMMENT ON COLUMN users.wrong_mailed_codes IS 'How many codes of its sign-in mails were wrong since the last sign-in, up to the limit after which its mails have links alone.';
+COMMENT ON COLUMN users.has_passkey_factor IS 'Repeats whether a passkey of the account is a second factor, for every sign-in to see.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users

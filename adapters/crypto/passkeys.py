@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from typing import Any, Final, final
@@ -42,11 +42,24 @@ from webauthn.helpers.structs import (
 )
 
 from core.credentials.passkey_challenges import LIFETIME
-from core.credentials.webauthn import Attestation, Descriptor, PasskeyAssertion, VerifiedAssertion, VerifiedAttestation
+from core.credentials.webauthn import (
+    Attestation,
+    Descriptor,
+    PasskeyAssertion,
+    Transport,
+    VerifiedAssertion,
+    VerifiedAttestation,
+)
 from core.platform_brand import NAME_DEFAULT
 
 _TIMEOUT_MILLISECONDS: Final = int(LIFETIME.total_seconds() * 1000)
 _P256_BYTES: Final = 32
+# What a browser offers first (WebAuthn Level 3, 5.8.7), in our order, and the transports by which one is reached.
+_HINTS: Final[Mapping[str, frozenset[Transport]]] = {
+    "client-device": frozenset({Transport.INTERNAL}),
+    "hybrid": frozenset({Transport.HYBRID}),
+    "security-key": frozenset({Transport.BLE, Transport.NFC, Transport.SMART_CARD, Transport.USB}),
+}
 # What the package, CBOR and the key parsers raise for malformed input.
 _MALFORMED: Final = (WebAuthnException, UnsupportedAlgorithm, ValueError, TypeError, LookupError)
 
@@ -75,7 +88,7 @@ class PyWebAuthn:
         self, challenge: bytes, *, user_handle: bytes, user_name: str, excluded: Sequence[Descriptor]
     ) -> dict[str, Any]:
         """Return the options with which a browser creates a passkey."""
-        return options_to_json_dict(
+        options = options_to_json_dict(
             generate_registration_options(
                 rp_id=self._rp_id,
                 rp_name=self._rp_name,
@@ -91,10 +104,11 @@ class PyWebAuthn:
                 ),
             )
         )
+        return {**options, "hints": list(_HINTS)}
 
     def request_options(self, challenge: bytes, *, allowed: Sequence[Descriptor]) -> dict[str, Any]:
         """Return the options with which a browser requests a passkey."""
-        return options_to_json_dict(
+        options = options_to_json_dict(
             generate_authentication_options(
                 rp_id=self._rp_id,
                 challenge=challenge,
@@ -103,6 +117,7 @@ class PyWebAuthn:
                 user_verification=UserVerificationRequirement.PREFERRED,
             )
         )
+        return {**options, "hints": _hints_for(allowed)}
 
     def check_attestation(self, attestation: Attestation, challenge: bytes) -> VerifiedAttestation | None:
         """Verify an attestation; return None when it is malformed or not for this challenge and site."""
@@ -174,6 +189,12 @@ def _descriptor(descriptor: Descriptor) -> PublicKeyCredentialDescriptor:
         id=descriptor.credential_id,
         transports=[AuthenticatorTransport(transport) for transport in descriptor.transports],
     )
+
+
+def _hints_for(allowed: Sequence[Descriptor]) -> list[str]:
+    """Return what the browser is to offer first, by the transports of the passkeys alone; nothing for any passkey."""
+    transports = {transport for descriptor in allowed for transport in descriptor.transports}
+    return [hint for hint, reached_by in _HINTS.items() if not reached_by.isdisjoint(transports)]
 
 
 def _without_statement(attestation_object: bytes) -> bytes:

@@ -70,7 +70,14 @@ def reclaim(uow: UnitOfWork, user: User) -> User:
 
 def reclaimed(user: User, *, at: datetime) -> User:
     """Return the account as `reclaim` leaves it."""
-    return replace(user, email_verified_at=at, mfa_enabled_at=None, changed_by_service_at=None, name=None)
+    return replace(
+        user,
+        email_verified_at=at,
+        mfa_enabled_at=None,
+        has_passkey_factor=False,
+        changed_by_service_at=None,
+        name=None,
+    )
 
 
 def refusal_to_settle(user: User, *, proves_address: bool) -> Refusal | None:

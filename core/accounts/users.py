@@ -37,6 +37,8 @@ class User:
     deactivated_at: datetime | None = None
     closed_at: datetime | None = None
     mfa_enabled_at: datetime | None = None
+    # Whether one of the second factors is a passkey.
+    has_passkey_factor: bool = False
     disowned_at: datetime | None = None
     changed_by_service_at: datetime | None = None
     name: str | None = field(default=None, repr=False)

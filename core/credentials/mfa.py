@@ -1,4 +1,9 @@
-"""Multi-factor authentication for its owner: set up an app, confirm it with a code, turn it off, renew backup codes.
+"""Multi-factor authentication for its owner: an app, what turns it on and off, and new backup codes.
+
+A second factor is an authenticator app, or a passkey that its owner has made one (`passkey_factors.py`); an account may
+have one app and any of its passkeys. The first factor turns multi-factor authentication on and brings the backup codes,
+and without a last one it is off: `settle_added` and `settle_removed` are the one place where that happens, and
+`User.has_mfa` is what everything else asks.
 
 Codes at sign-in are in `core/sign_in/second_factor.py`, backup codes in `backup_codes.py`. An impersonator may do none
 of this: the new secret or codes would give lasting access to the account. Nor may a session with one factor where two
@@ -31,6 +36,8 @@ from core.sessions.sessions import MFA, OTP
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
+# The event of the separate log that an app was removed, which another factor may survive.
+APP_REMOVED: Final = "mfa_app_removed"
 _TOTP_CODE: Final = re.compile(r"[0-9]{6}")
 
 
@@ -43,7 +50,7 @@ class MfaNotSetUp(BadRequest):
 class MfaAlreadyEnabled(BadRequest):
     """A working secret is not replaced by accident."""
 
-    default_message = "Multi-factor authentication is already on. To set it up again, turn it off first."
+    default_message = "An authenticator app is set up already. To set it up again, turn it off first."
 
 
 class MfaNotEnabled(BadRequest):
@@ -70,6 +77,22 @@ class MfaStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFactors:
+    """The status, and whether an app is one of the factors; which passkeys are, their list says."""
+
+    status: MfaStatus
+    has_app: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """Whether sign-ins required a second factor before a factor came or went, and whether they do now."""
+
+    was_on: bool
+    is_on: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TotpSecret:
     """The secret shared with an authenticator app; it is pending until a code proves that the app has it."""
 
@@ -80,7 +103,7 @@ class TotpSecret:
 
     @property
     def is_enabled(self) -> bool:
-        """Whether sign-ins require a code of this secret."""
+        """Whether sign-ins accept a code of this secret."""
         return self.enabled_at is not None
 
 
@@ -94,14 +117,20 @@ class TotpSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enabled:
-    """Multi-factor authentication is on; the backup codes are shown once."""
+    """Multi-factor authentication is on; the backup codes are shown once. Beside another factor there are none."""
 
     codes: tuple[Secret, ...]
 
 
 def status(uow: UnitOfWork) -> MfaStatus:
     """Return the status of the caller's multi-factor authentication."""
-    return uow.totp_secrets.status(uow.caller.user_id)
+    return uow.second_factors.status(uow.caller.user_id)
+
+
+def list_own(uow: UnitOfWork) -> OwnFactors:
+    """Return what the page of the caller's second factors shows beside their passkeys."""
+    user_id = uow.caller.user_id
+    return OwnFactors(status=uow.second_factors.status(user_id), has_app=uow.second_factors.has_app(user_id))
 
 
 def set_up(uow: UnitOfWork) -> TotpSetup:
@@ -124,7 +153,7 @@ def pending_setup(uow: UnitOfWork) -> TotpSetup:
 
 
 def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
-    """Turn MFA on with a code of the app. The code's time step stays unused: the same code may sign in right away.
+    """Make the app a second factor with a code of it. The code's time step stays unused: it may sign in right away.
 
     The code counts as the second factor of this session, so that an organization that asks for two admits it.
     """
@@ -145,58 +174,88 @@ def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
     callers.record_whole_account_changed(uow, caller, is_limited=pending.is_of_limited_session)
     uow.sessions.add_methods(caller.session_id, (OTP, MFA))
     mfa_events.record(uow, MfaEvent.SETUP_COMPLETED, caller.user_id)
-    mfa_events.record(uow, MfaEvent.ENABLED, caller.user_id)
-    codes = backup_codes.issue(uow, caller.user_id)
-    person_events.publish(uow, EventType.USER_MFA_ENABLED, caller.user_id, caller.email)
-    person_events.record(uow, AuditAction.SECURITY_MFA_ENABLED, caller.user_id, caller.email)
-    _send_mail(uow, caller.email, MailTemplate.MFA_ENABLED)
-    return Enabled(codes=codes)
+    return Enabled(codes=settle_added(uow, caller.user_id, caller.email))
 
 
 def disable(uow: UnitOfWork) -> None:
-    """Turn MFA off and delete a pending setup; without either nothing happens."""
+    """Turn MFA off, with every second factor, and delete a pending setup; without any nothing happens."""
     caller = _owner(uow)
     if remove(uow, caller.user_id):
         callers.record_whole_account_changed(uow, caller)
         _record_disabled(uow, caller.user_id, caller.email)
 
 
+def remove_app(uow: UnitOfWork) -> None:
+    """Remove the app alone, or a pending setup; without either nothing happens."""
+    caller = _owner(uow)
+    if uow.totp_secrets.remove(caller.user_id):
+        callers.record_whole_account_changed(uow, caller)
+        uow.mfa_events.add(caller.user_id, APP_REMOVED, is_success=True, details={})
+        settle_removed(uow, caller.user_id, caller.email)
+
+
 def renew_backup_codes(uow: UnitOfWork) -> tuple[Secret, ...]:
     """Replace the caller's backup codes by ten new ones, and return these."""
     caller = _owner(uow)
-    # Locked, so that two concurrent renewals do not leave twenty codes.
-    found = uow.totp_secrets.lock(caller.user_id)
-    if found is None or not found.is_enabled:
+    # The account is locked, so that two concurrent renewals do not leave twenty codes.
+    if not uow.second_factors.status(caller.user_id).enabled:
         raise MfaNotEnabled
     callers.record_whole_account_changed(uow, caller)
     return backup_codes.issue(uow, caller.user_id)
 
 
-def remove(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Delete a user's secret, backup codes and device trust; return whether MFA was on.
+def settle_added(uow: UnitOfWork, user_id: UUID, email: str, *, name: str = "") -> tuple[Secret, ...]:
+    """Turn MFA on if the factor that was just added is the first one, and return the backup codes; else return none.
 
-    An appointment to the platform's support, which requires it, ends for good (decisions 5.12).
+    `name` is that of a passkey, empty for an app. The caller has locked the account.
     """
-    # The secret first: a concurrent renewal of the codes holds its row.
-    was_enabled = uow.totp_secrets.remove(user_id)
-    uow.backup_codes.remove(user_id)
-    # A device that is trusted in place of this factor must not replace the next one.
-    uow.devices.revoke_trust(user_id)
-    platform_support.end_appointment(uow, user_id, reason="second_factor_removed")
-    return was_enabled
+    if uow.second_factors.settle(user_id, at=uow.now).was_on:
+        _send_mail_about(uow, email, MailTemplate.MFA_FACTOR_ADDED, name)
+        return ()
+    mfa_events.record(uow, MfaEvent.ENABLED, user_id)
+    codes = backup_codes.issue(uow, user_id)
+    person_events.publish(uow, EventType.USER_MFA_ENABLED, user_id, email)
+    person_events.record(uow, AuditAction.SECURITY_MFA_ENABLED, user_id, email)
+    _send_mail(uow, email, MailTemplate.MFA_ENABLED)
+    return codes
+
+
+def settle_removed(uow: UnitOfWork, user_id: UUID, email: str, *, name: str = "") -> None:
+    """Turn MFA off if the factor that was just removed was the last one; as `settle_added`."""
+    if uow.second_factors.settle(user_id, at=uow.now).is_on:
+        _send_mail_about(uow, email, MailTemplate.MFA_FACTOR_REMOVED, name)
+        return
+    _remove_what_hangs_on_it(uow, user_id)
+    _record_disabled(uow, user_id, email)
+
+
+def remove(uow: UnitOfWork, user_id: UUID) -> bool:
+    """Remove a user's second factors of every kind, backup codes and device trust; return whether MFA was on.
+
+    Passkeys still sign in. An appointment to the platform's support, which requires it, ends for good (decisions 5.12).
+    """
+    uow.totp_secrets.remove(user_id)
+    uow.passkeys.remove_from_factors(user_id)
+    was_on = uow.second_factors.settle(user_id, at=uow.now).was_on
+    _remove_what_hangs_on_it(uow, user_id)
+    return was_on
 
 
 def remove_added_since(uow: UnitOfWork, user_id: UUID, email: str, *, since: datetime) -> None:
-    """Remove an app that was set up since a moment, or backup codes added since to an older app.
+    """Remove an app that was set up since a moment, and backup codes added since to an older factor.
 
-    The caller has locked the account.
+    The caller has locked the account, and removed the passkeys that were made a factor since.
     """
     found = uow.totp_secrets.lock(user_id)
     if found is not None and (found.enabled_at is None or found.enabled_at >= since):
-        if remove(uow, user_id):
-            _record_disabled(uow, user_id, email)
-    else:
+        uow.totp_secrets.remove(user_id)
+    settled = uow.second_factors.settle(user_id, at=uow.now)
+    if settled.is_on:
         uow.backup_codes.remove(user_id, made_since=since)
+        return
+    _remove_what_hangs_on_it(uow, user_id)
+    if settled.was_on:
+        _record_disabled(uow, user_id, email)
 
 
 def totp_code(typed: str) -> str | None:
@@ -218,11 +277,24 @@ def _record_disabled(uow: UnitOfWork, user_id: UUID, email: str) -> None:
     _send_mail(uow, email, MailTemplate.MFA_DISABLED)
 
 
+def _remove_what_hangs_on_it(uow: UnitOfWork, user_id: UUID) -> None:
+    uow.backup_codes.remove(user_id)
+    # A device that is trusted in place of this factor must not replace the next one.
+    uow.devices.revoke_trust(user_id)
+    platform_support.end_appointment(uow, user_id, reason="second_factor_removed")
+
+
 def _send_mail(uow: UnitOfWork, email: str, template: MailTemplate) -> None:
-    mail.send(
-        uow,
-        email,
-        template,
-        ip_address=uow.origin.ip_address or "unknown",
-        at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
-    )
+    mail.send(uow, email, template, ip_address=_ip_address(uow), at=_moment(uow))
+
+
+def _send_mail_about(uow: UnitOfWork, email: str, template: MailTemplate, name: str) -> None:
+    mail.send(uow, email, template, name=name, ip_address=_ip_address(uow), at=_moment(uow))
+
+
+def _ip_address(uow: UnitOfWork) -> str:
+    return uow.origin.ip_address or "unknown"
+
+
+def _moment(uow: UnitOfWork) -> str:
+    return uow.now.strftime("%Y-%m-%d %H:%M UTC")

@@ -2,7 +2,8 @@
 
 The row of a registration challenge names the account. A sign-in challenge reveals nothing about an account and costs
 the same work for every address: its bytes contain a keyed hash of the subject that may answer it, which only this
-installation can make and check.
+installation can make and check. A passkey that finishes a sign-in signs a challenge of that sign-in
+(`core/sign_in/second_factor.py`).
 """
 
 from __future__ import annotations
@@ -55,13 +56,13 @@ class PasskeyOptions:
 
 def begin_registration(uow: UnitOfWork, user_id: UUID) -> StoredPasskeyChallenge:
     """Make a challenge for a new passkey of an account."""
-    return _begin(uow, Purpose.REGISTER, user_id, _nonce(uow))
+    return _begin(uow, Purpose.REGISTER, user_id, nonce(uow))
 
 
 def begin_sign_in(uow: UnitOfWork, subject: bytes) -> StoredPasskeyChallenge:
     """Make a challenge for a sign-in that only the subject may answer: one of `subject_of`, or `ANY_ACCOUNT`."""
-    nonce = _nonce(uow)
-    return _begin(uow, Purpose.AUTHENTICATE, None, nonce + _subject_hash(uow, nonce, subject))
+    fresh = nonce(uow)
+    return _begin(uow, Purpose.AUTHENTICATE, None, fresh + _subject_hash(uow, fresh, subject))
 
 
 def subject_of(user_id: UUID) -> bytes:
@@ -71,16 +72,17 @@ def subject_of(user_id: UUID) -> bytes:
 
 def is_for(uow: UnitOfWork, challenge: StoredPasskeyChallenge, subject: bytes) -> bool:
     """Return whether the subject may answer the challenge of a sign-in."""
-    nonce, subject_hash = challenge.challenge[:_NONCE_BYTES], challenge.challenge[_NONCE_BYTES:]
-    return hmac.compare_digest(subject_hash, _subject_hash(uow, nonce, subject))
+    signed, subject_hash = challenge.challenge[:_NONCE_BYTES], challenge.challenge[_NONCE_BYTES:]
+    return hmac.compare_digest(subject_hash, _subject_hash(uow, signed, subject))
 
 
-def _nonce(uow: UnitOfWork) -> bytes:
+def nonce(uow: UnitOfWork) -> bytes:
+    """Return new random bytes for an authenticator to sign."""
     return hash_token(uow.randomness.token().reveal())
 
 
-def _subject_hash(uow: UnitOfWork, nonce: bytes, subject: bytes) -> bytes:
-    return uow.pepper.mark("passkey challenge", nonce, subject)
+def _subject_hash(uow: UnitOfWork, signed: bytes, subject: bytes) -> bytes:
+    return uow.pepper.mark("passkey challenge", signed, subject)
 
 
 def _begin(uow: UnitOfWork, purpose: Purpose, user_id: UUID | None, challenge: bytes) -> StoredPasskeyChallenge:

@@ -1,9 +1,10 @@
-"""Passkeys for their owner: register, list, rename and remove them.
+"""Passkeys for their owner: register, list and remove them.
 
 A passkey is a key pair. Gatehouse stores the public key; the private key stays on the user's device or in a
-synchronized keychain. Signing in with a passkey is in `core/sign_in/passkeys.py`. An impersonator may change none of
-this: a passkey would give lasting access to the account. Nor may a session with one factor where two are asked for
-(`factors.py`), because a passkey that verifies its user satisfies that rule.
+synchronized keychain. Signing in with a passkey is in `core/sign_in/passkeys.py`, and what else its owner changes in
+`passkey_factors.py`. An impersonator may change none of this: a passkey would give lasting access to the account. Nor
+may a session with one factor where two are asked for (`factors.py`), because a passkey that verifies its user satisfies
+that rule.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.credentials import decoys, factors, passkey_challenges, user_agents
+from core.credentials import decoys, factors, mfa, passkey_challenges, user_agents
 from core.credentials.passkey_challenges import PasskeyOptions, Purpose
-from core.credentials.webauthn import Attestation, Descriptor, Transport
+from core.credentials.webauthn import Attestation, Descriptor, Transport, VerifiedAssertion
 from core.errors import BadRequest, Conflict, NotFound, Refusal
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
@@ -41,6 +42,8 @@ class PasskeyEvent(StrEnum):
     REGISTERED = "passkey_registered"
     REMOVED = "passkey_removed"
     SIGN_COUNT_REGRESSED = "passkey_sign_count_regressed"
+    MADE_SECOND_FACTOR = "passkey_made_second_factor"
+    NO_SECOND_FACTOR = "passkey_no_second_factor"
 
 
 class PasskeyUnknown(NotFound):
@@ -106,6 +109,13 @@ class Passkey:
     last_used_at: datetime | None = None
     # The custom domain under which it was made, where alone it works; None for the base URL.
     domain_id: UUID | None = None
+    # Since when its owner has it as a second factor; None for one that is none.
+    second_factor_at: datetime | None = None
+
+    @property
+    def is_second_factor(self) -> bool:
+        """Whether sign-ins accept it after another factor."""
+        return self.second_factor_at is not None
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -128,6 +138,7 @@ class Passkey:
             backup_eligible=self.backup_eligible,
             created_at=self.created_at,
             last_used_at=self.last_used_at,
+            second_factor=self.is_second_factor,
         )
 
 
@@ -136,7 +147,8 @@ class PasskeyItem:
     """A passkey as its owner sees it.
 
     `aaguid` identifies the model of the authenticator, all zeros when it is unknown; `backup_eligible` is whether the
-    passkey may be synchronized to other devices of its owner.
+    passkey may be synchronized to other devices of its owner, and `second_factor` whether it is asked for after another
+    factor.
     """
 
     id: UUID
@@ -145,12 +157,13 @@ class PasskeyItem:
     backup_eligible: bool
     created_at: datetime
     last_used_at: datetime | None
+    second_factor: bool = False
 
 
 def start_registration(uow: UnitOfWork) -> PasskeyOptions:
     """Return the options to make a passkey on an authenticator that has no passkey of this account yet."""
     caller = _owner(uow)
-    factors.require_proved(uow, caller)
+    factors.require_to_add_passkey(uow, caller)
     registered = _require_room(uow, caller)
     challenge = passkey_challenges.begin_registration(uow, caller.user_id)
     options = uow.webauthn.creation_options(
@@ -174,7 +187,7 @@ def finish_registration(
     name = checked_name(given, characters_min=1)
     # Locked: proving the address in another way, or undoing a change of it, removes passkeys and ends sessions.
     caller = callers.lock_whole_account(uow)
-    factors.require_proved(uow, caller)
+    factors.require_to_add_passkey(uow, caller)
     _require_room(uow, caller)
 
     challenge = uow.passkey_challenges.use(
@@ -214,15 +227,6 @@ def list_mine(uow: UnitOfWork) -> list[PasskeyItem]:
     return [passkey.item for passkey in uow.passkeys.of_user(uow.caller.user_id)]
 
 
-def rename_mine(uow: UnitOfWork, passkey_id: UUID, name: str) -> PasskeyItem:
-    """Rename one of the caller's passkeys."""
-    caller = _owner(uow)
-    renamed = uow.passkeys.rename(passkey_id, checked_name(name, characters_min=1), user_id=caller.user_id)
-    if renamed is None:
-        raise PasskeyUnknown
-    return renamed.item
-
-
 def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     """Remove one of the caller's passkeys, unless it is the last way to sign in."""
     _owner(uow)
@@ -240,6 +244,18 @@ def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     # One of them may have begun with this passkey, as the first of two factors.
     uow.unfinished_sign_ins.end_all(caller.user_id)
     _record(uow, caller, PasskeyEvent.REMOVED, MailTemplate.PASSKEY_REMOVED, removed)
+    if removed.is_second_factor:
+        mfa.settle_removed(uow, caller.user_id, caller.email, name=removed.name)
+
+
+def record_regression(uow: UnitOfWork, passkey: Passkey, asserted: VerifiedAssertion) -> None:
+    """Record that a sign count did not increase: the authenticator may have been cloned."""
+    uow.mfa_events.add(
+        passkey.user_id,
+        PasskeyEvent.SIGN_COUNT_REGRESSED,
+        is_success=False,
+        details={"passkey_id": str(passkey.id), "expected_over": passkey.sign_count, "given": asserted.sign_count},
+    )
 
 
 def _owner(uow: UnitOfWork) -> Caller:

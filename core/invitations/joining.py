@@ -26,10 +26,11 @@ from core.invitations.invitations import Invitation, InvitationDetails
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import Organization
 from core.sessions.callers import Caller
+from core.sessions.sessions import MAILED
 from core.sign_in import conclusion, login, lookup_email
 from core.sign_in.conclusion import Outcome
 from core.sign_in.login import LoginAttempt
-from core.sign_in.proofs import MAILED, Destination, IdentityProof
+from core.sign_in.proofs import Destination, IdentityProof
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

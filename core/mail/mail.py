@@ -31,6 +31,8 @@ class MailTemplate(StrEnum):
     NEW_SIGN_IN = "new_sign_in"
     MFA_ENABLED = "mfa_enabled"
     MFA_DISABLED = "mfa_disabled"
+    MFA_FACTOR_ADDED = "mfa_factor_added"
+    MFA_FACTOR_REMOVED = "mfa_factor_removed"
     MFA_FORCE_DISABLED = "mfa_force_disabled"
     ACCOUNT_EXISTS = "account_exists"
     VERIFY_EMAIL = "verify_email"
@@ -74,6 +76,8 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.NEW_SIGN_IN: _TO_ADDRESS,
     MailTemplate.MFA_ENABLED: _TO_ADDRESS,
     MailTemplate.MFA_DISABLED: _TO_ADDRESS,
+    MailTemplate.MFA_FACTOR_ADDED: _TO_ADDRESS,
+    MailTemplate.MFA_FACTOR_REMOVED: _TO_ADDRESS,
     MailTemplate.MFA_FORCE_DISABLED: _TO_ADDRESS,
     MailTemplate.ACCOUNT_EXISTS: _OF_REGISTRATION,
     MailTemplate.VERIFY_EMAIL: _OF_REGISTRATION,

@@ -381,7 +381,7 @@ def authorize(
         context.caller.forbid_lasting()
     # Otherwise a sign-in that does not name the organization would bypass its setting.
     if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
-        session_strength.require_second_factor(context.caller)
+        session_strength.require_second_factor(context.caller, organization.mfa_methods)
         session_strength.require_device_trust(uow, context.caller, organization)
     if context.is_unconfirmed and not context.caller.is_impersonated and operation is not Operation.ORGANIZATION_LEAVE:
         context.caller.require_confirmable()

@@ -10,10 +10,10 @@ from core.errors import BadRequest, Conflict
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
+from core.organizations import session_strength
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization, checked_name
-from core.organizations.session_strength import SecondFactorRequired
 from core.organizations.tiers import Tier
 
 if TYPE_CHECKING:
@@ -163,10 +163,7 @@ def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organi
     authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE)
     before = authorized.organization
     after = settings.applied_to(before)
-    # Neither a trusted device nor an impersonator has proved the factor that the rule asks for. A member who required
-    # it without having one sets it up, which counts for that session.
-    if after.asks_less_than(before) and not authorized.caller.has_proved_second_factor:
-        raise SecondFactorRequired
+    session_strength.require_to_loosen(authorized.caller, before, after)
     return save_and_record(uow, before, replace(after, updated_at=uow.now)) if after != before else before
 
 

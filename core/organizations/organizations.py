@@ -15,6 +15,7 @@ from uuid import UUID
 from core import text
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
+from core.sessions.mfa_methods import MfaMethods
 from core.wording import Wording
 
 NAME_CHARACTERS_MIN: Final = 2
@@ -54,6 +55,7 @@ class Organization:
     max_users: int | None
     mfa_required: bool
     device_trust_days: int
+    mfa_methods: MfaMethods = MfaMethods.ANY
     created_at: datetime
     updated_at: datetime
     approved_at: datetime | None
@@ -73,9 +75,18 @@ class Organization:
         """How long a device of its members remembers the second factor."""
         return timedelta(days=self.device_trust_days)
 
+    @property
+    def is_phishing_resistant(self) -> bool:
+        """Whether a second factor counts only if it cannot be passed on to another site."""
+        return self.mfa_methods is MfaMethods.PHISHING_RESISTANT
+
     def asks_less_than(self, before: Organization) -> bool:
         """Return whether these settings ask members for a second factor less often than the earlier ones did."""
-        return before.mfa_required and (not self.mfa_required or self.device_trust > before.device_trust)
+        return before.mfa_required and (
+            not self.mfa_required
+            or self.device_trust > before.device_trust
+            or (before.is_phishing_resistant and not self.is_phishing_resistant)
+        )
 
     def approved(self, *, by: UUID | None, at: datetime) -> Organization:
         """Return the approved organization; `by` is None when the installation approves every organization."""

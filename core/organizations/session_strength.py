@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from core.errors import Forbidden
 from core.organizations.organizations import Organization, is_device_trusted
 from core.sessions.callers import Caller
+from core.sessions.mfa_methods import MfaMethods
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -21,6 +22,16 @@ class SecondFactorRequired(Forbidden):
     )
 
 
+class PasskeyRequired(SecondFactorRequired):
+    """The organization accepts passkeys alone as a second factor, and this session has not proved one."""
+
+    default_message = (
+        "This organization accepts a passkey alone as a second factor. Sign in with your passkey. If you have none,"
+        " sign in with a link or code that is mailed to you, without naming an organization, and add a passkey to your"
+        " account."
+    )
+
+
 class DeviceTrustedTooLongAgo(Forbidden):
     """The device was used instead of the second factor, and was trusted longer ago than the organization allows."""
 
@@ -30,11 +41,27 @@ class DeviceTrustedTooLongAgo(Forbidden):
     )
 
 
-def require_second_factor(caller: Caller) -> None:
-    """Raise `SecondFactorRequired` when the session began without one; for organizations that require it."""
+def refusal_of(methods: MfaMethods) -> SecondFactorRequired:
+    """Return how an organization that accepts these refuses a session without a second factor that counts."""
+    return PasskeyRequired() if methods is MfaMethods.PHISHING_RESISTANT else SecondFactorRequired()
+
+
+def require_second_factor(caller: Caller, methods: MfaMethods) -> None:
+    """Raise `SecondFactorRequired` for a session without one of these; for organizations that require one."""
     # The settings of an organization do not keep a platform owner out who impersonates a member.
-    if not (caller.has_second_factor or caller.is_impersonated):
-        raise SecondFactorRequired
+    if not (methods.are_met_by(caller.amr, caller.connection_id) or caller.is_impersonated):
+        raise refusal_of(methods)
+
+
+def require_to_loosen(caller: Caller, before: Organization, after: Organization) -> None:
+    """Raise `SecondFactorRequired` when a caller makes the rule ask for less and has not proved what it asks for.
+
+    Neither a trusted device nor an impersonator has. A member who required a second factor without having one sets it
+    up, which counts for that session.
+    """
+    has_proved = caller.has_proved_second_factor and before.mfa_methods.are_met_by(caller.amr, caller.connection_id)
+    if after.asks_less_than(before) and not has_proved:
+        raise refusal_of(before.mfa_methods)
 
 
 def require_device_trust(uow: UnitOfWork, caller: Caller, organization: Organization) -> None:

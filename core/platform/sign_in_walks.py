@@ -23,13 +23,13 @@ from core.organizations.organizations import Organization
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.saml.admission import AdmissionStanding
 from core.sessions.confinement import Confinement
-from core.sessions.sessions import MFA
+from core.sessions.sessions import MAILED, MFA
 from core.sign_in import arrivals, login, places, rules
 from core.sign_in.arrivals import Circumstances
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.places import Place
-from core.sign_in.proofs import FEDERATED, MAILED, Destination, IdentityProof
+from core.sign_in.proofs import FEDERATED, Destination, IdentityProof
 from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.recognition import DeviceMatch
 from core.sign_in.refusals import SignInRefused

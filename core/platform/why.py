@@ -195,6 +195,7 @@ def _seen(user: User, affiliation: Affiliation) -> User:
         deactivated_at=None,
         closed_at=None,
         mfa_enabled_at=None,
+        has_passkey_factor=False,
         disowned_at=None,
         changed_by_service_at=None,
     )

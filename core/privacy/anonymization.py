@@ -25,6 +25,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import inviters, keys, session_strength
 from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.sessions.callers import Caller
+from core.sessions.mfa_methods import MfaMethods
 from core.text import checked_note
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Affiliation:
     is_owned: bool
     is_active: bool
     mfa_required: bool
+    mfa_methods: MfaMethods
 
 
 def anonymize(uow: UnitOfWork, user_id: UUID) -> None:
@@ -198,8 +200,9 @@ def _require_owning_all(uow: UnitOfWork, caller: Caller, user_id: UUID, affiliat
         raise Forbidden("Only the owner of every organization of this person, or a platform owner, can do this.")
     if not all(one.is_active for one in affiliations):
         raise OrganizationNotActive
-    if any(one.mfa_required for one in affiliations):
-        session_strength.require_second_factor(caller)
+    for one in affiliations:
+        if one.mfa_required:
+            session_strength.require_second_factor(caller, one.mfa_methods)
     # The ownership may have been passed on by an intruder, and the undo gives it back.
     if uow.anonymization.may_regain_address(user_id, at=uow.now):
         raise Forbidden(

@@ -23,6 +23,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
 from core.organizations.access import Operation, authorize
 from core.sessions.callers import Caller
+from core.sessions.mfa_methods import MfaMethods
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -126,6 +127,7 @@ class OwnedOrganization:
     organization_id: UUID
     is_active: bool
     mfa_required: bool
+    mfa_methods: MfaMethods
 
 
 def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
@@ -207,8 +209,9 @@ def _within(uow: UnitOfWork, caller: Caller, user_id: UUID, user: User | None) -
     active = [one for one in owned if one.is_active]
     if not active:
         raise OrganizationNotActive
-    if any(one.mfa_required for one in active):
-        session_strength.require_second_factor(caller)
+    for one in active:
+        if one.mfa_required:
+            session_strength.require_second_factor(caller, one.mfa_methods)
     return [one.organization_id for one in active]
 
 

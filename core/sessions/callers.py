@@ -6,7 +6,6 @@ a removed role or a demoted platform owner takes effect with the next request.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from uuid import UUID
@@ -14,6 +13,7 @@ from uuid import UUID
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
 from core.sessions.confinement import Confinement
+from core.sessions.mfa_methods import MfaMethods, have_own_factor, have_second_factor, is_phishing_resistant
 from core.sessions.security_profiles import SecurityProfile
 from core.wording import Wording
 
@@ -33,15 +33,6 @@ class NoLongerInContext(Forbidden):
 KEY_ACTOR_PREFIX: Final = "api_key:"
 # How many groups of a user a token names.
 GROUPS_NAMED_MAX: Final = 100
-
-
-# The methods of the account's own factors (RFC 8176): a code, and a passkey.
-_OF_THE_ACCOUNT: Final = frozenset({"otp", "hwk", "swk"})
-
-
-def have_second_factor(amr: Collection[str]) -> bool:
-    """Return whether the methods of a sign-in include a second factor, or a device that remembers one."""
-    return "mfa" in amr or "trusted" in amr
 
 
 class ClosedWhileImpersonating(Forbidden):
@@ -158,6 +149,7 @@ class Caller:
     is_end_user: bool
     impersonator_id: UUID | None
     organization_requires_mfa: bool = False
+    organization_mfa_methods: MfaMethods = MfaMethods.ANY
     service_plan: ServicePlan | None = None
     # The groups of the user that the service learns of, one more than it can; None for a service that learns of none.
     service_groups: list[dict[str, str]] | None = None
@@ -283,8 +275,12 @@ class Caller:
     @property
     def has_proved_own_factor(self) -> bool:
         """Whether a second factor of the account itself was proved; that a connection is trusted proves none of it."""
-        is_own = self.connection_id is None or not _OF_THE_ACCOUNT.isdisjoint(self.amr)
-        return self.has_proved_second_factor and is_own
+        return have_own_factor(self.amr, self.connection_id)
+
+    @property
+    def is_phishing_resistant(self) -> bool:
+        """Whether a second factor was proved that cannot be passed on to another site."""
+        return is_phishing_resistant(self.amr, self.connection_id)
 
     @property
     def is_remembered(self) -> bool:
@@ -293,13 +289,13 @@ class Caller:
 
     @property
     def lacks_second_factor(self) -> bool:
-        """Whether the context requires a second factor and this session began without one.
+        """Whether the context requires a second factor and this session began without one that counts there.
 
         Organizations require it of their members, at their services too, but not of the other users of these, nor of
         impersonators.
         """
         is_required = self.organization_requires_mfa and self.role is not None and not self.is_impersonated
-        return is_required and not self.has_second_factor
+        return is_required and not self.organization_mfa_methods.are_met_by(self.amr, self.connection_id)
 
     def opens_role(self, role: str | None) -> bool:
         """Return whether the session acts with a role that its user has; a connection's word alone opens few."""

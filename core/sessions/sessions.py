@@ -22,9 +22,11 @@ from core.sessions.confinement import Confinement
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Authentication methods (RFC 8176): a one-time password, and that more than one factor was proved.
+# Authentication methods (RFC 8176): a one-time password, and that more than one factor was proved; and a mailed code or
+# link, which has none there.
 OTP: Final = "otp"
 MFA: Final = "mfa"
+MAILED: Final = "email"
 IDLE_LIFETIME: Final = timedelta(days=30)
 ABSOLUTE_LIFETIME: Final = timedelta(days=90)
 

@@ -14,9 +14,8 @@ from core.accounts.users import User
 from core.errors import Refusal
 from core.events import person_events
 from core.lazy_dataclasses import dataclass
+from core.organizations import session_strength
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
-from core.organizations.session_strength import SecondFactorRequired
-from core.sessions.callers import have_second_factor
 from core.sign_in import places, recognition, risk
 from core.sign_in.places import Place
 from core.sign_in.proofs import Destination, IdentityProof, Target
@@ -51,6 +50,8 @@ class AssessedSignIn:
     def has_trusted_device(self, at: datetime) -> bool:
         """Return whether the device is trusted in place of the second factor."""
         organization = self.place.organization
+        if organization is not None and organization.mfa_required and organization.is_phishing_resistant:
+            return False
         trust = organization.device_trust if organization is not None else DEVICE_TRUST_DEFAULT
         return self.device_match.is_trusted(trust, at=at) and not self.is_suspicious
 
@@ -114,13 +115,18 @@ def asks_second_factor(user: User, proof: IdentityProof, destination: Destinatio
 
 
 def refusal_of_single_factor(place: Place, proof: IdentityProof) -> Refusal | None:
-    """Refuse a single factor where the organization requires two of its members.
+    """Refuse a single factor, or one that does not count, where the organization requires two of its members.
 
     It does so at its services too (decisions 5.1); their users who are no members are the services' matter.
     """
     organization = place.organization
-    if organization is None or not organization.mfa_required or have_second_factor(proof.amr):
+    if organization is None or not organization.mfa_required:
+        return None
+    if organization.mfa_methods.are_met_by(proof.amr, proof.connection_id):
         return None
     if place.service is not None and not place.has_access:
         return None
-    return SecondFactorRequired().because(SignInReason.SECOND_FACTOR_REQUIRED)
+    reason = (
+        SignInReason.PASSKEY_REQUIRED if organization.is_phishing_resistant else SignInReason.SECOND_FACTOR_REQUIRED
+    )
+    return session_strength.refusal_of(organization.mfa_methods).because(reason)

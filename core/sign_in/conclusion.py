@@ -24,7 +24,7 @@ from core.secrets import Secret, hash_token
 from core.sessions import refresh
 from core.sessions.browser_sessions import BrowserCookie
 from core.sessions.callers import Caller
-from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
+from core.sessions.sessions import ABSOLUTE_LIFETIME, MFA, Session
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import entitlement, in_browsers, login_events, mfa_challenges, recognition, rules
 from core.sign_in.arrivals import AssessedSignIn, Circumstances, asks_second_factor, assess, defer_circumstances
@@ -68,9 +68,10 @@ class SignInCompleted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondFactorPending:
-    """The first factor was right; a second one is required."""
+    """The first factor was right; a second one is required, which may be a passkey if `takes_passkey`."""
 
     challenge: MfaChallenge
+    takes_passkey: bool
     has_breached_password: bool = False
 
 
@@ -153,13 +154,19 @@ def _assessed(
 
 
 def conclude_with_second_factor(
-    uow: UnitOfWork, user: User, challenge: MfaChallenge, destination: Destination, *, factor: str, trust_device: bool
+    uow: UnitOfWork,
+    user: User,
+    challenge: MfaChallenge,
+    destination: Destination,
+    *,
+    proved: Sequence[str],
+    trust_device: bool,
 ) -> SignInCompleted | Refusal:
-    """Begin the session of a sign-in that waited for a second factor, after the right code, or refuse.
+    """Begin the session of a sign-in that waited for a second factor, after the right one, or refuse.
 
-    The caller has locked the account.
+    `proved` is what it proves (RFC 8176). The caller has locked the account.
     """
-    proof = challenge.proof.with_methods(factor, "mfa")
+    proof = challenge.proof.with_methods(*proved, MFA)
     with _noting(proof, destination):
         # The first factor was right minutes ago, so the refusal of an unknown account would mislead.
         sign_in = _admit(
@@ -183,7 +190,9 @@ def _ask_second_factor(uow: UnitOfWork, sign_in: AssessedSignIn, destination: De
     challenge = mfa_challenges.begin(uow, proof, destination)
     attempt = _attempt(challenge.id, sign_in, sign_in.device_match.known_device_id)
     login_events.record_unfinished(uow, attempt, destination, SignInReason.SECOND_FACTOR_ASKED)
-    return SecondFactorPending(challenge=challenge)
+    return SecondFactorPending(
+        challenge=challenge, takes_passkey=challenge.takes_passkey and sign_in.user.has_passkey_factor
+    )
 
 
 def _admit(candidate: Candidate) -> AssessedSignIn | Refusal:

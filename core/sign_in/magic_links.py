@@ -33,9 +33,10 @@ from core.errors import BadRequest, Refusal, SsoRequired
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
 from core.secrets import Secret, hash_token
+from core.sessions.sessions import MAILED
 from core.sign_in import conclusion
 from core.sign_in.conclusion import Outcome
-from core.sign_in.proofs import MAILED, Destination, IdentityProof
+from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, note, noted
 

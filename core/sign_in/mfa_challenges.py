@@ -1,15 +1,16 @@
-"""MFA challenges: sign-ins between the first factor and the second, with the proof and the number of wrong codes.
+"""MFA challenges: sign-ins between the first factor and the second, with the proof and the number of wrong answers.
 
-The pre-auth token that the client holds names a challenge. Five wrong codes void it, a right one uses it up.
+The pre-auth token that the client holds names a challenge. Five wrong answers void it, a right one uses it up.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
 from core.sign_in.proofs import Destination, IdentityProof
 
@@ -30,6 +31,19 @@ class MfaChallenge:
     attempts: int
     created_at: datetime
     expires_at: datetime
+    # What a passkey was asked to sign, and until when; None while none was, or once it was answered.
+    passkey_challenge: bytes | None = field(default=None, repr=False)
+    passkey_expires_at: datetime | None = None
+
+    @property
+    def takes_passkey(self) -> bool:
+        """Whether a passkey may finish it: one that has begun it must not be proved a second time."""
+        return self.proof.provider is not Provider.PASSKEY
+
+    def asked_of_passkey(self, at: datetime) -> bytes | None:
+        """Return what a passkey has to sign; None when none was asked for, or too long ago."""
+        expires_at = self.passkey_expires_at
+        return self.passkey_challenge if expires_at is not None and at < expires_at else None
 
 
 def begin(uow: UnitOfWork, proof: IdentityProof, destination: Destination) -> MfaChallenge:

@@ -15,7 +15,7 @@ from core.accounts.providers import Provider
 from core.accounts.users import User
 from core.credentials import decoys, passkey_challenges
 from core.credentials.passkey_challenges import ANY_ACCOUNT, PasskeyOptions, Purpose, StoredPasskeyChallenge
-from core.credentials.passkeys import Passkey, PasskeyEvent
+from core.credentials.passkeys import Passkey, record_regression
 from core.credentials.webauthn import PasskeyAssertion, VerifiedAssertion
 from core.email_addresses import canonical_email
 from core.errors import Refusal, SsoRequired
@@ -79,7 +79,7 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: PasskeyAssertion, des
     if not uow.passkeys.record_use(
         passkey.id, sign_count=asserted.sign_count, is_user_verified=asserted.is_user_verified, at=uow.now
     ):
-        _record_regression(uow, passkey, asserted)
+        record_regression(uow, passkey, asserted)
         return _refuse(uow, user, destination, reason=SignInReason.SIGN_COUNT_REGRESSED)
 
     outcome = conclusion.conclude(uow, _proof(passkey, asserted), destination)
@@ -105,16 +105,6 @@ def _may_answer(
 def _proof(passkey: Passkey, asserted: VerifiedAssertion) -> IdentityProof:
     proof = IdentityProof(user_id=passkey.user_id, provider=Provider.PASSKEY, amr=passkey.methods)
     return proof.with_methods(MFA) if asserted.is_user_verified else proof
-
-
-def _record_regression(uow: UnitOfWork, passkey: Passkey, asserted: VerifiedAssertion) -> None:
-    """Record that a sign count did not increase: the authenticator may have been cloned."""
-    uow.mfa_events.add(
-        passkey.user_id,
-        PasskeyEvent.SIGN_COUNT_REGRESSED,
-        is_success=False,
-        details={"passkey_id": str(passkey.id), "expected_over": passkey.sign_count, "given": asserted.sign_count},
-    )
 
 
 def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: SignInReason) -> SignInRefused:

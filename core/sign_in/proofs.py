@@ -11,11 +11,11 @@ from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.confinement import Confinement
+from core.sessions.sessions import MAILED
 from core.sign_in.identities import ProviderSession
 
-# A sign-in by another party's word, for which no registered method (RFC 8176) stands, and one by a mailed code or link.
+# A sign-in by another party's word, for which no registered method (RFC 8176) stands.
 FEDERATED: Final = "fed"
-MAILED: Final = "email"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,12 @@ class IdentityProof:
     @property
     def is_by_connection(self) -> bool:
         """Whether it was made by a connection of an organization."""
-        return self.confinement is not None and self.confinement.connection_id is not None
+        return self.connection_id is not None
+
+    @property
+    def connection_id(self) -> UUID | None:
+        """The connection of an organization by which it was made; None for another way."""
+        return self.confinement.connection_id if self.confinement is not None else None
 
     def confined_to_role(self, role: str | None) -> IdentityProof:
         """Return the proof, by a connection, with the role that it opens at most; None for no such limit."""

@@ -77,6 +77,10 @@ class SignInReason(StrEnum):
         "second_factor_required",
         "The organization requires a second factor of its members, and this sign-in had one factor.",
     )
+    PASSKEY_REQUIRED = (
+        "passkey_required",
+        "The organization accepts a passkey alone as a second factor, or a connection that it trusts with it.",
+    )
 
     # The destination
     UNKNOWN_ORGANIZATION = "unknown_organization", "The organization that was named does not exist."

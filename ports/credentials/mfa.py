@@ -5,16 +5,12 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.credentials.mfa import MfaStatus, TotpSecret
+from core.credentials.mfa import MfaStatus, Settled, TotpSecret
 from core.secrets import Secret
 
 
 class TotpSecrets(Protocol):
     """The secrets shared with users' authenticator apps, encrypted, and whether sign-ins require a second factor."""
-
-    def status(self, user_id: UUID) -> MfaStatus:
-        """Return whether sign-ins require a second factor, and whether there are unused backup codes."""
-        ...
 
     def put_pending(self, user_id: UUID, secret: Secret, *, at: datetime, is_of_limited_session: bool) -> bool:
         """Store a pending secret, in place of another pending one; False when the user has an enabled one."""
@@ -25,7 +21,7 @@ class TotpSecrets(Protocol):
         ...
 
     def enable(self, user_id: UUID, *, at: datetime) -> None:
-        """Require the secret's codes at every sign-in from now on."""
+        """Accept the secret's codes at sign-ins from now on."""
         ...
 
     def use_step(self, user_id: UUID, step: int) -> bool:
@@ -33,12 +29,27 @@ class TotpSecrets(Protocol):
         ...
 
     def remove(self, user_id: UUID) -> bool:
-        """Delete a user's secret and require no codes; False when none were required."""
+        """Delete a user's secret; False when it was not enabled, or there was none."""
         ...
 
 
 class SecondFactors(Protocol):
     """The second factors of an account, of every kind, and the rules that ask for them."""
+
+    def status(self, user_id: UUID) -> MfaStatus:
+        """Return whether sign-ins require a second factor, and whether there are unused backup codes."""
+        ...
+
+    def has_app(self, user_id: UUID) -> bool:
+        """Return whether an authenticator app is one of the account's second factors."""
+        ...
+
+    def settle(self, user_id: UUID, *, at: datetime) -> Settled:
+        """Require a second factor at sign-ins if the account has one of any kind, and none if it has not.
+
+        The caller has locked the account, and added or removed a factor.
+        """
+        ...
 
     def are_required(self, user_id: UUID) -> bool:
         """Return whether a rule asks a user for two factors, and the user has a second one.
@@ -47,9 +58,13 @@ class SecondFactors(Protocol):
         """
         ...
 
+    def have_to_resist_phishing(self, user_id: UUID) -> bool:
+        """Return whether an organization of the user accepts nothing but passkeys where it requires a second factor."""
+        ...
+
 
 class StoredBackupCodes(Protocol):
-    """Backup codes for a lost authenticator app, as keyed hashes."""
+    """Backup codes for a lost second factor, as keyed hashes."""
 
     def replace(self, user_id: UUID, code_hashes: Sequence[bytes], *, at: datetime) -> None:
         """Store a set of codes in place of every earlier one."""

@@ -36,6 +36,13 @@ class Passkeys(Protocol):
         """Rename a user's passkey and return it; None when the user has no such passkey."""
         ...
 
+    def set_second_factor(self, passkey_id: UUID, at: datetime | None, *, user_id: UUID) -> Passkey | None:
+        """Make a user's passkey a second factor since a moment, or none with None; return it as `rename` does.
+
+        One that is a second factor already stays it since then.
+        """
+        ...
+
     def record_use(self, passkey_id: UUID, *, sign_count: int, is_user_verified: bool, at: datetime) -> bool:
         """Record a use of a passkey; False when it was deleted, or its sign count has not increased.
 
@@ -47,8 +54,12 @@ class Passkeys(Protocol):
         """Delete a user's passkey and return it; None when the user has no such passkey."""
         ...
 
-    def remove_all(self, user_id: UUID) -> int:
-        """Delete a user's passkeys; return how many."""
+    def remove_all(self, user_id: UUID, *, but_factors_before: datetime | None = None) -> int:
+        """Delete a user's passkeys; return how many. Those that were second factors before a moment may stay."""
+        ...
+
+    def remove_from_factors(self, user_id: UUID) -> None:
+        """Make none of a user's passkeys a second factor; they still sign in."""
         ...
 
 

@@ -1,5 +1,6 @@
 """Port for stored sign-ins that wait for a second factor."""
 
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -22,6 +23,14 @@ class MfaChallenges(Protocol):
 
     def find(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:
         """Return a user's challenge, also one that is used, expired or ended; None when it is not kept any more."""
+        ...
+
+    def ask_passkey(self, challenge_id: UUID, asked: bytes, *, expires_at: datetime) -> None:
+        """Store what a passkey has to sign to finish the sign-in, in place of what it had to before."""
+        ...
+
+    def end_passkey(self, challenge_id: UUID) -> None:
+        """Use up what a passkey had to sign."""
         ...
 
     def count_wrong_code(self, challenge_id: UUID) -> None:

@@ -10,6 +10,7 @@ from uuid import UUID
 from pyotp.totp import TOTP
 
 from tests.application import Answer
+from tests.authenticators import Authenticator
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import World
 
@@ -67,6 +68,27 @@ class Person:
         return await self.world.client.post(
             "/api/auth/mfa/verify", token=preauth_token, body={"code": code, **body}, address=self.address
         )
+
+    async def ask_passkey(self, preauth_token: str) -> Answer:
+        """Ask for what a passkey has to sign to finish a sign-in."""
+        return await self.world.client.post(
+            "/api/auth/mfa/passkey", body={"preauth_token": preauth_token}, address=self.address
+        )
+
+    async def answer(self, preauth_token: str, credential: Any, **body: Any) -> Answer:
+        """Send what a passkey has signed with the pre-auth token."""
+        return await self.world.client.post(
+            "/api/auth/mfa/verify",
+            body={"preauth_token": preauth_token, "credential": credential, **body},
+            address=self.address,
+        )
+
+    async def verify_with(self, passkey: Authenticator, **body: Any) -> Answer:
+        """Sign in with the password, and then with a passkey."""
+        token = await self.preauth_token(**body)
+        asked = await self.ask_passkey(token)
+        assert asked.status == 200, asked.text
+        return await self.answer(token, passkey.get(asked.json["options"]))
 
     async def mfa(self, method: str, path: str, body: Any = None) -> Answer:
         """Send a request below /api/user/mfa with the user's access token."""

@@ -228,7 +228,8 @@ class PostgresAccountSplits(Aggregate):
             """
             UPDATE users n
             SET    email_verified_at = u.email_verified_at, password_hash = u.password_hash,
-                   mfa_enabled_at = u.mfa_enabled_at, deactivated_at = u.deactivated_at,
+                   mfa_enabled_at = u.mfa_enabled_at, has_passkey_factor = u.has_passkey_factor,
+                   deactivated_at = u.deactivated_at,
                    deactivated_by_organization_id = u.deactivated_by_organization_id, closed_at = u.closed_at,
                    changed_by_service_at = u.changed_by_service_at, name = u.name, language = u.language,
                    passkey_challenges_ended = u.passkey_challenges_ended
@@ -240,8 +241,9 @@ class PostgresAccountSplits(Aggregate):
         self._connection.execute_later(
             """
             UPDATE users
-            SET    email_verified_at = NULL, password_hash = NULL, mfa_enabled_at = NULL, closed_at = NULL,
-                   changed_by_service_at = NULL, name = NULL, language = NULL,
+            SET    email_verified_at = NULL, password_hash = NULL, mfa_enabled_at = NULL,
+                   has_passkey_factor = false, closed_at = NULL, changed_by_service_at = NULL,
+                   name = NULL, language = NULL,
                    deactivated_at = CASE WHEN deactivated_by_organization_id IS DISTINCT FROM %(organization_id)s
                                          THEN deactivated_at END,
                    deactivated_by_organization_id = nullif(deactivated_by_organization_id, %(organization_id)s)

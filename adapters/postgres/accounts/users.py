@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 _ACCOUNT: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
-           mfa_enabled_at, disowned_at, changed_by_service_at, name, language, is_platform_support,
-           wrong_mailed_codes
+           mfa_enabled_at, has_passkey_factor, disowned_at, changed_by_service_at, name, language,
+           is_platform_support, wrong_mailed_codes
     FROM   users
 """
 _STORED: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
-           mfa_enabled_at, disowned_at, changed_by_service_at, name, language, is_platform_support,
-           wrong_mailed_codes, password_hash
+           mfa_enabled_at, has_passkey_factor, disowned_at, changed_by_service_at, name, language,
+           is_platform_support, wrong_mailed_codes, password_hash
     FROM   users
 """
 # From each kind of hash to the next by the index `users_other_password_hashes`, so that a million imported accounts

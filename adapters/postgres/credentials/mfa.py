@@ -1,4 +1,4 @@
-"""Second factors in the tables `totp_secrets` and `backup_codes`."""
+"""Second factors in the tables `totp_secrets`, `passkeys` and `backup_codes`."""
 
 from __future__ import annotations
 
@@ -8,29 +8,15 @@ from typing import Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.credentials.mfa import MfaStatus, TotpSecret
+from core.credentials.mfa import MfaStatus, Settled, TotpSecret
 from core.secrets import Secret
+from core.sessions.mfa_methods import MfaMethods
 
 _SEALED_COLUMN: Final = {"table": "totp_secrets", "column": "secret_sealed"}
 
 
 class PostgresTotpSecrets(Aggregate):
-    """The port `TotpSecrets`. `users.mfa_enabled_at` repeats whether codes are required, for every sign-in to see."""
-
-    def status(self, user_id: UUID) -> MfaStatus:
-        found = self._one(
-            MfaStatus,
-            """
-            SELECT mfa_enabled_at IS NOT NULL AS enabled,
-                   EXISTS (SELECT FROM backup_codes c WHERE c.user_id = u.id AND c.used_at IS NULL)
-                       AS has_backup_codes
-            FROM   users u
-            WHERE  id = %s
-            """,
-            (user_id,),
-        )
-        assert found is not None, "the user does not exist"
-        return found
+    """The port `TotpSecrets`."""
 
     def put_pending(self, user_id: UUID, secret: Secret, *, at: datetime, is_of_limited_session: bool) -> bool:
         sealed = self._transaction.vault.seal(secret.reveal().encode(), row=user_id, **_SEALED_COLUMN)
@@ -61,7 +47,6 @@ class PostgresTotpSecrets(Aggregate):
 
     def enable(self, user_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later("UPDATE totp_secrets SET enabled_at = %s WHERE user_id = %s", (at, user_id))
-        self._connection.execute_later("UPDATE users SET mfa_enabled_at = %s WHERE id = %s", (at, user_id))
 
     def use_step(self, user_id: UUID, step: int) -> bool:
         return self._changes_one(
@@ -74,14 +59,58 @@ class PostgresTotpSecrets(Aggregate):
         )
 
     def remove(self, user_id: UUID) -> bool:
-        self._connection.execute_later("DELETE FROM totp_secrets WHERE user_id = %s", (user_id,))
-        return self._changes_one(
-            "UPDATE users SET mfa_enabled_at = NULL WHERE id = %s AND mfa_enabled_at IS NOT NULL", (user_id,)
-        )
+        enabled_at = self._connection.execute(
+            "DELETE FROM totp_secrets WHERE user_id = %s RETURNING enabled_at", (user_id,)
+        ).fetchone()
+        return enabled_at is not None and enabled_at[0] is not None
 
 
 class PostgresSecondFactors(Aggregate):
-    """The port `SecondFactors`. Without codes, a passkey whose authenticator verifies its user is a second factor."""
+    """The port `SecondFactors`.
+
+    For every sign-in to see, `users.mfa_enabled_at` repeats whether the account has a second factor, and
+    `users.has_passkey_factor` whether one of them is a passkey. Without either, a passkey whose authenticator verifies
+    its user counts.
+    """
+
+    def status(self, user_id: UUID) -> MfaStatus:
+        return self._only(
+            MfaStatus,
+            """
+            SELECT mfa_enabled_at IS NOT NULL AS enabled,
+                   EXISTS (SELECT FROM backup_codes c WHERE c.user_id = u.id AND c.used_at IS NULL)
+                       AS has_backup_codes
+            FROM   users u
+            WHERE  id = %s
+            """,
+            (user_id,),
+        )
+
+    def has_app(self, user_id: UUID) -> bool:
+        return self._finds_any("SELECT FROM totp_secrets WHERE user_id = %s AND enabled_at IS NOT NULL", (user_id,))
+
+    def settle(self, user_id: UUID, *, at: datetime) -> Settled:
+        return self._only(
+            Settled,
+            """
+            WITH present AS (
+                SELECT u.mfa_enabled_at IS NOT NULL AS was_on,
+                       EXISTS (SELECT FROM totp_secrets t
+                               WHERE  t.user_id = u.id AND t.enabled_at IS NOT NULL) AS has_app,
+                       EXISTS (SELECT FROM passkeys p
+                               WHERE  p.user_id = u.id AND p.second_factor_at IS NOT NULL) AS has_passkey
+                FROM   users u
+                WHERE  u.id = %(user_id)s)
+            UPDATE    users u
+            SET       has_passkey_factor = present.has_passkey,
+                      mfa_enabled_at = CASE WHEN present.has_app OR present.has_passkey
+                                            THEN coalesce(u.mfa_enabled_at, %(at)s) END
+            FROM      present
+            WHERE     u.id = %(user_id)s
+            RETURNING present.was_on, u.mfa_enabled_at IS NOT NULL AS is_on
+            """,
+            {"user_id": user_id, "at": at},
+        )
 
     def are_required(self, user_id: UUID) -> bool:
         return self._finds_any(
@@ -97,6 +126,17 @@ class PostgresSecondFactors(Aggregate):
                                     WHERE  m.user_id = u.id)))
             """,
             (user_id,),
+        )
+
+    def have_to_resist_phishing(self, user_id: UUID) -> bool:
+        return self._finds_any(
+            """
+            SELECT
+            FROM   memberships m
+            JOIN   organizations o ON o.id = m.organization_id
+            WHERE  m.user_id = %s AND o.mfa_required AND o.mfa_methods = %s
+            """,
+            (user_id, MfaMethods.PHISHING_RESISTANT),
         )
 
 

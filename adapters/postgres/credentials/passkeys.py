@@ -64,6 +64,19 @@ class PostgresPasskeys(Aggregate):
             (name, passkey_id, user_id),
         )
 
+    def set_second_factor(self, passkey_id: UUID, at: datetime | None, *, user_id: UUID) -> Passkey | None:
+        return self._one(
+            _passkey,
+            f"""
+            UPDATE    passkeys p
+            SET       second_factor_at = CASE WHEN %(at)s::timestamptz IS NOT NULL
+                                              THEN coalesce(p.second_factor_at, %(at)s) END
+            WHERE     p.id = %(id)s AND p.user_id = %(user_id)s
+            RETURNING {_COLUMNS}
+            """,
+            {"id": passkey_id, "user_id": user_id, "at": at},
+        )
+
     def record_use(self, passkey_id: UUID, *, sign_count: int, is_user_verified: bool, at: datetime) -> bool:
         return self._changes_one(
             """
@@ -83,8 +96,20 @@ class PostgresPasskeys(Aggregate):
             (passkey_id, user_id),
         )
 
-    def remove_all(self, user_id: UUID) -> int:
-        return self._connection.execute("DELETE FROM passkeys WHERE user_id = %s", (user_id,)).rowcount
+    def remove_all(self, user_id: UUID, *, but_factors_before: datetime | None = None) -> int:
+        return self._connection.execute(
+            """
+            DELETE FROM passkeys
+            WHERE  user_id = %s AND coalesce(second_factor_at, 'infinity') >= coalesce(%s::timestamptz, '-infinity')
+            """,
+            (user_id, but_factors_before),
+        ).rowcount
+
+    def remove_from_factors(self, user_id: UUID) -> None:
+        self._connection.execute_later(
+            "UPDATE passkeys SET second_factor_at = NULL WHERE user_id = %s AND second_factor_at IS NOT NULL",
+            (user_id,),
+        )
 
 
 class PostgresPasskeyChallenges(Aggregate):

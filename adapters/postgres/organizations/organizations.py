@@ -12,6 +12,7 @@ from core.organizations.management import OrganizationDetails, OrganizationMembe
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.organizations.tiers import Tier
+from core.sessions.mfa_methods import MfaMethods
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -203,9 +204,9 @@ class PostgresOrganizations(Aggregate):
         )
 
 
-def organization_row(*, status: str, **columns: Any) -> Organization:
+def organization_row(*, status: str, mfa_methods: str, **columns: Any) -> Organization:
     """Return the organization of a row."""
-    return Organization(status=OrganizationStatus(status), **columns)
+    return Organization(status=OrganizationStatus(status), mfa_methods=MfaMethods(mfa_methods), **columns)
 
 
 def _of_mine(**columns: Any) -> OrganizationMembership:

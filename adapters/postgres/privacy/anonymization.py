@@ -18,6 +18,7 @@ from core.audit.chain import DETAIL
 from core.credentials.mfa_events import MfaEvent
 from core.organizations.memberships import OWNER
 from core.privacy.anonymization import Affiliation, Anonymous, Subject, without_addresses
+from core.sessions.mfa_methods import MfaMethods
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -79,14 +80,14 @@ class PostgresAnonymization(Aggregate):
 
     def affiliations(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Affiliation]:
         return self._all(
-            Affiliation,
+            _affiliation,
             """
             SELECT   b.organization_id, bool_or(b.is_member) AS is_member,
                      EXISTS (SELECT
                              FROM   memberships m
                              WHERE  m.organization_id = b.organization_id
                                AND  m.user_id = %(owner_id)s AND m.role = %(owner)s) AS is_owned,
-                     o.status = 'active' AS is_active, o.mfa_required
+                     o.status = 'active' AS is_active, o.mfa_required, o.mfa_methods
             FROM     (SELECT organization_id, true AS is_member
                       FROM   memberships
                       WHERE  user_id = %(user_id)s AND confirmed_at IS NOT NULL
@@ -133,7 +134,8 @@ class PostgresAnonymization(Aggregate):
                     """
                     UPDATE users
                     SET    email = %(email)s, email_verified_at = NULL, password_hash = NULL, mfa_enabled_at = NULL,
-                           name = NULL, language = NULL, is_platform_support = false, updated_at = %(at)s,
+                           has_passkey_factor = false, name = NULL, language = NULL,
+                           is_platform_support = false, updated_at = %(at)s,
                            deactivated_at = coalesce(deactivated_at, %(at)s), closed_at = NULL, anonymized_at = %(at)s
                     WHERE  id = %(user_id)s
                     """,
@@ -219,3 +221,7 @@ def _values(anonymous: Anonymous, user_id: UUID) -> dict[str, Any]:
         "ip_address": anonymous.ip_address,
         "user_agent": anonymous.user_agent,
     }
+
+
+def _affiliation(*, mfa_methods: str, **columns: Any) -> Affiliation:
+    return Affiliation(mfa_methods=MfaMethods(mfa_methods), **columns)

@@ -19,6 +19,7 @@ from core.privacy.export import (
     ExportedMfaEvent,
     OwnedOrganization,
 )
+from core.sessions.mfa_methods import MfaMethods
 
 
 class PostgresPrivacyExport(Aggregate):
@@ -26,9 +27,9 @@ class PostgresPrivacyExport(Aggregate):
 
     def organizations_owned_by(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
         return self._all(
-            OwnedOrganization,
+            _owned,
             """
-            SELECT o.id AS organization_id, o.status = 'active' AS is_active, o.mfa_required
+            SELECT o.id AS organization_id, o.status = 'active' AS is_active, o.mfa_required, o.mfa_methods
             FROM   memberships owned
             JOIN   organizations o ON o.id = owned.organization_id
             WHERE  owned.user_id = %(owner_id)s AND owned.role = %(owner)s
@@ -149,3 +150,7 @@ def _values(user_id: UUID, within: Sequence[UUID] | None) -> dict[str, Any]:
 
 def _login(*, risk_factors: list[str], **columns: Any) -> ExportedLogin:
     return ExportedLogin(risk_factors=json.dumps(risk_factors), **columns)
+
+
+def _owned(*, mfa_methods: str, **columns: Any) -> OwnedOrganization:
+    return OwnedOrganization(mfa_methods=MfaMethods(mfa_methods), **columns)

@@ -11,6 +11,7 @@ from adapters.postgres.transaction import Aggregate
 from core.deferred import Deferred
 from core.sessions.callers import Caller, ServicePlan
 from core.sessions.client_grants import ClientGrant
+from core.sessions.mfa_methods import MfaMethods
 from core.sessions.refresh import Refreshable
 from core.sessions.security_profiles import SecurityProfile
 from core.sessions.sessions import IDLE_LIFETIME, ParentSession
@@ -45,6 +46,7 @@ CALLER: Final = f"""
     e.user_id IS NOT NULL AS is_end_user,
     s.impersonator_id,
     coalesce(o.mfa_required, false) AS organization_requires_mfa,
+    coalesce(o.mfa_methods, 'any')  AS organization_mfa_methods,
     -- One column, which is not computed for a session without a service, because most of them have none.
     CASE WHEN s.service_id IS NOT NULL THEN (
         SELECT jsonb_build_object(
@@ -166,8 +168,15 @@ def live_at(now: datetime) -> dict[str, datetime]:
     return {"now": now, "used_since": now - IDLE_LIFETIME, **in_force_at(now)}
 
 
-def caller_row(*, service_plan: dict[str, Any] | None, service_security_profile: str | None, **columns: Any) -> Caller:
+def caller_row(
+    *,
+    organization_mfa_methods: str,
+    service_plan: dict[str, Any] | None,
+    service_security_profile: str | None,
+    **columns: Any,
+) -> Caller:
     """Return the caller of a row with the columns of `CALLER`."""
+    columns["organization_mfa_methods"] = MfaMethods(organization_mfa_methods)
     if service_security_profile is not None:
         columns["service_security_profile"] = SecurityProfile(service_security_profile)
     if service_plan is None:

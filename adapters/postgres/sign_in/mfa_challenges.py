@@ -53,7 +53,7 @@ class PostgresMfaChallenges(Aggregate):
         return self._one(
             _challenge,
             """
-            SELECT id, user_id, context, attempts, created_at, expires_at
+            SELECT id, user_id, context, attempts, created_at, expires_at, passkey_challenge, passkey_expires_at
             FROM   mfa_challenges
             WHERE  id = %s AND user_id = %s AND used_at IS NULL AND expires_at > %s
             AND    domain_id IS NOT DISTINCT FROM %s
@@ -66,11 +66,23 @@ class PostgresMfaChallenges(Aggregate):
         return self._one(
             _challenge,
             """
-            SELECT id, user_id, context, attempts, created_at, expires_at
+            SELECT id, user_id, context, attempts, created_at, expires_at, passkey_challenge, passkey_expires_at
             FROM   mfa_challenges
             WHERE  id = %s AND user_id = %s
             """,
             (challenge_id, user_id),
+        )
+
+    def ask_passkey(self, challenge_id: UUID, asked: bytes, *, expires_at: datetime) -> None:
+        self._connection.execute_later(
+            "UPDATE mfa_challenges SET passkey_challenge = %s, passkey_expires_at = %s WHERE id = %s",
+            (asked, expires_at, challenge_id),
+        )
+
+    def end_passkey(self, challenge_id: UUID) -> None:
+        self._connection.execute_later(
+            "UPDATE mfa_challenges SET passkey_challenge = NULL, passkey_expires_at = NULL WHERE id = %s",
+            (challenge_id,),
         )
 
     def count_wrong_code(self, challenge_id: UUID) -> None:

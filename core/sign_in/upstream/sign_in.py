@@ -21,12 +21,12 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.callers import AddressNotConfirmed
-from core.sessions.sessions import MFA
+from core.sessions.sessions import MAILED, MFA
 from core.sign_in import browser_returns, conclusion, entitlement, identities
 from core.sign_in.conclusion import Outcome
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import IdentityContext, ProvenIdentity
-from core.sign_in.proofs import FEDERATED, MAILED, Destination, IdentityProof
+from core.sign_in.proofs import FEDERATED, Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInInterrupted, note
 from core.sign_in.upstream import by_connection, flows, refused

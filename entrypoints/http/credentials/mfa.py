@@ -1,18 +1,29 @@
-"""Turning multi-factor authentication on and off, its backup codes, and the code at sign-in."""
+"""Turning multi-factor authentication on and off, its backup codes, and the second factor at sign-in."""
 
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from core.credentials import mfa
 from core.credentials.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, MfaStatus, SetupCodeWrong
-from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
+from core.credentials.webauthn import PasskeyAssertion
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.saml import requests
 from core.sign_in import second_factor
-from core.sign_in.second_factor import CodeWrong, PreAuthExpired, PreAuthInvalid, PreAuthOver, TooManyWrongCodes
+from core.sign_in.second_factor import (
+    CodeWrong,
+    NoPasskeyFactor,
+    PasskeyWrong,
+    PreAuthExpired,
+    PreAuthInvalid,
+    PreAuthOver,
+    TooManyWrongCodes,
+)
 from entrypoints.shared.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
+from entrypoints.shared.credentials.passkeys import AuthenticationCredential, assertion_of
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.admission import admit_pre_auth_token
@@ -38,7 +49,7 @@ class MfaActivation(SecretBody, kw_only=True):
 
 
 class MfaEnabled(SecretBody, kw_only=True):
-    """Multi-factor authentication is on; the backup codes are shown this one time only."""
+    """The app is a second factor. The backup codes are shown this one time; there are none beside another factor."""
 
     enabled: bool
     backup_codes: list[str]
@@ -58,14 +69,27 @@ class BackupCodes(SecretBody, kw_only=True):
 
 
 class MfaVerification(SecretBody, kw_only=True):
-    """A code of the app or a backup code, and the pre-auth token unless it is sent as a bearer token.
+    """A code of the app, a backup code or the answer of a passkey, and the pre-auth token unless it is in the header.
 
-    With `trust_device`, this device needs no code for a while; the organization decides how long.
+    With `trust_device`, this device needs no second factor for a while; the organization decides how long.
     """
 
-    code: str
+    code: str | None = None
+    credential: AuthenticationCredential | None = None
     preauth_token: str | None = None
     trust_device: bool = False
+
+
+class PasskeyFactorStart(SecretBody, kw_only=True):
+    """The pre-auth token, unless it is sent as a bearer token."""
+
+    preauth_token: str | None = None
+
+
+class PasskeyFactorOptions(msgspec.Struct, kw_only=True):
+    """The options for `navigator.credentials.get()`, whose answer is taken once, within five minutes."""
+
+    options: dict[str, Any]
 
 
 @routes.get("/api/user/mfa/status")
@@ -98,7 +122,10 @@ async def set_up(call: Call) -> MfaSetup:
 )
 @account_wide
 async def enable(call: Call, body: MfaActivation) -> MfaEnabled:
-    """Turn multi-factor authentication on with a code of the app; only this answer contains the backup codes."""
+    """Make the app a second factor with a code of it; the first second factor turns multi-factor authentication on.
+
+    Only its answer contains the backup codes.
+    """
     enabled = await call.transact(mfa.enable, body.code)
     return MfaEnabled(enabled=True, backup_codes=[code.reveal() for code in enabled.codes])
 
@@ -106,10 +133,13 @@ async def enable(call: Call, body: MfaActivation) -> MfaEnabled:
 @routes.delete("/api/user/mfa", limits=SETUP_LIMITS, refuses=(Forbidden,))
 @account_wide
 async def disable(call: Call) -> MfaDisabled:
-    """Turn multi-factor authentication off; the secret and all backup codes are deleted."""
+    """Turn multi-factor authentication off: the app and all backup codes are deleted.
+
+    Passkeys are second factors no longer, and still sign in.
+    """
     await call.transact(mfa.disable)
     return MfaDisabled(
-        success=True, message="Multi-factor authentication is off. Signing in no longer requires a code."
+        success=True, message="Multi-factor authentication is off. Signing in no longer requires a second factor."
     )
 
 
@@ -122,10 +152,33 @@ async def renew_backup_codes(call: Call) -> BackupCodes:
 
 
 @routes.post(
+    "/api/auth/mfa/passkey",
+    limits=(RateLimit.MFA_VERIFICATION,),
+    refuses=(NoPasskeyFactor, PreAuthOver, PreAuthExpired, PreAuthInvalid),
+)
+@awaiting_second_factor
+async def ask_passkey(call: Call, body: PasskeyFactorStart) -> PasskeyFactorOptions:
+    """Begin to finish a sign-in with a passkey that is a second factor of the user.
+
+    The options belong to this pre-auth token, and replace those of an earlier request.
+    """
+    if not call.claims:
+        await admit_pre_auth_token(call, body.preauth_token)
+    options = await call.transact(
+        second_factor.ask_passkey,
+        UUID(call.claims["sub"]),
+        UUID(call.claims["challenge"]),
+        token_answers.destination(call),
+    )
+    return PasskeyFactorOptions(options=options)
+
+
+@routes.post(
     "/api/auth/mfa/verify",
     limits=(RateLimit.MFA_VERIFICATION,),
     refuses=(
         CodeWrong,
+        PasskeyWrong,
         SsoRequired,
         TooManyWrongCodes,
         PreAuthOver,
@@ -138,11 +191,13 @@ async def renew_backup_codes(call: Call) -> BackupCodes:
 )
 @awaiting_second_factor
 async def verify(call: Call, body: MfaVerification) -> token_answers.SignInTokens:
-    """Finish a sign-in with a code: exchange the pre-auth token for an access token and a refresh token.
+    """Finish a sign-in with a second factor: exchange the pre-auth token for an access token and a refresh token.
 
-    `code` is a code of the app or a backup code. Each can be used once, and so can the pre-auth token; five wrong
-    codes invalidate it.
+    `code` is a code of the app or a backup code; in its place, `credential` is what a passkey has signed for the
+    options of `POST /api/auth/mfa/passkey`. Each can be used once, and so can the pre-auth token; five wrong answers
+    invalidate it.
     """
+    answer = _answer(body)
     if not call.claims:
         await admit_pre_auth_token(call, body.preauth_token)
     client, saml_state = token_answers.destination(call), call.claims.get(token_answers.SAML_STATE_CLAIM)
@@ -153,11 +208,20 @@ async def verify(call: Call, body: MfaVerification) -> token_answers.SignInToken
         second_factor.verify,
         UUID(call.claims["sub"]),
         UUID(call.claims["challenge"]),
-        body.code,
+        answer,
         network=call.throttled_network,
         client=client,
         trust_device=body.trust_device,
     )
-    answer = token_answers.signed_in(call, verified.completed, method=verified.method)
-    answer.saml_redirect_url = await token_answers.back_to_service_provider(call, verified.completed, saml_state)
-    return answer
+    tokens = token_answers.signed_in(call, verified.completed, method=verified.method)
+    tokens.saml_redirect_url = await token_answers.back_to_service_provider(call, verified.completed, saml_state)
+    return tokens
+
+
+def _answer(body: MfaVerification) -> str | PasskeyAssertion:
+    """Return the code or what the passkey has signed; raise `BadRequest` for both and for neither."""
+    if body.code is not None and body.credential is None:
+        return body.code
+    if body.credential is not None and body.code is None:
+        return assertion_of(body.credential)
+    raise BadRequest.of_field("code", "Send either a code or the credential of a passkey.")

@@ -4,13 +4,15 @@ The options and credentials are those of the browser's own functions: `PublicKey
 and `parseRequestOptionsFromJSON` read the options, and `credential.toJSON()` produces what is sent back.
 """
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
-from core.credentials import passkeys
+from core.credentials import passkey_factors, passkeys
 from core.credentials.passkey_challenges import PasskeyOptions
+from core.credentials.passkey_factors import PasskeyOfDomain
 from core.credentials.passkeys import (
     LastSignInMethod,
     PasskeyExists,
@@ -20,7 +22,7 @@ from core.credentials.passkeys import (
     RegistrationRefused,
     TooManyPasskeys,
 )
-from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import passkeys as passkeys_sign_in
 from core.sign_in.passkeys import PasskeyRefused
@@ -82,9 +84,23 @@ class PasskeyChallenge(msgspec.Struct, kw_only=True):
 
 
 class PasskeyUpdate(msgspec.Struct, kw_only=True):
-    """The new name of a passkey, 1 to 100 characters."""
+    """The new name of a passkey, 1 to 100 characters, and whether it is a second factor; what is omitted stays."""
 
+    name: str | msgspec.UnsetType = msgspec.UNSET
+    second_factor: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class ChangedPasskeyItem(SecretBody, kw_only=True):
+    """The passkey after the change; with backup codes if it has turned multi-factor authentication on."""
+
+    id: UUID
     name: str
+    aaguid: str
+    backup_eligible: bool
+    created_at: datetime
+    last_used_at: datetime | None
+    second_factor: bool
+    backup_codes: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class PasskeyList(msgspec.Struct, kw_only=True):
@@ -128,11 +144,34 @@ async def list_passkeys(call: Call) -> PasskeyList:
     return PasskeyList(passkeys=mine, total=len(mine))
 
 
-@routes.patch("/api/auth/passkeys/:id", refuses=(PasskeyUnknown, Forbidden))
+@routes.patch("/api/auth/passkeys/:id", refuses=(PasskeyOfDomain, PasskeyUnknown, Forbidden))
 @account_wide
-async def rename_passkey(call: Call, id: UUID, body: PasskeyUpdate) -> PasskeyItem:  # noqa: A002 - as the path names it
-    """Rename one of your passkeys."""
-    return await call.transact(passkeys.rename_mine, id, body.name)
+async def change_passkey(call: Call, id: UUID, body: PasskeyUpdate) -> ChangedPasskeyItem:  # noqa: A002 - as the path
+    """Rename one of your passkeys, make it a second factor, or none.
+
+    A second factor is asked for after your password, a mailed link, or another provider. The first one turns
+    multi-factor authentication on, and only its answer contains the backup codes; without the last one it is off. You
+    are notified by mail.
+    """
+    if body.name is msgspec.UNSET and body.second_factor is msgspec.UNSET:
+        raise BadRequest.of_field("name", "Send a name, or whether the passkey is a second factor.")
+    changed = await call.transact(
+        passkey_factors.change_mine,
+        id,
+        name=None if body.name is msgspec.UNSET else body.name,
+        is_second_factor=None if body.second_factor is msgspec.UNSET else body.second_factor,
+    )
+    item = changed.item
+    return ChangedPasskeyItem(
+        id=item.id,
+        name=item.name,
+        aaguid=item.aaguid,
+        backup_eligible=item.backup_eligible,
+        created_at=item.created_at,
+        last_used_at=item.last_used_at,
+        second_factor=item.second_factor,
+        backup_codes=[code.reveal() for code in changed.codes] or msgspec.UNSET,
+    )
 
 
 @routes.delete("/api/auth/passkeys/:id", status=204, refuses=(LastSignInMethod, PasskeyUnknown, Forbidden))
@@ -140,7 +179,8 @@ async def rename_passkey(call: Call, id: UUID, body: PasskeyUpdate) -> PasskeyIt
 async def remove_passkey(call: Call, id: UUID) -> None:  # noqa: A002 - as the path names it
     """Remove one of your passkeys; the last one only if you have a password.
 
-    You are notified by mail. Sessions that began with the passkey continue; end them with `DELETE /api/user/sessions`.
+    If it was your last second factor, multi-factor authentication is off. You are notified by mail. Sessions that began
+    with the passkey continue; end them with `DELETE /api/user/sessions`.
     """
     await call.transact(passkeys.remove_mine, id)
 

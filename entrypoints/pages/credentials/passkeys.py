@@ -5,7 +5,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.credentials import passkeys
+from core.credentials import passkey_factors, passkeys
 from core.credentials.passkeys import (
     LastSignInMethod,
     PasskeyExists,
@@ -111,7 +111,7 @@ async def add_passkey(call: Call, form: NewPasskeyForm) -> PageOrRedirect:
 async def rename_passkey(call: Call, passkey_id: UUID, form: NameForm) -> PageOrRedirect:
     """Rename one of your passkeys."""
     await recent(call, page=PASSKEYS)
-    await call.transact(passkeys.rename_mine, passkey_id, form.name)
+    await call.transact(passkey_factors.change_mine, passkey_id, name=form.name)
     return after(PASSKEYS, "renamed")
 
 

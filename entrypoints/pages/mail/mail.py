@@ -11,6 +11,8 @@ KINDS: Final = {
     MailTemplate.NEW_SIGN_IN: marked("New sign-in"),
     MailTemplate.MFA_ENABLED: marked("Second factor turned on"),
     MailTemplate.MFA_DISABLED: marked("Second factor turned off"),
+    MailTemplate.MFA_FACTOR_ADDED: marked("Second factor added"),
+    MailTemplate.MFA_FACTOR_REMOVED: marked("Second factor removed"),
     MailTemplate.MFA_FORCE_DISABLED: marked("Second factor turned off by the platform"),
     MailTemplate.ACCOUNT_EXISTS: marked("Registration with an address that has an account"),
     MailTemplate.VERIFY_EMAIL: marked("Link to verify the address"),

@@ -60,7 +60,7 @@ class SignInTokens(Tokens, kw_only=True):
 
 
 class PendingSecondFactor(SecretBody, kw_only=True):
-    """The first factor was right and a code is required: `POST /api/auth/mfa/verify` takes the pre-auth token."""
+    """The first factor was right and a second one is required: `POST /api/auth/mfa/verify` takes the pre-auth token."""
 
     access_token: str
     refresh_token: str

@@ -57,6 +57,7 @@ VALUES: Final[dict[str, Any]] = {
     "DeviceItem.name": "Firefox on Linux",
     "RenamedDevice.name": "Firefox on Linux",
     "PasskeyItem.name": "Ada's phone",
+    "ChangedPasskeyItem.name": "Ada's phone",
     "PlanItem.name": "Professional",
     "PlanRecord.name": "Professional",
     "plan": "Professional",

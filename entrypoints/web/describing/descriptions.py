@@ -149,6 +149,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "expires_at": _field("When it expires."),
     "last_used_at": _field("When it was last used."),
     "PasskeyItem.last_used_at": _field("When it was last used to sign in; null if never."),
+    "ChangedPasskeyItem.last_used_at": _field("When it was last used to sign in; null if never."),
     # People and addresses
     "email": _field("The email address.", **_EMAIL),
     "AuditLogActor.email": _field("The email address; a placeholder if the account no longer exists."),
@@ -208,9 +209,12 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
         "`breached` when the password is known from a data breach: ask the user to change it. Otherwise it is missing."
     ),
     "device_token": _field("The token that recognizes this device: send it as `X-Device-Token`.", **_TOKEN),
-    "SignInTokens.method": _field("The second factor that was used, if one was.", enum=["totp", "backup_code"]),
+    "SignInTokens.method": _field(
+        "The second factor that was used, if one was.", enum=["totp", "backup_code", "passkey"]
+    ),
     "PendingSecondFactor.mfa_required": _field("Always true: no session has begun yet.", const=True),
-    "preauth_token": _field("The token that `POST /api/auth/mfa/verify` takes with the code.", **_JWT),
+    "preauth_token": _field("The token that `POST /api/auth/mfa/verify` takes with the second factor.", **_JWT),
+    "PasskeyFactorStart.preauth_token": _field("The pre-auth token, unless it is sent as a bearer token.", **_JWT),
     "MfaVerification.preauth_token": _field("The pre-auth token, unless it is sent as a bearer token.", **_JWT),
     "trust_device": _field("Whether this device remembers the second factor for a while."),
     "token": _field("The token of the mailed link, which can be used once.", **_UUID_TOKEN),

@@ -15,12 +15,22 @@ _BASE64URL: Final = {
 }
 FIELDS: Final[dict[str, dict[str, Any]]] = {
     "code": _field("A code of the authenticator app, or a backup code.", examples=["123456"]),
+    "MfaVerification.code": _field(
+        "A code of the authenticator app, or a backup code; in its place, `credential`.", examples=["123456"]
+    ),
+    "MfaVerification.credential": _field("What a passkey has signed, as its `toJSON()` writes it; else null."),
+    "second_factor": _field("Whether the passkey is asked for after another factor."),
+    "PasskeyUpdate.second_factor": _field("Whether the passkey is to be asked for after another factor."),
     "MfaActivation.code": _field("The six digits that the app shows.", pattern="^[0-9]{6}$", examples=["123456"]),
     "enabled": _field("Whether multi-factor authentication is on."),
     "has_backup_codes": _field("Whether unused backup codes are left."),
     "secret": _field("The secret as text, to type into the app.", examples=["JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"]),
     "qr_code_svg": _field("The QR code to scan with the app, as an SVG image."),
     "qr_code_uri": _field("The address that opens the app, `otpauth://…`.", format="uri"),
+    "MfaEnabled.backup_codes": _field(
+        "The backup codes, each of which can be used once; empty beside another second factor, whose codes stay valid.",
+        examples=[["ABCD-2345"]],
+    ),
     "backup_codes": _field("The backup codes, each of which can be used once.", examples=[["ABCD-2345"]]),
     "challenge_id": _field(
         f"The id of the challenge, which is valid for {PASSKEY_CHALLENGE_LIFETIME.seconds // 60} minutes."

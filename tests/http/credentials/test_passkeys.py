@@ -40,6 +40,7 @@ class TestRegistration:
             "backup_eligible": True,
             "created_at": clock.now.isoformat().replace("+00:00", "Z"),
             "last_used_at": None,
+            "second_factor": False,
         }
         assert (await keyring.ask("GET")).json == {"passkeys": [answer.json], "total": 1}
 
@@ -258,6 +259,7 @@ class TestManagement:
             "backup_eligible",
             "created_at",
             "last_used_at",
+            "second_factor",
         }
 
     async def test_a_passkey_can_be_renamed(self, keyring: Keyring) -> None:

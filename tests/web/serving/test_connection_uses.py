@@ -43,6 +43,7 @@ def test_every_route_that_signs_in_has_reserved_connections(subtests: pytest.Sub
     "name",
     [
         "POST /api/auth/login",
+        "POST /api/auth/mfa/passkey",
         "POST /api/auth/mfa/verify",
         "POST /api/auth/refresh",
         "GET /auth/authorize",

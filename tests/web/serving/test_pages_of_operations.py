@@ -226,6 +226,7 @@ _OTHERS: Final = {
     "POST /api/auth/resend-verification": "/app/register/send-again",
     "POST /api/auth/lookup-email": "/app/sign-in",
     "POST /api/auth/login": "/app/sign-in/password",
+    "POST /api/auth/mfa/passkey": "/app/second-factor",
     "POST /api/auth/mfa/verify": "/app/second-factor",
     "POST /api/auth/magic-link/request": "/app/sign-in/link",
     "POST /api/auth/magic-link/verify": "/auth/magic-link",
