@@ -49,7 +49,15 @@ from entrypoints.http.service_api import users as service_users
 from entrypoints.http.services import api_keys, end_users, grants, plans, services, subscriptions
 from entrypoints.http.sessions import jwks, refresh, sessions
 from entrypoints.http.sessions import logout as session_logout
-from entrypoints.http.sign_in import identities, login, lookup_email, magic_links, provider_tokens, sign_ins
+from entrypoints.http.sign_in import (
+    identities,
+    login,
+    lookup_email,
+    magic_links,
+    provider_tokens,
+    sign_in_rules,
+    sign_ins,
+)
 from entrypoints.http.sign_in import why as explanations
 from entrypoints.http.sign_in.upstream import domain_routes, metadata, oauth_credentials, upstream_providers
 from entrypoints.http.webhooks import deliveries, events, webhooks
@@ -75,6 +83,7 @@ from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.credentials import devices as device_pages
 from entrypoints.pages.credentials import host_passkeys
 from entrypoints.pages.credentials import mfa as own_second_factor_pages
+from entrypoints.pages.credentials import passkey_factors as passkey_factor_pages
 from entrypoints.pages.credentials import passkeys as own_passkey_pages
 from entrypoints.pages.frame import assets, home
 from entrypoints.pages.invitations import confirmation as confirmation_pages
@@ -150,6 +159,7 @@ from entrypoints.pages.sign_in import passkeys as passkey_pages
 from entrypoints.pages.sign_in import registration_links as registration_link_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
+from entrypoints.pages.sign_in import sign_in_rules as mfa_methods_pages
 from entrypoints.pages.sign_in import sign_ins as own_sign_in_pages
 from entrypoints.pages.sign_in.upstream import added_providers as added_pages
 from entrypoints.pages.sign_in.upstream import by_connection as connection_pages
@@ -195,6 +205,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     upstream_providers.routes,
     metadata.routes,
     domain_routes.routes,
+    sign_in_rules.routes,
     connection_pages.routes,
     upstream_saml_pages.routes,
     upstream_setup_pages.routes,
@@ -288,6 +299,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     second_factor_page.routes,
     sign_in_again_page.routes,
     second_factor_setup.routes,
+    passkey_factor_pages.routes,
     choose_organization.routes,
     logout_pages.sign_out_routes,
     account_page.routes,
@@ -318,6 +330,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     connection_settings_pages.routes,
     connection_trial_pages.routes,
     enabling_pages.routes,
+    mfa_methods_pages.routes,
     mail_domain_pages.routes,
     credential_pages.routes,
     platform_overview_pages.routes,

@@ -117,7 +117,8 @@ class PyWebAuthn:
                 user_verification=UserVerificationRequirement.PREFERRED,
             )
         )
-        return {**options, "hints": _hints_for(allowed)}
+        hints = _hints_for(allowed)
+        return {**options, "hints": hints} if hints else options
 
     def check_attestation(self, attestation: Attestation, challenge: bytes) -> VerifiedAttestation | None:
         """Verify an attestation; return None when it is malformed or not for this challenge and site."""

@@ -132,6 +132,7 @@ from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
 from adapters.postgres.sign_in.own_sessions import PostgresSessionsOfUser
 from adapters.postgres.sign_in.own_ways import PostgresWaysOfUser
 from adapters.postgres.sign_in.places import PostgresSignInPlaces
+from adapters.postgres.sign_in.sign_in_rules import PostgresMembersUnderRules
 from adapters.postgres.sign_in.sign_ins import PostgresSignIns
 from adapters.postgres.sign_in.upstream.connection_keys import PostgresConnectionKeys
 from adapters.postgres.sign_in.upstream.connections import PostgresUpstreamConnections
@@ -187,6 +188,7 @@ class Aggregates:
     passkeys: PostgresPasskeys
     passkey_challenges: PostgresPasskeyChallenges
     mfa_challenges: PostgresMfaChallenges
+    sign_in_rules: PostgresMembersUnderRules
     browser_returns: PostgresBrowserReturns
     identities: PostgresIdentities
     upstream_sign_ins: PostgresUpstreamSignIns

@@ -67,7 +67,7 @@ def sign_in_methods(uow: UnitOfWork) -> SignInMethods:
     user_id = uow.caller.user_id
     return SignInMethods(
         has_password=uow.credentials.has_password(user_id),
-        second_factor=uow.totp_secrets.status(user_id),
+        second_factor=uow.second_factors.status(user_id),
         passkeys=len(uow.passkeys.of_user(user_id)),
     )
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.errors import Forbidden
+from core.lazy_dataclasses import dataclass
 from core.sessions.callers import Caller
 from core.sessions.sessions import MAILED
 
@@ -39,18 +40,63 @@ class MailedProofToAddPasskey(Forbidden):
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactorRules:
+    """What the rules ask of a user: the account's own, and those of organizations whose member the user is.
+
+    `are_required` means that one of them asks for two factors, and that the user has a second one, and
+    `take_passkeys_alone` that an organization which requires a second factor accepts nothing but passkeys.
+    """
+
+    are_required: bool
+    take_passkeys_alone: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactorsToSetUp:
+    """What a session lacks for an organization that requires a second factor.
+
+    `takes_passkey` means that nothing but a passkey helps, which an organization of the user asks for, and
+    `has_passkey` that the account has one. `has_mailed_proof` means that the session may add one.
+    """
+
+    has_factor: bool
+    takes_passkey: bool
+    has_passkey: bool
+    has_mailed_proof: bool
+
+
+def to_set_up(uow: UnitOfWork) -> FactorsToSetUp:
+    """Return what the caller's session lacks."""
+    caller = uow.caller
+    has_factor = uow.second_factors.status(caller.user_id).enabled
+    # Whose session has proved no second factor proves the one of the account first.
+    has_tried = caller.has_proved_second_factor or not has_factor
+    return FactorsToSetUp(
+        has_factor=has_factor,
+        takes_passkey=has_tried
+        and not caller.is_phishing_resistant
+        and uow.second_factors.rules_of(caller.user_id).take_passkeys_alone,
+        has_passkey=any(one.domain_id is None for one in uow.passkeys.of_user(caller.user_id)),
+        has_mailed_proof=MAILED in caller.amr,
+    )
+
+
 def require_proved(uow: UnitOfWork, caller: Caller) -> None:
     """Raise `SecondFactorNotProved` for a session with one factor, where the account can and must prove two.
 
     A connection that an organization trusts with the second factor is trusted there, and not with the account.
     """
-    if not caller.has_proved_own_factor and uow.second_factors.are_required(caller.user_id):
+    if not caller.has_proved_own_factor and uow.second_factors.rules_of(caller.user_id).are_required:
         raise SecondFactorNotProved
 
 
 def require_to_add_passkey(uow: UnitOfWork, caller: Caller) -> None:
     """Raise `SecondFactorNotProved` or `MailedProofToAddPasskey` for a session that must not add a passkey."""
-    require_proved(uow, caller)
-    has_proved = caller.is_phishing_resistant or MAILED in caller.amr
-    if not has_proved and uow.second_factors.have_to_resist_phishing(caller.user_id):
+    if caller.has_proved_own_factor and (caller.is_phishing_resistant or MAILED in caller.amr):
+        return
+    rules = uow.second_factors.rules_of(caller.user_id)
+    if rules.are_required and not caller.has_proved_own_factor:
+        raise SecondFactorNotProved
+    if rules.take_passkeys_alone and not caller.is_phishing_resistant and MAILED not in caller.amr:
         raise MailedProofToAddPasskey

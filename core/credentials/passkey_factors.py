@@ -6,16 +6,19 @@ custom domain works at that domain alone, so it cannot become one: its owner cou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.credentials import factors, mfa
+from core.credentials import factors, mfa, passkeys
 from core.credentials.passkeys import Passkey, PasskeyEvent, PasskeyItem, PasskeyUnknown
-from core.errors import BadRequest
+from core.credentials.webauthn import Attestation, Transport
+from core.errors import BadRequest, Refusal
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sessions import callers
 from core.sessions.callers import Caller
+from core.sessions.sessions import MFA
 from core.text import checked_name
 
 if TYPE_CHECKING:
@@ -56,6 +59,25 @@ def change_mine(
     if is_second_factor and passkey.domain_id is not None:
         raise PasskeyOfDomain
     return _switch(uow, caller, passkey, is_on=is_second_factor)
+
+
+def register(
+    uow: UnitOfWork, challenge_id: UUID, attestation: Attestation, transports: Sequence[Transport], name: str | None
+) -> ChangedPasskey | Refusal:
+    """Register a passkey as `passkeys.finish_registration` does, and make it a second factor.
+
+    It counts as the second factor of this session, whether its authenticator has verified its user or not: the session
+    has proved another factor. So an organization that asks for a passkey admits it.
+    """
+    registered = passkeys.finish_registration(uow, challenge_id, attestation, transports, name)
+    if isinstance(registered, Refusal):
+        return registered
+    caller = callers.lock_whole_account(uow)
+    passkey = next(one for one in uow.passkeys.of_user(caller.user_id) if one.id == registered.id)
+    if passkey.domain_id is not None:
+        raise PasskeyOfDomain
+    uow.sessions.add_methods(caller.session_id, (*passkey.methods, MFA))
+    return _switch(uow, caller, passkey, is_on=True)
 
 
 def _switch(uow: UnitOfWork, caller: Caller, passkey: Passkey, *, is_on: bool) -> ChangedPasskey:

@@ -160,6 +160,14 @@ class PasskeyItem:
     second_factor: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownCredentials:
+    """What the browser of an account is told: the account's handle, and the ids of the credentials that still count."""
+
+    user_handle: bytes
+    credential_ids: Sequence[bytes]
+
+
 def start_registration(uow: UnitOfWork) -> PasskeyOptions:
     """Return the options to make a passkey on an authenticator that has no passkey of this account yet."""
     caller = _owner(uow)
@@ -225,6 +233,16 @@ def finish_registration(
 def list_mine(uow: UnitOfWork) -> list[PasskeyItem]:
     """List the caller's passkeys, the oldest first."""
     return [passkey.item for passkey in uow.passkeys.of_user(uow.caller.user_id)]
+
+
+def known_credentials(uow: UnitOfWork) -> KnownCredentials:
+    """Return what a browser may be told of the caller's passkeys, so that it forgets those that are gone."""
+    caller = uow.caller
+    return KnownCredentials(
+        user_handle=passkey_challenges.subject_of(caller.user_id),
+        # Those of a custom domain are kept by browsers for that domain.
+        credential_ids=[one.credential_id for one in uow.passkeys.of_user(caller.user_id) if one.domain_id is None],
+    )
 
 
 def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:

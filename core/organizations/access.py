@@ -200,6 +200,8 @@ class Operation(Enum):
     SCIM_TOKEN_CREATE = ("create a SCIM token", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _CLOSED)
     SCIM_TOKENS_CHANGE = ("change the SCIM tokens", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _TAKES_AWAY)
     SCIM_LOG_READ = ("read the provisioning log", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
+    SIGN_IN_RULES_READ = ("read the sign-in rules", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _READS)
+    SIGN_IN_RULES_CHANGE = ("change the sign-in rules", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _HARMLESS)
     BRANDING_READ = ("read the branding", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _READS)
     BRANDING_CHANGE = ("change the branding", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _HARMLESS)
     DOMAIN_READ = ("read the custom domain", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _READS)

@@ -23,7 +23,7 @@ from core.organizations.organizations import Organization
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.saml.admission import AdmissionStanding
 from core.sessions.confinement import Confinement
-from core.sessions.sessions import MAILED, MFA
+from core.sessions.sessions import MAILED, MFA, OTP
 from core.sign_in import arrivals, login, places, rules
 from core.sign_in.arrivals import Circumstances
 from core.sign_in.entitlement import ConnectionStanding
@@ -228,7 +228,9 @@ class Walker:
         asks = user is not None and arrivals.asks_second_factor(user, proof, candidate.destination)
         asked = SignInReason.SECOND_FACTOR_ASKED if asks else None
         self._judge(Rule.SECOND_FACTOR, lambda: _asked(Rule.SECOND_FACTOR, asked))
-        after = proof.with_methods(MFA) if asks else proof
+        # With several second factors, by a passkey.
+        takes_passkey = user is not None and user.has_passkey_factor and proof.provider is not Provider.PASSKEY
+        after = proof.with_methods("hwk" if takes_passkey else OTP, MFA) if asks else proof
         self._judge(
             Rule.REQUIRED_SECOND_FACTOR,
             lambda: _refused(Rule.REQUIRED_SECOND_FACTOR, arrivals.refusal_of_single_factor(candidate.place, after)),

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.credentials.factors import FactorRules
 from core.credentials.mfa import MfaStatus, Settled, TotpSecret
 from core.secrets import Secret
 
@@ -51,15 +52,8 @@ class SecondFactors(Protocol):
         """
         ...
 
-    def are_required(self, user_id: UUID) -> bool:
-        """Return whether a rule asks a user for two factors, and the user has a second one.
-
-        The rule is the account's own, or that of an organization whose member the user is.
-        """
-        ...
-
-    def have_to_resist_phishing(self, user_id: UUID) -> bool:
-        """Return whether an organization of the user accepts nothing but passkeys where it requires a second factor."""
+    def rules_of(self, user_id: UUID) -> FactorRules:
+        """Return what the rules ask of a user: the account's own, and those of organizations whose member they are."""
         ...
 
 

@@ -10,6 +10,7 @@ from ports.sign_in.mfa_challenges import MfaChallenges
 from ports.sign_in.own_sessions import SessionsOfUser
 from ports.sign_in.own_ways import WaysOfUser
 from ports.sign_in.places import SignInPlaces
+from ports.sign_in.sign_in_rules import MembersUnderRules
 from ports.sign_in.sign_ins import SignIns
 from ports.sign_in.upstream.connection_keys import ConnectionKeys
 from ports.sign_in.upstream.connections import UpstreamConnections
@@ -44,6 +45,9 @@ class SignInUnit(Protocol):
 
     @property
     def mfa_challenges(self) -> MfaChallenges: ...
+
+    @property
+    def sign_in_rules(self) -> MembersUnderRules: ...
 
     @property
     def browser_returns(self) -> BrowserReturns: ...

@@ -8,6 +8,7 @@ from uuid import UUID
 from core.accounts.providers import Provider
 from core.key_certificates import SamlCertificate
 from core.organizations.domain_proofs import ProofStatus
+from core.sign_in.sign_in_rules import AskedMember, AskedMembers
 from core.sign_in.upstream.configuring import ConfiguredConnection, ConnectionState, SignInSetup
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.domain_routes import DomainRoute
@@ -198,6 +199,18 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "copies": COPIES,
     },
     "sign_in/upstream/trials.html": {**_OF_CONNECTION, "found": _found(_SUCCEEDED, TrialVerdict.FOREIGN_DOMAIN)},
+    "sign_in/sign_in_rules.html": {
+        **CONSOLE,
+        "is_strict": False,
+        "wanted": "phishing_resistant",
+        "seen": "any",
+        "asked": AskedMembers(
+            named=[AskedMember(user_id=UUID(ID), email=EMAIL, name=NAME, role="admin")], total=1234, members=5678
+        ),
+        "has_own": False,
+        "lacks_change": None,
+        "page": "/app/organizations/acme/sign-in",
+    },
     "sign_in/upstream/enabling.html": {**_OF_CONNECTION, "found": _found(_FAILED, None), "ends": _ENDS},
     "sign_in/upstream/connections_deletion.html": {**_OF_CONNECTION, "ends": _ENDS, "note": NAME},
     "sign_in/upstream/domain_routes.html": {

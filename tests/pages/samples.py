@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
 
+from core.credentials.factors import FactorsToSetUp
 from core.credentials.mfa import MfaStatus
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
@@ -124,7 +125,9 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "credentials/passkeys.html": {
         **_ACCOUNT,
         "outcome": SHORT,
-        "passkeys": [SimpleNamespace(**_ROW, backup_eligible=True)],
+        "passkeys": [SimpleNamespace(**_ROW, backup_eligible=True, second_factor=True)],
+        "signals": "{}",
+        "signals_name": True,
         "ways": replace(BOUND, limit=AccountLimit.NOT_CONFIRMED),
     },
     "accounts/passwords.html": {
@@ -140,6 +143,8 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_ACCOUNT,
         "problem": PROBLEM,
         "status_of_factor": MfaStatus(enabled=True, has_backup_codes=False),
+        "has_app": True,
+        "passkeys": [SimpleNamespace(**_ROW, second_factor=True), SimpleNamespace(**_ROW, second_factor=False)],
         "ways": WAYS,
     },
     "credentials/mfa_setup.html": {
@@ -305,7 +310,20 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "frame/redirects_post.html": {"message": _SAML_MESSAGE, "place": NAME, "submits_itself": False},
     "saml/messages_redirect.html": {"url": "https://harbour.example/slo?SAMLRequest=fZA"},
-    "sign_in/second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
+    "sign_in/second_factor.html": {
+        **_WAY,
+        "problem": PROBLEM,
+        "passkey_problem": PROBLEM,
+        "options": "{}",
+        "stay": "on",
+        "trust": "on",
+    },
+    "sign_in/second_factor_setup_passkey.html": {
+        **_WAY,
+        "confirmed_at": "",
+        "lacking": FactorsToSetUp(has_factor=True, takes_passkey=True, has_passkey=True, has_mailed_proof=False),
+    },
+    "credentials/passkey_factors.html": {**_WAY, "challenge_id": "id", "options": "{}", "problem": PROBLEM},
     "sign_in/second_factor_setup_code.html": {
         **_WAY,
         "problem": PROBLEM,

@@ -26,6 +26,7 @@ KEPT_OTHERWISE = {
     "/app/passkey",
     "/app/platform/owners",
     "/app/platform/owners/support",
+    "/app/second-factor/passkey",
     "/app/second-factor/set-up",
     "/auth/device/approve",
 }

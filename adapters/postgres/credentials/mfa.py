@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
+from core.credentials.factors import FactorRules
 from core.credentials.mfa import MfaStatus, Settled, TotpSecret
 from core.secrets import Secret
 from core.sessions.mfa_methods import MfaMethods
@@ -112,31 +113,23 @@ class PostgresSecondFactors(Aggregate):
             {"user_id": user_id, "at": at},
         )
 
-    def are_required(self, user_id: UUID) -> bool:
-        return self._finds_any(
+    def rules_of(self, user_id: UUID) -> FactorRules:
+        return self._only(
+            FactorRules,
             """
-            SELECT
+            SELECT u.mfa_enabled_at IS NOT NULL
+                   OR (asked.requires
+                       AND EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id AND p.verifies_user)) AS are_required,
+                   asked.resists AS take_passkeys_alone
             FROM   users u
-            WHERE  u.id = %s
-              AND  (u.mfa_enabled_at IS NOT NULL
-                    OR (EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id AND p.verifies_user)
-                        AND EXISTS (SELECT
-                                    FROM   memberships m
-                                    JOIN   organizations o ON o.id = m.organization_id AND o.mfa_required
-                                    WHERE  m.user_id = u.id)))
+            CROSS  JOIN LATERAL (SELECT count(*) > 0 AS requires,
+                                        coalesce(bool_or(o.mfa_methods = %(resistant)s), false) AS resists
+                                 FROM   memberships m
+                                 JOIN   organizations o ON o.id = m.organization_id AND o.mfa_required
+                                 WHERE  m.user_id = u.id) AS asked
+            WHERE  u.id = %(user_id)s
             """,
-            (user_id,),
-        )
-
-    def have_to_resist_phishing(self, user_id: UUID) -> bool:
-        return self._finds_any(
-            """
-            SELECT
-            FROM   memberships m
-            JOIN   organizations o ON o.id = m.organization_id
-            WHERE  m.user_id = %s AND o.mfa_required AND o.mfa_methods = %s
-            """,
-            (user_id, MfaMethods.PHISHING_RESISTANT),
+            {"user_id": user_id, "resistant": MfaMethods.PHISHING_RESISTANT},
         )
 
 

@@ -5,7 +5,7 @@ and `parseRequestOptionsFromJSON` read the options, and `credential.toJSON()` pr
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -49,6 +49,8 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes(
     "passkeys", "Registering and managing passkeys, and signing in with one, according to the WebAuthn standard."
 )
+
+CACHE_SECONDS: Final = 300
 
 
 class PasskeyRegistration(SecretBody, kw_only=True):
@@ -101,6 +103,13 @@ class ChangedPasskeyItem(SecretBody, kw_only=True):
     last_used_at: datetime | None
     second_factor: bool
     backup_codes: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
+class PasskeyEndpoints(msgspec.Struct, kw_only=True):
+    """The pages on which a person adds passkeys and manages them."""
+
+    enroll: str
+    manage: str
 
 
 class PasskeyList(msgspec.Struct, kw_only=True):
@@ -218,6 +227,15 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignInTokens | Pend
         destination(call, body.org_slug, body.service_slug),
     )
     return answer_outcome(call, outcome)
+
+
+@routes.get("/.well-known/passkey-endpoints")
+@public
+async def passkey_endpoints(call: Call) -> PasskeyEndpoints:
+    """Name the pages on which a person adds and manages passkeys, for password managers (W3C, Passkey Endpoints)."""
+    call.headers["Cache-Control"] = f"public, max-age={CACHE_SECONDS}"
+    page = f"{call.installation.settings.base_url}/app/account/passkeys"
+    return PasskeyEndpoints(enroll=f"{page}/new", manage=page)
 
 
 def _challenge(options: PasskeyOptions) -> PasskeyChallenge:

@@ -1,11 +1,13 @@
-"""The pages of one's own second factor: an authenticator app, and the backup codes beside it."""
+"""The pages of one's own second factors: an authenticator app, passkeys, and the backup codes beside them."""
 
 from typing import Final
 from uuid import UUID
 
-from core.credentials import mfa
+from core.credentials import mfa, passkey_factors, passkeys
 from core.credentials.factors import SecondFactorNotProved
 from core.credentials.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, SetupCodeWrong
+from core.credentials.passkey_factors import PasskeyOfDomain
+from core.credentials.passkeys import PasskeyUnknown
 from core.errors import BadRequest, Forbidden, Refusal
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
@@ -28,6 +30,8 @@ routes = account_pages()
 SECOND_FACTOR: Final = f"{ACCOUNT}/second-factor"
 SETUP: Final = f"{SECOND_FACTOR}/setup"
 CODES: Final = f"{SECOND_FACTOR}/backup-codes"
+# Where they are shown during a sign-in.
+SETUP_CODES: Final = "/app/second-factor/backup-codes"
 # The secret in groups, as apps show it to people who type it.
 GROUP_CHARACTERS: Final = 4
 
@@ -41,12 +45,15 @@ class SetupCodeForm(ProtectedForm, kw_only=True):
 @routes.get(SECOND_FACTOR)
 @in_browser
 async def show_second_factor(call: Call, query: DoneQuery) -> Page:
-    """Show whether signing in takes a code of an app."""
+    """Show the second factors, and what can become one."""
+    own = await call.read(mfa.list_own)
     return account_page(
         call,
         "credentials/mfa.html",
         done=query.done,
-        status_of_factor=await call.read(mfa.status),
+        status_of_factor=own.status,
+        has_app=own.has_app,
+        passkeys=await call.read(passkeys.list_mine),
         ways=await call.read(own_ways.read),
     )
 
@@ -86,7 +93,8 @@ async def enable(call: Call, form: SetupCodeForm) -> PageOrRedirect:
     (_, cookie), response = await made_to_show(
         call,
         lambda uow: browser_sessions.and_renew(uow, call.in_browser, mfa.enable, form.code),
-        lambda made: ToShow(page=CODES, secrets=made[0].codes),
+        # Beside another factor there are none.
+        lambda made: ToShow(page=CODES if made[0].codes else SECOND_FACTOR, secrets=made[0].codes),
         query={"done": "factor-on"},
     )
     browsers.keep_session(call, cookie)
@@ -96,10 +104,50 @@ async def enable(call: Call, form: SetupCodeForm) -> PageOrRedirect:
 @routes.post(f"{SECOND_FACTOR}/disable", status=303, limits=SETUP_LIMITS, refuses=(SecondFactorNotProved, Forbidden))
 @in_browser_in_person
 async def disable(call: Call) -> None:
-    """Turn the second factor off."""
+    """Turn every second factor off."""
     await recent(call, page=SECOND_FACTOR)
     await call.transact(mfa.disable)
     call.headers["Location"] = address_after(SECOND_FACTOR, "factor-off")
+
+
+@routes.post(f"{SECOND_FACTOR}/remove-app", status=303, limits=SETUP_LIMITS, refuses=(SecondFactorNotProved, Forbidden))
+@in_browser_in_person
+async def remove_app(call: Call) -> None:
+    """Remove the app; passkeys that are second factors stay."""
+    await recent(call, page=SECOND_FACTOR)
+    await call.transact(mfa.remove_app)
+    call.headers["Location"] = address_after(SECOND_FACTOR, "app-removed")
+
+
+@routes.post(
+    f"{SECOND_FACTOR}/passkeys/:passkey_id",
+    makes_secret=True,
+    limits=SETUP_LIMITS,
+    refuses=(PasskeyOfDomain, PasskeyUnknown, SecondFactorNotProved, Forbidden),
+)
+@in_browser_in_person
+async def add_passkey_factor(call: Call, passkey_id: UUID) -> PageOrRedirect:
+    """Make one of your passkeys a second factor, and lead to the backup codes if it is the first one."""
+    return await leading_to(
+        call,
+        lambda uow: passkey_factors.change_mine(uow, passkey_id, is_second_factor=True),
+        lambda made: ToShow(page=CODES if made.codes else SECOND_FACTOR, secrets=made.codes),
+        query={"done": "factor-on"},
+    )
+
+
+@routes.post(
+    f"{SECOND_FACTOR}/passkeys/:passkey_id/remove",
+    status=303,
+    limits=SETUP_LIMITS,
+    refuses=(PasskeyUnknown, SecondFactorNotProved, Forbidden),
+)
+@in_browser_in_person
+async def remove_passkey_factor(call: Call, passkey_id: UUID) -> None:
+    """Make a passkey a second factor no longer; it still signs in."""
+    await recent(call, page=SECOND_FACTOR)
+    await call.transact(passkey_factors.change_mine, passkey_id, is_second_factor=False)
+    call.headers["Location"] = address_after(SECOND_FACTOR, "factor-removed")
 
 
 @routes.post(CODES, makes_secret=True, limits=SETUP_LIMITS, refuses=(MfaNotEnabled, SecondFactorNotProved, Forbidden))

@@ -1,5 +1,6 @@
 """The pages of one's own passkeys. Adding one needs a script, because only scripts can ask the browser to make one."""
 
+import base64
 from typing import Final
 from uuid import UUID
 
@@ -33,6 +34,8 @@ routes = account_pages()
 
 PASSKEYS: Final = f"{ACCOUNT}/passkeys"
 NEW: Final = f"{PASSKEYS}/new"
+# After these the browser is told which passkeys still count.
+_SIGNALLED: Final = frozenset({"passkey-removed", "renamed"})
 
 
 class NewPasskeyForm(ProtectedForm, kw_only=True):
@@ -55,14 +58,34 @@ async def show_passkeys(call: Call, *, query: DoneQuery | None = None, refusal: 
     """Show your passkeys."""
     mine = await call.read(passkeys.list_mine)
     ways = await call.read(own_ways.read)
+    done = query.done if query is not None else ""
+    signals = await _signals(call) if done in _SIGNALLED else ""
     return account_page(
         call,
         "credentials/passkeys.html",
-        done=query.done if query is not None else "",
+        done=done,
         refusal=refusal,
         passkeys=mine,
         ways=ways,
+        signals=signals,
+        signals_name=done == "renamed",
     )
+
+
+async def _signals(call: Call) -> str:
+    """Return what the browser is told of the passkeys that still count (WebAuthn Level 3, 5.1.10), as JSON."""
+    known = await call.read(passkeys.known_credentials)
+    told = {
+        "rpId": call.installation.settings.relying_party_id,
+        "userId": _encoded(known.user_handle),
+        "credentialIds": [_encoded(one) for one in known.credential_ids],
+        "name": call.in_browser.email,
+    }
+    return msgspec.json.encode(told).decode()
+
+
+def _encoded(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 async def _new_page(call: Call, refusal: Refusal | None = None) -> Page:

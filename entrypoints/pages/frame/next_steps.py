@@ -27,7 +27,7 @@ from core.errors import (
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import MembershipSuspended
 from core.organizations.members import MemberUnknown
-from core.organizations.session_strength import SecondFactorRequired
+from core.organizations.session_strength import PasskeyRequired, SecondFactorRequired
 from core.organizations.setup_links import SetupLinkDead
 from core.services.end_users import EndUserUnknown
 from core.services.services import ServiceUnknown
@@ -62,6 +62,7 @@ _SIGN_IN_AGAIN: Final = NextStep(text=marked("Sign in again"), href=SIGN_IN_AGAI
 _OTHER_ACCOUNT: Final = NextStep(text=marked("Use another account"), href=SIGN_OUT)
 _ORGANIZATIONS: Final = "/app/account/organizations"
 _SECOND_FACTOR: Final = "/app/account/second-factor"
+_SET_UP: Final = "/app/second-factor/set-up"
 _PAGE_OF_ACCOUNT: Final = re.compile("/app/account/([a-z-]+)")
 
 _BY_REFUSAL: Final[dict[type[Refusal], tuple[NextStep, ...]]] = {
@@ -169,6 +170,11 @@ def _steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
         return (*_once_more(call), _START)
     if isinstance(refusal, AddressNotConfirmed) and call.browser is not None:
         return (_confirming(call), *_by_path(call, refusal))
+    if isinstance(refusal, PasskeyRequired) and call.custom_host is None:
+        target = present_target(call)
+        back = browser_returns.safe_path(target.target) if target is not None else None
+        way = ReturnQuery(return_to=back or "")
+        return (NextStep(text=marked("Use or add a passkey"), href=way.on(_SET_UP)), _OTHER_ACCOUNT)
     if isinstance(refusal, SecondFactorRequired):
         base_url = call.installation.settings.base_url if call.custom_host is not None else ""
         return (NextStep(text=marked("Set up a second factor"), href=base_url + _SECOND_FACTOR), _OTHER_ACCOUNT)

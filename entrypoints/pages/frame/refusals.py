@@ -18,6 +18,7 @@ from core.accounts.links import LinkUnusable
 from core.accounts.passwords import NoPasswordSet, PasswordAlreadySet
 from core.audit.siem import SiemUnknown
 from core.billing.checkout import PlanNotForSale
+from core.credentials.factors import MailedProofToAddPasskey
 from core.credentials.mfa import MfaNotSetUp, SetupCodeWrong
 from core.errors import (
     BadRequest,
@@ -35,7 +36,7 @@ from core.errors import (
     UnsupportedMediaType,
 )
 from core.openid.refused_requests import RequestRefused
-from core.organizations.session_strength import SecondFactorRequired
+from core.organizations.session_strength import PasskeyRequired, SecondFactorRequired
 from core.organizations.settings.domain import DomainUnset
 from core.organizations.tiers import TierUnknown
 from core.saml.messages import MessageRefused
@@ -82,6 +83,13 @@ ON_PAGES: Final[Mapping[type[Refusal], str]] = {
     PriceTaken: marked("Another plan has this price already. A price at the payment provider belongs to one plan."),
     RouteUnknown: marked("There is no such mail domain here. It may be removed already."),
     ScimTokenUnknown: marked("There is no such token here. It may be revoked already."),
+    PasskeyRequired: marked(
+        "This organization accepts a passkey alone as a second factor. Use your passkey, or add one to your account."
+    ),
+    MailedProofToAddPasskey: marked(
+        "An organization of yours accepts passkeys alone, so adding one takes a passkey, or a link that is mailed to"
+        " you. Sign out, sign in with a mailed link, and add the passkey then."
+    ),
     SecondFactorRequired: marked(
         "This organization requires a second factor. Set one up for your account if you have none, then come back and"
         " sign in again with a code."

@@ -204,6 +204,10 @@ _NEXT: Final[Mapping[SignInReason, tuple[str, str | None]]] = {
         marked("Ask the user to set up a second factor on the page of their account."),
         None,
     ),
+    SignInReason.PASSKEY_REQUIRED: (
+        marked("Ask the user to sign in with a mailed link, and to add a passkey as the page then says."),
+        None,
+    ),
 }
 # The sentences of a problem that name what stands on the page of a setup link.
 _PROBLEMS: Final[Mapping[ProviderProblem, str]] = {

@@ -1,16 +1,23 @@
-"""The page that asks for the second factor: a code of the app, or a backup code."""
+"""The page that asks for the second factor: a passkey, a code of the app, or a backup code.
 
+A passkey needs a script. Without it the page has the field for the code alone, and says so.
+"""
+
+from contextlib import suppress
 from typing import Annotated
 from uuid import UUID
 
 import msgspec
 from quart import Response
 
+from core.credentials.webauthn import PasskeyAssertion
 from core.errors import BadRequest, Refusal, SsoRequired, TokenExpired, TokenInvalid
 from core.rate_limits import RateLimit
 from core.sign_in import second_factor
 from core.sign_in.second_factor import (
     CodeWrong,
+    NoPasskeyFactor,
+    PasskeyWrong,
     PreAuthExpired,
     PreAuthInvalid,
     PreAuthOver,
@@ -23,7 +30,9 @@ from entrypoints.pages.frame.returns import ReturnQuery, WayForm
 from entrypoints.pages.frame.routes import sign_in_pages
 from entrypoints.pages.sign_in import conclusion
 from entrypoints.pages.sign_in.conclusion import SECOND_FACTOR
+from entrypoints.shared.credentials.passkeys import AuthenticationCredential, assertion_of
 from entrypoints.shared.sessions import token_answers
+from entrypoints.web.input.decoding import decode_body
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.admission import admit_pre_auth_token
 from entrypoints.web.serving.calls import Call
@@ -40,9 +49,10 @@ class SecondFactorQuery(ReturnQuery, kw_only=True):
 
 
 class CodeForm(WayForm, kw_only=True):
-    """The code; `trust` and `stay` are boxes to tick."""
+    """The code, or what a passkey has signed, as JSON; `trust` and `stay` are boxes to tick."""
 
     code: str = ""
+    credential: str = ""
     trust: str = ""
     stay: str = ""
 
@@ -51,10 +61,13 @@ class CodeForm(WayForm, kw_only=True):
 @on_custom_hosts
 @in_browser_or_not
 async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
-    """Show the field for the code of a sign-in that waits for it."""
+    """Ask for the second factor of a sign-in that waits for it."""
     token = call.request.cookies.get(browsers.cookie_name(call, conclusion.PRE_AUTH_COOKIE))
     if token is None:
         return await over_page(call, query, status=200)
+    # A token that is not valid any more is refused with the code.
+    with suppress(TokenExpired, TokenInvalid):
+        await admit_pre_auth_token(call, token)
     return await code_page(call, query, stay=query.stay)
 
 
@@ -66,7 +79,7 @@ async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
 @on_custom_hosts
 @in_browser_or_not
 async def submit_code(call: Call, form: CodeForm) -> PageOrRedirect:
-    """Finish a sign-in with a code; programs use `POST /api/auth/mfa/verify`."""
+    """Finish a sign-in with a code or a passkey; programs use `POST /api/auth/mfa/verify`."""
     token = call.request.cookies.get(browsers.cookie_name(call, conclusion.PRE_AUTH_COOKIE))
     if token is None:
         return await over_page(call, form.way)
@@ -77,7 +90,7 @@ async def submit_code(call: Call, form: CodeForm) -> PageOrRedirect:
             second_factor.verify,
             UUID(call.claims["sub"]),
             UUID(call.claims["challenge"]),
-            form.code,
+            _signed(form.credential) if form.credential else form.code,
             network=call.throttled_network,
             client=conclusion.destination(call, form.way, stays_signed_in=bool(form.stay)),
             trust_device=bool(form.trust),
@@ -92,16 +105,43 @@ async def submit_code(call: Call, form: CodeForm) -> PageOrRedirect:
 async def code_page(
     call: Call, way: ReturnQuery, *, stay: str, trust: str = "", refusal: Refusal | None = None
 ) -> Response:
-    """Return the page with the field for a code, and what was refused."""
+    """Return the page that asks for a passkey, if the user has one for it, and for a code, and what was refused."""
+    is_of_passkey = isinstance(refusal, PasskeyWrong)
     return form_page(
         call,
         "sign_in/second_factor.html",
         status=refusal.code.status if refusal is not None else 200,
         **await returns.context(call, way),
-        problem=problem_of(refusal),
+        options=await _options(call),
+        problem="" if is_of_passkey else problem_of(refusal),
+        passkey_problem=problem_of(refusal) if is_of_passkey else "",
         stay=stay,
         trust=trust,
     )
+
+
+async def _options(call: Call) -> str:
+    """Return the options for a passkey that finishes the sign-in, as JSON; empty where none does."""
+    if not call.claims.get(token_answers.PASSKEY_CLAIM):
+        return ""
+    try:
+        options = await call.transact(
+            second_factor.ask_passkey,
+            UUID(call.claims["sub"]),
+            UUID(call.claims["challenge"]),
+            token_answers.destination(call),
+        )
+    except (NoPasskeyFactor, PreAuthOver):
+        return ""
+    return msgspec.json.encode(options).decode()
+
+
+def _signed(credential: str) -> PasskeyAssertion:
+    try:
+        return assertion_of(decode_body(credential.encode("utf-8", "surrogatepass"), AuthenticationCredential))
+    except BadRequest:
+        # The script of the page wrote it: no field of it means anything to a person.
+        raise PasskeyWrong from None
 
 
 async def over_page(call: Call, way: ReturnQuery, *, status: int = 401) -> Response:

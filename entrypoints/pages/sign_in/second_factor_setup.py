@@ -5,13 +5,14 @@ from uuid import UUID
 
 from quart import Response
 
-from core.credentials import mfa
+from core.credentials import factors, mfa
 from core.credentials.mfa import MfaAlreadyEnabled, MfaNotSetUp, SetupCodeWrong
 from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.credentials.mfa import SECOND_FACTOR
+from entrypoints.pages.credentials.mfa import SETUP_CODES as CODES
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.next_steps import CONFIRM_ADDRESS
 from entrypoints.pages.frame.refusals import problem_of
@@ -23,14 +24,13 @@ from entrypoints.pages.sign_in.conclusion import SET_UP
 from entrypoints.shared.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_IN_AGAIN, recent
+from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN, recent
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = sign_in_pages()
 
 CONFIRM: Final = "/app/second-factor/confirm"
-CODES: Final = "/app/second-factor/backup-codes"
 
 
 class ConfirmForm(WayForm, kw_only=True):
@@ -61,10 +61,20 @@ async def _code_page(call: Call, form: WayForm, *, refusal: Refusal) -> Response
 @routes.get(SET_UP)
 @in_browser_in_person
 async def show_setup(call: Call, query: ReturnQuery) -> PageOrRedirect:
-    """Explain what is to be set up; a user who has a second factor is asked for a code instead."""
-    if (await call.read(mfa.status)).enabled:
+    """Explain what is to be set up; a user who has a second factor is asked for it instead."""
+    lacking = await call.read(factors.to_set_up)
+    if lacking.has_factor and not lacking.takes_passkey:
         return see_other(query.on(SIGN_IN_AGAIN))
     confirmed_at = _confirmed_at(call, query)
+    if lacking.takes_passkey:
+        return form_page(
+            call,
+            "sign_in/second_factor_setup_passkey.html",
+            connects=True,
+            **await returns.context(call, query),
+            confirmed_at=confirmed_at,
+            lacking=lacking,
+        )
     if not confirmed_at:
         await recent(call)
     return form_page(
@@ -116,7 +126,8 @@ async def confirm_setup(call: Call, form: ConfirmForm) -> PageOrRedirect:
     (_, cookie), response = await made_to_show(
         call,
         lambda uow: browser_sessions.and_renew(uow, call.in_browser, mfa.enable, form.code),
-        lambda made: ToShow(page=CODES, secrets=made[0].codes),
+        # Beside another factor there are none, and the sign-in page leads on.
+        lambda made: ToShow(page=CODES if made[0].codes else SIGN_IN, secrets=made[0].codes),
         query=form.way.fields,
     )
     browsers.keep_session(call, cookie)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -31,6 +31,8 @@ Result = TypeVar("Result")
 SAML_STATE_CLAIM: Final = "saml_state"
 # Carries what is to be said of the password, which comes with the answer to the second factor.
 PASSWORD_NOTICE_CLAIM: Final = "password_notice"  # noqa: S105 - the name of a claim, not a secret
+# Says that a passkey may finish the sign-in, so that its page asks for one without reading first.
+PASSKEY_CLAIM: Final = "passkey"
 DEVICE_COOKIE: Final = "gatehouse_device"
 DEVICE_HEADER: Final = "X-Device-Token"
 
@@ -178,16 +180,19 @@ def remember_device(call: Call, device_token: Secret) -> str:
 
 
 def pre_auth_token(call: Call, pending: SecondFactorPending, *, saml_state: str | None = None) -> str:
-    """Return the signed token of a sign-in that waits for a code."""
+    """Return the signed token of a sign-in that waits for a second factor."""
     installation, challenge = call.installation, pending.challenge
-    claims = {
+    claims: dict[str, Any] = {
         "sub": str(challenge.proof.user_id),
         "aud": installation.settings.base_url,
         "challenge": str(challenge.id),
     }
     notice = {PASSWORD_NOTICE_CLAIM: PasswordNotice.BREACHED.value} if pending.has_breached_password else {}
     return installation.tokens.sign(
-        claims | notice | ({SAML_STATE_CLAIM: saml_state} if saml_state is not None else {}),
+        claims
+        | notice
+        | ({SAML_STATE_CLAIM: saml_state} if saml_state is not None else {})
+        | ({PASSKEY_CLAIM: True} if pending.takes_passkey else {}),
         kind=TokenKind.PRE_AUTH,
         lifetime=CHALLENGE_LIFETIME,
         now=installation.clock(),

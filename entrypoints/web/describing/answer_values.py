@@ -56,6 +56,8 @@ VALUES: Final[dict[str, Any]] = {
     "DeviceDetails.name": "Firefox on Linux",
     "DeviceItem.name": "Firefox on Linux",
     "RenamedDevice.name": "Firefox on Linux",
+    "enroll": "https://id.example.com/app/account/passkeys/new",
+    "manage": "https://id.example.com/app/account/passkeys",
     "PasskeyItem.name": "Ada's phone",
     "ChangedPasskeyItem.name": "Ada's phone",
     "PlanItem.name": "Professional",

@@ -263,6 +263,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "organizations": _field("The organizations."),
     "OrganizationUpdate.mfa_required": _field("Whether members need a second factor."),
     "mfa_required": _field("Whether members need a second factor."),
+    "mfa_methods": _field("Which second factors count where members need one."),
     "device_trust_days": _field("For how many days a trusted device remembers the second factor; 0 means never."),
     "status": _field("The state."),
     "MembershipSummary.status": _field("`inactive` while the membership is deactivated, which takes all access."),

@@ -47,6 +47,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "signature": _field("The signature of the authenticator, in base64url.", **_BASE64URL),
     "userHandle": _field("The user handle, in base64url.", **_BASE64URL),
     "transports": _field("How the authenticator is connected, such as `internal` or `usb`.", examples=[["internal"]]),
+    "enroll": _field("The page on which a passkey is added.", format="uri"),
+    "manage": _field("The page of one's passkeys.", format="uri"),
     "passkeys": _field("The passkeys, the oldest first."),
     "aaguid": _field("The model of the authenticator; zeros if it is not told."),
     "backup_eligible": _field("Whether the passkey can be synchronized between devices."),

@@ -11,12 +11,12 @@ from uuid import UUID
 import pytest
 
 from adapters.crypto.vault import MasterKey, SealBroken, Vault
-from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresTotpSecrets
+from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresSecondFactors, PostgresTotpSecrets
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.schema import rewrap
 from adapters.postgres.transaction import Tools
 from core.accounts.users import User
-from core.credentials.mfa import MfaStatus
+from core.credentials.mfa import MfaStatus, Settled
 from core.secrets import Secret
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock
@@ -57,6 +57,12 @@ def ada(add_user: Callable[[str], UUID]) -> UUID:
 def secrets(connection: Connection, vault: Vault) -> PostgresTotpSecrets:
     """The table of secrets."""
     return PostgresTotpSecrets(transaction_on(connection, vault))
+
+
+@pytest.fixture
+def factors(connection: Connection, vault: Vault) -> PostgresSecondFactors:
+    """The second factors of every kind."""
+    return PostgresSecondFactors(transaction_on(connection, vault))
 
 
 @pytest.fixture
@@ -125,18 +131,29 @@ def test_rewrapping_includes_totp_secrets(
     assert found.secret == SECRET
 
 
-def test_the_status_combines_the_secret_and_the_backup_codes(
-    secrets: PostgresTotpSecrets, codes: PostgresBackupCodes, ada: UUID, clock: SettableClock
+def test_the_status_combines_the_factors_and_the_backup_codes(
+    secrets: PostgresTotpSecrets,
+    factors: PostgresSecondFactors,
+    codes: PostgresBackupCodes,
+    ada: UUID,
+    clock: SettableClock,
 ) -> None:
     secrets.put_pending(ada, SECRET, at=clock(), is_of_limited_session=False)
-    assert secrets.status(ada) == MfaStatus(enabled=False, has_backup_codes=False)
+    assert factors.settle(ada, at=clock()) == Settled(was_on=False, is_on=False)
+    assert factors.status(ada) == MfaStatus(enabled=False, has_backup_codes=False)
+    assert not factors.has_app(ada)
 
     secrets.enable(ada, at=clock())
+    assert factors.settle(ada, at=clock()) == Settled(was_on=False, is_on=True)
     codes.replace(ada, [b"one"], at=clock())
-    assert secrets.status(ada) == MfaStatus(enabled=True, has_backup_codes=True)
+    assert factors.status(ada) == MfaStatus(enabled=True, has_backup_codes=True)
+    assert factors.has_app(ada)
 
     codes.use(ada, b"one", at=clock())
-    assert secrets.status(ada) == MfaStatus(enabled=True, has_backup_codes=False)
+    assert factors.status(ada) == MfaStatus(enabled=True, has_backup_codes=False)
+
+    secrets.remove(ada)
+    assert factors.settle(ada, at=clock()) == Settled(was_on=True, is_on=False)
 
 
 def test_a_step_is_used_once_and_no_earlier_one_afterwards(

@@ -61,7 +61,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         ),
         "accounts.own_accounts.BELONGING": _unbound(1, "memberships service_users"),
         "billing.cancellations.PostgresBillingCancellations.add_of_user": _unbound(1, "billing_subscriptions"),
-        "credentials.mfa.PostgresSecondFactors.are_required": _unbound(1, "memberships"),
+        "credentials.mfa.PostgresSecondFactors.rules_of": _unbound(1, "memberships"),
         "organizations.departures.PostgresDepartures.unconfirm": _unbound(2, "memberships service_users"),
         "organizations.departures._LINKS_SINCE": _unbound(1, "service_users"),
         "organizations.departures._UNCONFIRMED_LINKS": _unbound(1, "service_users"),

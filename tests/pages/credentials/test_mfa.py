@@ -115,7 +115,7 @@ async def test_sending_the_first_code_twice_turns_the_factor_on_once(ada: Visito
     again = await ada.submit(setup, ENABLE, code=code)
 
     assert again.status == 400
-    assert "Multi-factor authentication is already on" in again.text
+    assert "An authenticator app is set up already" in again.text
     assert codes_of(again) == []
 
 

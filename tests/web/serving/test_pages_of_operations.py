@@ -32,6 +32,8 @@ _OF_ORGANIZATION: Final = {
     "GET /audit-log/event-types": "/audit",
     "GET /audit-log/export": "/audit/export.jsonl",
     "GET /audit-log/proof": "/audit/proof.json",
+    "GET /sign-in-rules": "/sign-in/second-factors",
+    "PATCH /sign-in-rules": "/sign-in/second-factors",
     "GET /branding": "/branding",
     "PATCH /branding": "/branding",
     "GET /domain": "/domain",

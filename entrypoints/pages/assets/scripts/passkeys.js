@@ -2,7 +2,9 @@
 //
 // A form with the attribute `data-passkey` has the fields `challenge_id` and `credential`, which this script fills in
 // before it submits the form. The form's button asks for a passkey of the address in its attribute `data-email`, if it
-// has one. A field with the autocomplete token `webauthn` offers every passkey of this site by itself.
+// has one. A field with the autocomplete token `webauthn` offers every passkey of this site by itself. A form with the
+// attribute `data-options` has the options for the browser there, and the field `credential` alone; where another form
+// has the attribute `data-other`, that one is shown when its user presses the button in `data-another-way`.
 "use strict";
 
 (() => {
@@ -41,9 +43,8 @@
     },
   });
 
-  const ask = async (email, mediation) => {
-    if (waiting) waiting.abort();
-    const own = (waiting = new AbortController());
+  const start = async (email, own) => {
+    if (form.dataset.options) return { options: JSON.parse(form.dataset.options) };
     const answer = await fetch(START, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
@@ -52,11 +53,17 @@
       signal: own.signal,
     });
     if (!answer.ok) throw new Error("no challenge");
-    const started = await answer.json();
+    return answer.json();
+  };
+
+  const ask = async (email, mediation) => {
+    if (waiting) waiting.abort();
+    const own = (waiting = new AbortController());
+    const started = await start(email, own);
     const request = { publicKey: parsed(started.options), signal: own.signal };
     if (mediation) request.mediation = mediation;
     const credential = await navigator.credentials.get(request);
-    form.elements.challenge_id.value = started.challenge_id;
+    if (started.challenge_id) form.elements.challenge_id.value = started.challenge_id;
     form.elements.credential.value = JSON.stringify(written(credential));
     form.submit();
   };
@@ -64,6 +71,25 @@
   const offer = () => {
     ask("", "conditional").catch(() => {});
   };
+
+  const other = document.querySelector("form[data-other]");
+  const anotherWay = document.querySelector("[data-another-way]");
+  if (other && anotherWay) {
+    const show = () => {
+      anotherWay.hidden = true;
+      other.hidden = false;
+    };
+    document.querySelector("[data-without-script]").hidden = true;
+    // What was refused stays in sight.
+    if (!other.querySelector("[aria-invalid=true]")) {
+      other.hidden = true;
+      anotherWay.hidden = false;
+    }
+    anotherWay.querySelector("button").addEventListener("click", () => {
+      show();
+      other.elements.code.focus();
+    });
+  }
 
   form.hidden = false;
   form.addEventListener("submit", (event) => {

@@ -1,0 +1,124 @@
+"""The sign-in rules of an organization (decisions 14.8): which second factors count where it requires one.
+
+Requiring one at all is a setting of the organization (`core/organizations/management.py`), and the rules are enforced
+where a session is judged (`core/organizations/session_strength.py`, `arrivals.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.errors import BadRequest, Conflict
+from core.lazy_dataclasses import dataclass
+from core.limits import COUNTED_MAX
+from core.organizations import management, session_strength
+from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.organizations import Organization
+from core.sessions.mfa_methods import MfaMethods
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# How many people who would be asked are named; the others are counted.
+NAMED_MAX: Final = 50
+
+
+class NoFactorOfOwn(BadRequest):
+    """The caller asks for what their own account does not have."""
+
+    default_message = (
+        "Your own account has no passkey and does not sign in by a connection that is trusted with the second factor,"
+        " so this would lock you out. Add a passkey to your account first."
+    )
+
+
+class MethodsSeenOtherwise(Conflict):
+    """The rule is not as the caller has seen it."""
+
+    default_message = (
+        "Another person has changed this rule meanwhile. This page shows it as it is now: save again if you still want"
+        " to change it."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInRules:
+    """The sign-in rules of an organization; `mfa_methods` says which second factors count where it requires one."""
+
+    mfa_methods: MfaMethods
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedMember:
+    """A member who would have to add a passkey."""
+
+    user_id: UUID
+    email: str
+    name: str | None
+    role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedMembers:
+    """Who would have to add a passkey: some of them by name, how many they are, and of how many members.
+
+    Both numbers are exact up to `COUNTED_MAX`, and one more than that beyond. A member who has not confirmed the
+    membership is among them, whatever they have: the organization sees nothing of an account that it was not given.
+    """
+
+    named: Sequence[AskedMember]
+    total: int
+    members: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleToChange:
+    """The rule as it is, who would be asked by the strict one, and whether the caller has what it asks for."""
+
+    rules: SignInRules
+    asked: AskedMembers
+    has_own: bool
+
+
+def show(uow: UnitOfWork, slug: str) -> SignInRules:
+    """Return the rules."""
+    return _of(authorize(uow, slug, Operation.SIGN_IN_RULES_READ).organization)
+
+
+def show_to_change(uow: UnitOfWork, slug: str) -> RuleToChange:
+    """Return what there is to know before the rule is changed."""
+    authorized = authorize(uow, slug, Operation.SIGN_IN_RULES_READ)
+    organization = authorized.organization
+    return RuleToChange(
+        rules=_of(organization),
+        asked=uow.sign_in_rules.asked(organization.id, named_max=NAMED_MAX, counted_max=COUNTED_MAX + 1),
+        has_own=uow.sign_in_rules.has_resistant_factor(organization.id, authorized.caller.user_id),
+    )
+
+
+def change(
+    uow: UnitOfWork, slug: str, *, mfa_methods: MfaMethods | None, seen: MfaMethods | None = None
+) -> SignInRules:
+    """Change the rules; None leaves a rule as it is, and without a difference nothing is stored or recorded.
+
+    Raise `NoFactorOfOwn`, and `MethodsSeenOtherwise` when the rule is not as the caller has seen it. A session that has
+    not proved what the rule asks for does not loosen it.
+    """
+    authorized = authorize_and_lock(uow, slug, Operation.SIGN_IN_RULES_CHANGE)
+    before = authorized.organization
+    if seen is not None and before.mfa_methods is not seen:
+        raise MethodsSeenOtherwise
+    after = replace(before, mfa_methods=mfa_methods) if mfa_methods is not None else before
+    if after == before:
+        return _of(before)
+    session_strength.require_to_loosen(authorized.caller, before, after)
+    if after.is_phishing_resistant and not uow.sign_in_rules.has_resistant_factor(before.id, authorized.caller.user_id):
+        raise NoFactorOfOwn
+    return _of(management.save_and_record(uow, before, replace(after, updated_at=uow.now)))
+
+
+def _of(organization: Organization) -> SignInRules:
+    return SignInRules(mfa_methods=organization.mfa_methods)

@@ -1,0 +1,19 @@
+// Tells the browser which passkeys of the account still count, so that it offers no other one.
+//
+// The element with the attribute `data-signals` has it, as JSON, on the page that follows a removal or a new name. A
+// browser that knows nothing of signals goes on offering a removed passkey, which is refused then.
+"use strict";
+
+(() => {
+  const element = document.querySelector("[data-signals]");
+  const passkeys = window.PublicKeyCredential;
+  if (!element || !passkeys) return;
+
+  const { rpId, userId, credentialIds, name } = JSON.parse(element.dataset.signals);
+  const signal = (method, options) => {
+    if (passkeys[method]) passkeys[method](options).catch(() => {});
+  };
+
+  signal("signalAllAcceptedCredentials", { rpId, userId, allAcceptedCredentialIds: credentialIds });
+  if ("renamed" in element.dataset) signal("signalCurrentUserDetails", { rpId, userId, name, displayName: name });
+})();
