@@ -99,7 +99,7 @@ def _ways(ways: RecordedWays) -> Iterator[str]:
     for passkey in ways.passkeys:
         yield f"passkey {printable(passkey.name)}"
     for identity in ways.identities:
-        yield f"{identity.provider.value} {printable(identity.email or '')}".rstrip()
+        yield f"{identity.provider} {printable(identity.email or '')}".rstrip()
     if ways.mfa_enabled:
         yield f"second factor, backup codes left: {ways.backup_codes_remaining}"
 

@@ -8,7 +8,7 @@ from core.organizations.session_strength import SecondFactorRequired
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in import sign_in_rules
 from core.sign_in.sign_in_rules import MethodsSeenOtherwise, NoFactorOfOwn
-from entrypoints.pages.console.frame import Program, after, api, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.sign_in.upstream.configuring import SIGN_IN
@@ -41,7 +41,7 @@ async def show_methods(call: Call, org_slug: str, *, refusal: Refusal | None = N
         call,
         "sign_in/sign_in_rules.html",
         standing,
-        program=Program(path=f"{api(org_slug)}/sign-in-rules", method="PATCH", body={"mfa_methods": wanted.value}),
+        program=Program("sign_in_rules_change_sign_in_rules", org_slug, body={"mfa_methods": wanted.value}),
         refusal=refusal,
         is_strict=found.rules.mfa_methods is MfaMethods.PHISHING_RESISTANT,
         wanted=wanted.value,
