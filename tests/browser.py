@@ -66,7 +66,7 @@ TYPED_EARLY = "Autofocus processing was blocked because a document already has a
 class Site:
     """A server that runs in a thread until it is closed.
 
-    `name` is the host in its URL, because browsers refuse passkeys on an IP address.
+    `name` is the host in its URL, because browsers refuse passkeys on an IP address; `others` are further settings.
     """
 
     def __init__(
@@ -78,8 +78,10 @@ class Site:
         prepare: Prepare,
         name: str = "127.0.0.1",
         clock: Clock | None = None,
+        **others: Any,
     ) -> None:
         self._clock = clock or SettableClock()
+        self._others = others
         self._routes = routes
         self._database_url = database_url
         self._keys = keys
@@ -106,7 +108,7 @@ class Site:
             self._started.put(None)
 
     async def _serve(self) -> None:
-        settings = Settings(dev=True, rate_limits=False, base_url=self.url)
+        settings = Settings(dev=True, rate_limits=False, base_url=self.url, **self._others)
         tools = _tools(self.url, self._clock)
         pool = Pool(self._database_url, connections_max=CONNECTIONS_MAX)
         database = PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())

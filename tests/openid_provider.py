@@ -7,6 +7,7 @@ import json
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
@@ -70,12 +71,22 @@ class OpenIdProvider:
                         **self.document,
                     }
                 )
+            case "/authorize":
+                return 200, "text/html", self._page(request.query)
+            case "/favicon.ico":
+                return 200, "image/x-icon", b""
             case "/keys":
                 return _json({"keys": self.keys})
             case "/user":
                 return _json(self.user)
             case _:
                 return self._token(request.form, authorization)
+
+    def _page(self, query: str) -> bytes:
+        """Return a page that leads a browser back."""
+        address = urlsplit(dict(parse_qsl(query))["redirect_uri"])
+        back = f"{address.scheme}://{address.netloc}{self.sign_in(f'{self.url}/authorize?{query}')}"
+        return f'<!doctype html><a href="{escape(back)}">Allow</a>'.encode()
 
     def _token(self, form: dict[str, str], authorization: str) -> tuple[int, str, bytes]:
         known = (self.client_id, self.client_secret)

@@ -53,6 +53,7 @@ class Request:
     path: str
     form: dict[str, str]
     headers: dict[str, str]
+    query: str = ""
 
 
 @dataclass
@@ -213,9 +214,11 @@ def serving(answer: Callable[[Request, str, str], tuple[int, str, bytes]]) -> Ge
         def _serve(self) -> None:
             data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             form = dict(parse_qsl(data.decode(), keep_blank_values=True))
-            path = urlsplit(self.path).path
+            path, query = urlsplit(self.path).path, urlsplit(self.path).query
             headers = {name.lower(): value for name, value in self.headers.items()}
-            status, media_type, content = answer(Request(path, form, headers), path, headers.get("authorization", ""))
+            status, media_type, content = answer(
+                Request(path, form, headers, query), path, headers.get("authorization", "")
+            )
             if not status:
                 return
             with suppress(ConnectionError):
