@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from tests.openid_provider import OpenIdProvider
 from tests.secret_watch import WATCH
-from tests.tenants import attacking, connecting, giving, grouping, hijacking, living, sweeping
+from tests.tenants import attacking, connecting, giving, grouping, hijacking, living, proving, sweeping
 from tests.tenants.model import Violation
 from tests.tenants.neighbourhood import A, B, Neighbourhood, settle
 from tests.tenants.taking import KINDS, Step, Story
 from tests.world.world import World
 
-MODULES: Final = (attacking, connecting, giving, grouping, hijacking, living)
+MODULES: Final = (attacking, connecting, giving, grouping, hijacking, living, proving)
 # How often a history stays with the address and the organization that it is about.
 FOCUS: Final = 0.85
 # How many of the kinds of a story are tried in one history, and how often a step is of one of them.
