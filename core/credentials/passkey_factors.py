@@ -74,8 +74,7 @@ def register(
         return registered
     caller = callers.lock_whole_account(uow)
     passkey = next(one for one in uow.passkeys.of_user(caller.user_id) if one.id == registered.id)
-    if passkey.domain_id is not None:
-        raise PasskeyOfDomain
+    assert passkey.domain_id is None, "a passkey of a custom domain was to be a second factor"
     uow.sessions.add_methods(caller.session_id, (*passkey.methods, MFA))
     return _switch(uow, caller, passkey, is_on=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from adapters.postgres.driver.connection import Connection
+from tests.authenticators import Authenticator
 from tests.clock import SettableClock
 from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL, PASSWORD
@@ -95,6 +96,26 @@ async def test_an_older_second_factor_stays_without_the_backup_codes_made_after_
     assert answer.json["mfa_required"] is True
     assert (await victim.log_in_with_backup_code(theirs[0])).status == 401
     assert (await victim.app.verify(answer.json["preauth_token"], victim.app.code())).status == 200
+
+
+async def test_an_older_passkey_factor_stays_and_those_of_the_intruder_go(
+    victim: Victim, clock: SettableClock, connection: Connection
+) -> None:
+    own, theirs = Authenticator(), Authenticator()
+    passkey_id = (await victim.keyring.register(own)).json["id"]
+    await victim.keyring.ask("PATCH", f"/{passkey_id}", {"second_factor": True})
+    clock.advance(MINUTE)
+    victim.keyring.token = victim.app.token = (await victim.app.verify_with(own)).json["access_token"]
+    await victim.take_over()
+    passkey_id = (await victim.keyring.register(theirs)).json["id"]
+    await victim.keyring.ask("PATCH", f"/{passkey_id}", {"second_factor": True})
+
+    answer = await victim.recover()
+
+    assert answer.json["mfa_required"] is True
+    assert connection.execute("SELECT count(*) FROM passkeys").fetchone() == (1,)
+    options = (await victim.app.ask_passkey(answer.json["preauth_token"])).json["options"]
+    assert (await victim.app.answer(answer.json["preauth_token"], own.get(options))).status == 200
 
 
 async def test_backup_codes_made_before_the_change_stay(victim: Victim, clock: SettableClock) -> None:

@@ -238,6 +238,13 @@ async def test_of_two_equal_answers_at_once_one_signs_in(ada: Person, keyring: K
     assert statuses_of(answers) == [200, 401]
 
 
+async def test_the_code_of_an_app_that_is_not_set_up_is_wrong(ada: Person, keyring: Keyring) -> None:
+    await factor_of(keyring)
+    await ada.set_up()
+
+    assert_refused(await ada.verify(await ada.preauth_token(), ada.code()), 401, "UNAUTHORIZED")
+
+
 async def test_a_code_or_a_passkey_but_not_both(ada: Person, keyring: Keyring) -> None:
     passkey, _ = await factor_of(keyring)
     token = await ada.preauth_token()

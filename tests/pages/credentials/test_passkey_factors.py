@@ -15,7 +15,7 @@ from tests.authenticators import Authenticator
 from tests.clock import SettableClock
 from tests.pages.credentials.test_mfa import codes_of, secret_of
 from tests.world.builder import EMAIL, PASSWORD
-from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor, forms_of
 from tests.world.world import World
 
 PAGE = "/app/account/second-factor"
@@ -101,6 +101,15 @@ async def test_factors_are_removed_one_by_one_and_the_last_turns_it_off(
     assert still_on is True
     assert "is a second factor no longer" in none.text
     assert world.value("SELECT mfa_enabled_at IS NULL FROM users") is True
+
+
+async def test_removing_an_app_that_is_not_there_changes_nothing(world: World, ada: Visitor) -> None:
+    await made_factor(world, ada, Authenticator())
+    page = await ada.open(PAGE)
+    fields = {"form_token": forms_of(page)[0].fields["form_token"]}
+
+    assert (await ada.post(f"{PAGE}/remove-app", fields)).status == 200
+    assert world.value("SELECT mfa_enabled_at IS NOT NULL FROM users") is True
 
 
 async def test_a_sign_in_offers_the_passkey_and_without_scripts_the_code(world: World, ada: Visitor) -> None:
@@ -220,6 +229,8 @@ class TestRequired:
         await owner.submit(await owner.open(f"/auth/magic-link?token={link}"), "/auth/magic-link")
         page = await owner.open(html.unescape(address))
         [add] = re.findall(r'href="(/app/second-factor/passkey[^"]*)"', page.text)
+        other = Authenticator(origin="https://copy.example")
+        assert "could not be registered" in (await added(owner, other, html.unescape(add))).text
         shown = await added(owner, Authenticator(is_user_verified=False), html.unescape(add))
 
         assert len(codes_of(shown)) == 10
