@@ -97,7 +97,7 @@ def _ways(ways: RecordedWays) -> Iterator[str]:
     if ways.has_password:
         yield "password"
     for passkey in ways.passkeys:
-        yield f"passkey {printable(passkey.name)}"
+        yield f"passkey {printable(passkey.name)}{', a second factor' if passkey.second_factor else ''}"
     for identity in ways.identities:
         yield f"{identity.provider} {printable(identity.email or '')}".rstrip()
     if ways.mfa_enabled:

@@ -1,7 +1,6 @@
 """Turning multi-factor authentication on and off, its backup codes, and the second factor at sign-in."""
 
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -15,7 +14,6 @@ from core.saml import requests
 from core.sign_in import second_factor
 from core.sign_in.second_factor import (
     CodeWrong,
-    NoPasskeyFactor,
     PasskeyWrong,
     PreAuthExpired,
     PreAuthInvalid,
@@ -80,18 +78,6 @@ class MfaVerification(SecretBody, kw_only=True):
     trust_device: bool = False
 
 
-class PasskeyFactorStart(SecretBody, kw_only=True):
-    """The pre-auth token, unless it is sent as a bearer token."""
-
-    preauth_token: str | None = None
-
-
-class PasskeyFactorOptions(msgspec.Struct, kw_only=True):
-    """The options for `navigator.credentials.get()`, whose answer is taken once, within five minutes."""
-
-    options: dict[str, Any]
-
-
 @routes.get("/api/user/mfa/status")
 @signed_in
 async def status(call: Call) -> MfaStatus:
@@ -149,28 +135,6 @@ async def renew_backup_codes(call: Call) -> BackupCodes:
     """Generate ten new backup codes; all earlier ones become invalid."""
     codes = await call.transact(mfa.renew_backup_codes)
     return BackupCodes(backup_codes=[code.reveal() for code in codes])
-
-
-@routes.post(
-    "/api/auth/mfa/passkey",
-    limits=(RateLimit.MFA_VERIFICATION,),
-    refuses=(NoPasskeyFactor, PreAuthOver, PreAuthExpired, PreAuthInvalid),
-)
-@awaiting_second_factor
-async def ask_passkey(call: Call, body: PasskeyFactorStart) -> PasskeyFactorOptions:
-    """Begin to finish a sign-in with a passkey that is a second factor of the user.
-
-    The options belong to this pre-auth token, and replace those of an earlier request.
-    """
-    if not call.claims:
-        await admit_pre_auth_token(call, body.preauth_token)
-    options = await call.transact(
-        second_factor.ask_passkey,
-        UUID(call.claims["sub"]),
-        UUID(call.claims["challenge"]),
-        token_answers.destination(call),
-    )
-    return PasskeyFactorOptions(options=options)
 
 
 @routes.post(

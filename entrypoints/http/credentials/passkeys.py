@@ -5,7 +5,7 @@ and `parseRequestOptionsFromJSON` read the options, and `credential.toJSON()` pr
 """
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -25,7 +25,9 @@ from core.credentials.passkeys import (
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import passkeys as passkeys_sign_in
+from core.sign_in import second_factor
 from core.sign_in.passkeys import PasskeyRefused
+from core.sign_in.second_factor import NoPasskeyFactor, PreAuthExpired, PreAuthInvalid, PreAuthOver
 from entrypoints.shared.credentials.passkeys import (
     AuthenticationCredential,
     RegistrationCredential,
@@ -41,16 +43,15 @@ from entrypoints.shared.sessions.token_answers import (
     transact_counted,
 )
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission import admit_pre_auth_token
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import account_wide, public, signed_in
+from entrypoints.web.serving.credentials import account_wide, awaiting_second_factor, public, signed_in
 from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "passkeys", "Registering and managing passkeys, and signing in with one, according to the WebAuthn standard."
 )
-
-CACHE_SECONDS: Final = 300
 
 
 class PasskeyRegistration(SecretBody, kw_only=True):
@@ -105,11 +106,16 @@ class ChangedPasskeyItem(SecretBody, kw_only=True):
     backup_codes: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
-class PasskeyEndpoints(msgspec.Struct, kw_only=True):
-    """The pages on which a person adds passkeys and manages them."""
+class PasskeyFactorStart(SecretBody, kw_only=True):
+    """The pre-auth token, unless it is sent as a bearer token."""
 
-    enroll: str
-    manage: str
+    preauth_token: str | None = None
+
+
+class PasskeyFactorOptions(msgspec.Struct, kw_only=True):
+    """The options for `navigator.credentials.get()`, whose answer is taken once, within five minutes."""
+
+    options: dict[str, Any]
 
 
 class PasskeyList(msgspec.Struct, kw_only=True):
@@ -229,13 +235,26 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignInTokens | Pend
     return answer_outcome(call, outcome)
 
 
-@routes.get("/.well-known/passkey-endpoints")
-@public
-async def passkey_endpoints(call: Call) -> PasskeyEndpoints:
-    """Name the pages on which a person adds and manages passkeys, for password managers (W3C, Passkey Endpoints)."""
-    call.headers["Cache-Control"] = f"public, max-age={CACHE_SECONDS}"
-    page = f"{call.installation.settings.base_url}/app/account/passkeys"
-    return PasskeyEndpoints(enroll=f"{page}/new", manage=page)
+@routes.post(
+    "/api/auth/mfa/passkey",
+    limits=(RateLimit.MFA_VERIFICATION,),
+    refuses=(NoPasskeyFactor, PreAuthOver, PreAuthExpired, PreAuthInvalid),
+)
+@awaiting_second_factor
+async def ask_passkey(call: Call, body: PasskeyFactorStart) -> PasskeyFactorOptions:
+    """Begin to finish a sign-in with a passkey that is a second factor of the user.
+
+    The options belong to this pre-auth token, and replace those of an earlier request.
+    """
+    if not call.claims:
+        await admit_pre_auth_token(call, body.preauth_token)
+    options = await call.transact(
+        second_factor.ask_passkey,
+        UUID(call.claims["sub"]),
+        UUID(call.claims["challenge"]),
+        destination(call),
+    )
+    return PasskeyFactorOptions(options=options)
 
 
 def _challenge(options: PasskeyOptions) -> PasskeyChallenge:

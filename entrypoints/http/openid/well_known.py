@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+import msgspec
+
 from core.openid import pkce, requests, scopes
 from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints.http.openid.tokens import GRANT_TYPES
@@ -38,6 +40,13 @@ CLAIMS: Final = (
 )
 
 
+class PasskeyEndpoints(msgspec.Struct, kw_only=True):
+    """The pages on which a person adds passkeys and manages them."""
+
+    enroll: str
+    manage: str
+
+
 @routes.get("/.well-known/openid-configuration", allows_any_origin=True)
 @on_custom_hosts
 @public
@@ -52,6 +61,15 @@ async def openid_configuration(call: Call) -> dict[str, Any]:
 async def authorization_server(call: Call) -> dict[str, Any]:
     """Describe the same as an OAuth authorization server (RFC 8414)."""
     return _described(call)
+
+
+@routes.get("/.well-known/passkey-endpoints")
+@public
+async def passkey_endpoints(call: Call) -> PasskeyEndpoints:
+    """Name the pages on which a person adds and manages passkeys, for password managers (W3C, Passkey Endpoints)."""
+    call.headers["Cache-Control"] = f"public, max-age={CACHE_SECONDS}"
+    page = f"{call.installation.settings.base_url}/app/account/passkeys"
+    return PasskeyEndpoints(enroll=f"{page}/new", manage=page)
 
 
 def _described(call: Call) -> dict[str, Any]:

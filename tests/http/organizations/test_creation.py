@@ -49,6 +49,7 @@ async def test_a_new_organization_is_pending_and_owned_by_its_creator(ada: Signe
         "max_users": None,
         "mfa_required": False,
         "device_trust_days": 30,
+        "mfa_methods": "any",
         "created_at": "2026-02-03T04:05:06Z",
         "updated_at": "2026-02-03T04:05:06Z",
         "approved_at": None,

@@ -73,7 +73,7 @@ async def test_the_package_has_exactly_the_documented_fields(
         "geo_city": None,
     }
     assert json.loads(login["risk_factors"]) == ["new_device"]
-    assert set(passkey) == {"id", "name", "aaguid", "backup_eligible", "created_at", "last_used_at"}
+    assert set(passkey) == {"id", "name", "aaguid", "backup_eligible", "created_at", "last_used_at", "second_factor"}
 
 
 async def test_the_package_has_the_newest_login_events_and_counts_all(
