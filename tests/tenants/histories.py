@@ -27,7 +27,10 @@ STAPLES: Final = {
     Story.LEAVING: {"scim_creates", "signs_in", "owner_removes"},
     Story.REGISTERING: {"attacker_registers", "registers", "proves"},
     Story.HIJACKING: {"is_hijacked", "hijacker_befriends", "hijacker_passes_on", "hijacker_makes"},
-    Story.GROUPING: {"scim_creates", "owner_sets_rules", "provider_names_groups"},
+    Story.GROUPING: {
+        *("scim_creates", "owner_sets_rules", "owner_sets_connection"),
+        *("provider_names_groups", "attacker_names_groups"),
+    },
     Story.CONNECTING: {"links_by_connection", "attacker_redirects_connection"},
 }
 WITHIN: Final = 0.9
