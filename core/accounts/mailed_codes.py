@@ -96,7 +96,11 @@ def guess(uow: UnitOfWork, challenge_id: UUID, code: str, *, binding: str | None
 
 
 def forget_wrong(uow: UnitOfWork, user: User) -> None:
-    """Forget the wrong codes of an account that has signed in; hardly any has one, and the others take no statement."""
+    """Forget the wrong codes of an account that has signed in; hardly any has one, and the others take no statement.
+
+    A sign-in by a connection is none of the account's: its organization can make as many as it likes, and guess on
+    after each, until a code opens what the connection does not.
+    """
     if user.wrong_mailed_codes:
         uow.users.forget_wrong_mailed_codes(user.id)
 

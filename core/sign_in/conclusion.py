@@ -256,7 +256,7 @@ def _begin_session(
         raise SignInInterrupted().because(SignInReason.SESSION_OVER_THERE)
     user = sign_in.user
     closing.reopen(uow, user)
-    if destination.parent_id is None:
+    if destination.parent_id is None and not sign_in.proof.is_by_connection:
         mailed_codes.forget_wrong(uow, user)
     device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)
     place = sign_in.place

@@ -312,3 +312,15 @@ async def test_who_has_confirmed_the_address_is_led_back_without_another_code(ac
 
     assert confirmed.headers["Location"] == "/app/account/passkeys"
     assert unknown.headers["Location"] == "/app/account"
+
+
+async def test_a_sign_in_by_the_connection_begins_no_row_of_wrong_codes_anew(acme: Acme) -> None:
+    # The organization can sign in so as often as it likes: it would guess 100 codes after each.
+    appoint(acme, "member")
+    await acme.sign_in()
+    acme.world.connection.execute("UPDATE users SET wrong_mailed_codes = 100 WHERE email = %s", (ADA,))
+
+    await acme.sign_in_confirmed()
+
+    assert acme.live_sessions > 0
+    assert acme.world.value("SELECT wrong_mailed_codes FROM users WHERE email = %s", ADA) == 100
