@@ -21,6 +21,7 @@ from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.profile import Profile
 from core.accounts.users import User
 from core.accounts.verification import UnprovedAddress, VerifiedAddress
+from core.credentials import factors
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Refusal
 from core.lazy_dataclasses import dataclass
@@ -83,6 +84,7 @@ def request(uow: UnitOfWork, email: str, *, tells_taken: bool = True) -> Profile
 
     Requesting the present address drops an earlier request. Raise `NewAddressTaken` when an account has the address; on
     pages, which tell no one who has an account (decisions 12.7), only the link in the mail tells it to its reader.
+    Raise `MailedProofToChangeAddress` for a session that must not choose where mailed proofs go.
     """
     mine = profile.read(uow)
     uow.caller.require_whole_account()
@@ -92,6 +94,7 @@ def request(uow: UnitOfWork, email: str, *, tells_taken: bool = True) -> Profile
     uow.one_time_tokens.drop_email_change(caller.user_id, at=uow.now)
     if address == caller.email:
         return replace(mine, email=caller.email, email_verified=caller.is_verified)
+    factors.require_to_change_address(uow, caller)
     if tells_taken and uow.users.by_email(address) is not None:
         raise NewAddressTaken
     user = uow.users.by_id(caller.user_id)

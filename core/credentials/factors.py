@@ -5,7 +5,7 @@ replace it, or to add one that satisfies the rule alone. The rule is the account
 the user. An account that has no second factor yet sets its first one up with the factor that it has.
 
 Where an organization accepts passkeys alone, a password and a code that were typed on a copy of the sign-in page must
-not add one: that takes a mailed proof, which the copy does not get.
+not add one: that takes a mailed proof, which the copy does not get. Nor must they choose the mailbox that gives it.
 """
 
 from __future__ import annotations
@@ -37,6 +37,15 @@ class MailedProofToAddPasskey(Forbidden):
     default_message = (
         "An organization of yours accepts passkeys alone, so adding one takes a passkey, or a link or code that is"
         " mailed to you. Sign in with one of these, and add the passkey then."
+    )
+
+
+class MailedProofToChangeAddress(Forbidden):
+    """As `MailedProofToAddPasskey`: with another address, the session could get itself the mailed proof."""
+
+    default_message = (
+        "An organization of yours accepts passkeys alone, so changing your address takes a passkey, or a link or code"
+        " that is mailed to your present one. Sign in with one of these, and change the address then."
     )
 
 
@@ -100,3 +109,11 @@ def require_to_add_passkey(uow: UnitOfWork, caller: Caller) -> None:
         raise SecondFactorNotProved
     if rules.take_passkeys_alone and not caller.is_phishing_resistant and MAILED not in caller.amr:
         raise MailedProofToAddPasskey
+
+
+def require_to_change_address(uow: UnitOfWork, caller: Caller) -> None:
+    """Raise `MailedProofToChangeAddress` for a session that must not say where the account's mails go."""
+    if caller.is_phishing_resistant or MAILED in caller.amr:
+        return
+    if uow.second_factors.rules_of(caller.user_id).take_passkeys_alone:
+        raise MailedProofToChangeAddress

@@ -18,7 +18,7 @@ from core.accounts.links import LinkUnusable
 from core.accounts.passwords import NoPasswordSet, PasswordAlreadySet
 from core.audit.siem import SiemUnknown
 from core.billing.checkout import PlanNotForSale
-from core.credentials.factors import MailedProofToAddPasskey
+from core.credentials.factors import MailedProofToAddPasskey, MailedProofToChangeAddress
 from core.credentials.mfa import MfaNotSetUp, SetupCodeWrong
 from core.errors import (
     BadRequest,
@@ -89,6 +89,10 @@ ON_PAGES: Final[Mapping[type[Refusal], str]] = {
     MailedProofToAddPasskey: marked(
         "An organization of yours accepts passkeys alone, so adding one takes a passkey, or a link that is mailed to"
         " you. Sign out, sign in with a mailed link, and add the passkey then."
+    ),
+    MailedProofToChangeAddress: marked(
+        "An organization of yours accepts passkeys alone, so changing your address takes a passkey, or a link that is"
+        " mailed to your present one. Sign out, sign in with a mailed link, and change the address then."
     ),
     SecondFactorRequired: marked(
         "This organization requires a second factor. Set one up for your account if you have none, then come back and"

@@ -165,6 +165,21 @@ async def test_a_code_adds_no_passkey_and_a_mailed_proof_does(ada: Person, keyri
     assert (await ada.world.client.get(PATH, token=keyring.token)).json == STRICT
 
 
+async def test_a_code_chooses_no_mailbox_for_the_mailed_proof(world: World, ada: Person) -> None:
+    await ada.turn_mfa_on()
+    await ada.sign_in_with_second_factor()
+    await strict(ada)
+    change_to = {"email": "eve@example.com"}
+
+    refused = await world.client.patch("/api/user", token=ada.token, body=change_to)
+
+    assert_refused(refused, 403, "FORBIDDEN")
+    assert refused.json["error"].startswith("An organization of yours accepts passkeys alone")
+    assert (await world.client.patch("/api/user", token=ada.token, body={"name": "Ada"})).status == 200
+    ada.next_step()
+    assert (await world.client.patch("/api/user", token=await mailed_token(ada), body=change_to)).status == 200
+
+
 async def test_somebody_without_any_factor_comes_in_the_same_way(ada: Person, keyring: Keyring) -> None:
     await strict(ada)
 
