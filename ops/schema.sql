@@ -2051,12 +2051,14 @@ CREATE TABLE passkeys (
     last_used_at timestamp with time zone,
     verifies_user boolean DEFAULT false NOT NULL,
     domain_id uuid,
-    second_factor_at timestamp with time zone
+    second_factor_at timestamp with time zone,
+    begins_sign_ins boolean DEFAULT true NOT NULL
 );
 COMMENT ON TABLE passkeys IS 'WebAuthn credentials.';
 COMMENT ON COLUMN passkeys.verifies_user IS 'Whether its authenticator has checked a PIN, a finger or a face: two factors.';
 COMMENT ON COLUMN passkeys.domain_id IS 'The custom domain that the passkey belongs to; null for the base URL.';
 COMMENT ON COLUMN passkeys.second_factor_at IS 'Since when its owner has it as a second factor; null for one that is none.';
+COMMENT ON COLUMN passkeys.begins_sign_ins IS 'Whether it signs in by itself; not one that stayed as a second factor when a change of address was undone.';
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id);
 ALTER TABLE ONLY passkeys

@@ -82,7 +82,8 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     """Restore the old address of an account, end all earlier access, and return a token to choose a new password.
 
     Password, passkeys, sessions, known devices and keys of organizations go. A second factor stays unless it was set up
-    since the session began that requested the change: the old mailbox alone must not open an account that has one.
+    since the session began that requested the change: the old mailbox alone must not open an account that has one. A
+    passkey that stays finishes sign-ins and begins none.
     Organizations are told what was withdrawn, and what to look at.
 
     Raise `LinkUnusable`, `GovernsSince` and `AddressGone`.
@@ -117,8 +118,10 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     uow.credentials.remove_password(user.id)
     passwords.lock_out(uow, user.id, old_email)
     signed_in_at = datetime.fromisoformat(held["signed_in_at"])
-    # A second factor stays: the old mailbox alone must not open an account that had one.
+    # A second factor stays: the old mailbox alone must not open an account that had one. Nor does it alone, because an
+    # intruder may have made it in an earlier session.
     removed = uow.passkeys.remove_all(user.id, but_factors_before=signed_in_at)
+    uow.passkeys.keep_as_factors(user.id)
     uow.identities.remove_all(user.id)
     group_roles.follow_unlinking(uow, user.id)
     mfa.remove_added_since(uow, user.id, old_email, since=signed_in_at)

@@ -111,6 +111,8 @@ class Passkey:
     domain_id: UUID | None = None
     # Since when its owner has it as a second factor; None for one that is none.
     second_factor_at: datetime | None = None
+    # Not for one that an undone change of address has left: its owner removes it, and registers it anew.
+    begins_sign_ins: bool = True
 
     @property
     def is_second_factor(self) -> bool:
@@ -255,7 +257,7 @@ def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     if removed is None:
         raise PasskeyUnknown
     # One that was made under a custom domain may end with that domain.
-    has_other = any(other.domain_id is None for other in uow.passkeys.of_user(caller.user_id))
+    has_other = any(other.domain_id is None and other.begins_sign_ins for other in uow.passkeys.of_user(caller.user_id))
     if not uow.credentials.has_password(caller.user_id) and not has_other:
         raise LastSignInMethod
     callers.record_whole_account_changed(uow, caller)

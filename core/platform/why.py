@@ -287,7 +287,9 @@ class _Asked:
         return WalkedAccount(
             user=user,
             has_password=user is not None and by_password and uow.credentials.has_password(user.id),
-            passkeys=uow.passkeys.of_user(user.id) if user is not None and by_passkey else (),
+            passkeys=[one for one in uow.passkeys.of_user(user.id) if one.begins_sign_ins]
+            if user is not None and by_passkey
+            else (),
             failures=sign_in_failures.read(uow, self._address) if are_limits_on else None,
             mailed_again_at=mail.mailed_again_at(uow, self._address, MailTemplate.MAGIC_LINK) if is_mailed else None,
             network=self._question.network,

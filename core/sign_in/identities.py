@@ -270,4 +270,4 @@ def _seen_by(caller: Caller) -> IdentityContext | None:
 
 
 def _has_other_way(uow: UnitOfWork, user_id: UUID) -> bool:
-    return uow.credentials.has_password(user_id) or bool(uow.passkeys.of_user(user_id))
+    return uow.credentials.has_password(user_id) or any(one.begins_sign_ins for one in uow.passkeys.of_user(user_id))

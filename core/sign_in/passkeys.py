@@ -54,7 +54,7 @@ def start(uow: UnitOfWork, email: str | None, destination: Destination) -> Passk
     user_id = passkeys[0].user_id if passkeys else uow.randomness.new_account_id()
     challenge = passkey_challenges.begin_sign_in(uow, passkey_challenges.subject_of(user_id))
     address_decoys = decoys.of_address(uow, address)
-    allowed = [passkey.descriptor for passkey in passkeys] or address_decoys
+    allowed = [passkey.descriptor for passkey in passkeys if passkey.begins_sign_ins] or address_decoys
     return PasskeyOptions(
         challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=allowed)
     )
@@ -74,7 +74,13 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: PasskeyAssertion, des
         challenge.challenge if challenge is not None else b"",
         passkey.public_key if passkey is not None else None,
     )
-    if challenge is None or passkey is None or asserted is None or not _may_answer(uow, challenge, passkey, assertion):
+    if (
+        challenge is None
+        or passkey is None
+        or asserted is None
+        or not passkey.begins_sign_ins
+        or not _may_answer(uow, challenge, passkey, assertion)
+    ):
         return _refuse(uow, user, destination, reason=SignInReason.WRONG_PASSKEY)
     if not uow.passkeys.record_use(
         passkey.id, sign_count=asserted.sign_count, is_user_verified=asserted.is_user_verified, at=uow.now

@@ -58,6 +58,10 @@ class Passkeys(Protocol):
         """Delete a user's passkeys; return how many. Those that were second factors before a moment may stay."""
         ...
 
+    def keep_as_factors(self, user_id: UUID) -> None:
+        """Let none of a user's passkeys begin a sign-in; those that are second factors finish them."""
+        ...
+
     def remove_from_factors(self, user_id: UUID) -> None:
         """Make none of a user's passkeys a second factor; they still sign in."""
         ...

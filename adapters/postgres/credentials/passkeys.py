@@ -105,6 +105,9 @@ class PostgresPasskeys(Aggregate):
             (user_id, but_factors_before),
         ).rowcount
 
+    def keep_as_factors(self, user_id: UUID) -> None:
+        self._connection.execute_later("UPDATE passkeys SET begins_sign_ins = false WHERE user_id = %s", (user_id,))
+
     def remove_from_factors(self, user_id: UUID) -> None:
         self._connection.execute_later(
             "UPDATE passkeys SET second_factor_at = NULL WHERE user_id = %s AND second_factor_at IS NOT NULL",

@@ -31,6 +31,29 @@ async def test_all_passkeys_are_removed_also_those_that_an_intruder_registered_b
     ]
 
 
+async def test_a_passkey_that_stays_as_a_second_factor_finishes_sign_ins_and_begins_none(
+    victim: Victim, clock: SettableClock
+) -> None:
+    passkey = Authenticator()
+    passkey_id = (await victim.keyring.register(passkey)).json["id"]
+    assert (await victim.keyring.ask("PATCH", f"/{passkey_id}", {"second_factor": True})).status == 200
+    clock.advance(MINUTE)
+    victim.keyring.token = (await victim.keyring.sign_in(passkey)).json["access_token"]
+    await victim.take_over()
+
+    recovered = await victim.recover()
+
+    for email in (EMAIL, None):
+        assert (await victim.keyring.sign_in(passkey, email)).status == 401
+    options = (await victim.app.ask_passkey(recovered.json["preauth_token"])).json["options"]
+    answer = await victim.app.answer(recovered.json["preauth_token"], passkey.get(options))
+    victim.keyring.token = answer.json["access_token"]
+    # Its owner adds it anew.
+    assert (await victim.keyring.ask("DELETE", f"/{passkey_id}")).status == 204
+    assert (await victim.keyring.register(passkey)).status == 200
+    assert (await victim.keyring.sign_in(passkey)).status == 200
+
+
 async def test_a_second_factor_set_up_after_the_change_is_removed(victim: Victim, connection: Connection) -> None:
     await victim.take_over()
     await victim.turn_mfa_on()
