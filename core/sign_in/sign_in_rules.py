@@ -15,7 +15,7 @@ from core.errors import BadRequest, Conflict
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import management, session_strength
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
 from core.organizations.organizations import Organization
 from core.sessions.mfa_methods import MfaMethods
 
@@ -65,6 +65,8 @@ class AskedMember:
 class AskedMembers:
     """Who would have to add a passkey: some of them by name, how many they are, and of how many members.
 
+    Who may not view the members gets the numbers alone.
+
     Both numbers are exact up to `COUNTED_MAX`, and one more than that beyond. A member who has not confirmed the
     membership is among them, whatever they have: the organization sees nothing of an account that it was not given.
     """
@@ -92,9 +94,10 @@ def show_to_change(uow: UnitOfWork, slug: str) -> RuleToChange:
     """Return what there is to know before the rule is changed."""
     authorized = authorize(uow, slug, Operation.SIGN_IN_RULES_READ)
     organization = authorized.organization
+    named_max = NAMED_MAX if Capability.ORG_MEMBERS_VIEW in authorized.capabilities else 0
     return RuleToChange(
         rules=_of(organization),
-        asked=uow.sign_in_rules.asked(organization.id, named_max=NAMED_MAX, counted_max=COUNTED_MAX + 1),
+        asked=uow.sign_in_rules.asked(organization.id, named_max=named_max, counted_max=COUNTED_MAX + 1),
         has_own=uow.sign_in_rules.has_resistant_factor(organization.id, authorized.caller.user_id),
     )
 

@@ -205,6 +205,16 @@ class TestRequired:
         assert off.status == 200
         assert world.value("SELECT mfa_methods FROM organizations") == "any"
 
+    async def test_who_may_not_view_members_learns_how_many_would_be_asked(self, world: World, owner: Visitor) -> None:
+        await added(owner, Authenticator())
+        world.custom_role(world.value("SELECT id FROM organizations"), "keeper", "org.settings.manage")
+        world.connection.execute("UPDATE memberships SET role = 'keeper' WHERE role = 'owner'")
+
+        page = await owner.open(RULE)
+
+        assert "One of your 2 members has neither" in page.text
+        assert "bob@example.com" not in page.text
+
     async def test_another_s_change_meanwhile_and_a_wrong_word_are_refused(self, world: World, owner: Visitor) -> None:
         await added(owner, Authenticator())
         page = await owner.open(RULE)
