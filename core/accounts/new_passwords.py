@@ -100,17 +100,21 @@ def breached(new: NewPassword) -> BadRequest:
     return PasswordBreached.of_field(new.named, BREACHED)
 
 
-def about_account(uow: UnitOfWork, user_id: UUID, email: str) -> Sequence[str]:
-    """Return the texts around an account: its address, and the names of its organizations."""
-    organizations = [item.organization for item in uow.organizations.of_member(user_id)[:ORGANIZATIONS_MAX]]
-    return [email, *(text for one in organizations for text in (one.name, one.slug))]
+def about_account(uow: UnitOfWork, user_id: UUID, email: str, *, only: UUID | None = None) -> Sequence[str]:
+    """Return the texts around an account: its address, and the names of its organizations, or of one of them alone."""
+    mine = [item.organization for item in uow.organizations.of_member(user_id)]
+    shown = [one for one in mine if only in {None, one.id}][:ORGANIZATIONS_MAX]
+    return [email, *(text for one in shown for text in (one.name, one.slug))]
 
 
 def about_caller(uow: UnitOfWork) -> Sequence[str]:
-    """Return the texts around the caller's account, and the names of where their session is."""
+    """Return the texts around the caller's account, and the names of where their session is.
+
+    A refusal says of what a password consists, so a session that shows one organization has no others' names here.
+    """
     caller = uow.caller
     places = [slug for slug in (caller.organization_slug, caller.service_slug) if slug is not None]
-    return [*about_account(uow, caller.user_id, caller.email), *places]
+    return [*about_account(uow, caller.user_id, caller.email, only=caller.only_organization_id), *places]
 
 
 def _problem(password: str, rules: PasswordRules) -> str | None:

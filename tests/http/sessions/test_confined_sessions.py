@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from tests.application import Answer
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.signing_in import SignedInUser, Tokens
 from tests.world.world import World, assert_refused
@@ -64,6 +66,21 @@ async def test_what_a_confined_session_changes_of_the_account_asks_for_a_mailed_
     assert answer.status == 200, answer.text
     changed = person.world.value("SELECT changed_by_service_at IS NOT NULL FROM users WHERE id = %s", person.id)
     assert changed is is_confined
+
+
+@pytest.mark.parametrize("where", [{}, {"org_slug": "acme", "service_slug": "shop"}])
+async def test_a_refused_password_tells_a_limited_session_of_no_other_organization(
+    person: Person, where: dict[str, str]
+) -> None:
+    person.world.member(person.acme, person.id)
+    person.world.member(person.globex, person.id)
+    session = await (person.sign_in(**where) if where else person.confined())
+
+    def change(new: str) -> Awaitable[Answer]:
+        return session.post("/api/user/change-password", {"current_password": "a guess", "new_password": new})
+
+    assert_refused(await change("globex-globex"), 401, "UNAUTHORIZED")
+    assert_refused(await change("acme-acme"), 400, "PASSWORD_TOO_COMMON")
 
 
 class TestSessions:
