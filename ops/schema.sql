@@ -1887,9 +1887,11 @@ CREATE TABLE oauth_credentials (
     provider text NOT NULL,
     client_id text NOT NULL,
     client_secret_sealed bytea NOT NULL,
-    updated_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL,
+    issuer text
 );
 COMMENT ON TABLE oauth_credentials IS 'The credentials of organizations at the three external providers.';
+COMMENT ON COLUMN oauth_credentials.issuer IS 'The issuer of an added provider, to which alone the secret is sent; null at the documented ones.';
 ALTER TABLE ONLY oauth_credentials
     ADD CONSTRAINT oauth_credentials_organization_id_provider_key UNIQUE (organization_id, provider);
 ALTER TABLE ONLY oauth_credentials

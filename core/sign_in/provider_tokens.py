@@ -83,7 +83,7 @@ def begin(uow: UnitOfWork, external: ExternalProvider | None) -> ProviderTokens 
         return held.tokens
     if held.refresh_claimed_until is not None and held.refresh_claimed_until > uow.now:
         return RefreshUnderWay()
-    own = uow.oauth_credentials.find(context.organization_id, provider) if context.organization_id is not None else None
+    own = uow.oauth_credentials.find(context.organization_id, external) if context.organization_id is not None else None
     client = own or external.client
     # A refresh token belongs to the client that it was issued to.
     if held.tokens.refresh_token is None or client is None or client.client_id != held.tokens.client_id:

@@ -65,7 +65,7 @@ def begin(uow: UnitOfWork, external: ExternalProvider, wanted: Wanted, *, browse
     organization = _organization(uow, wanted)
     service = _service(uow, organization, wanted)
     way = _way(service, wanted)
-    own = uow.oauth_credentials.find(organization.id, external.provider) if organization is not None else None
+    own = uow.oauth_credentials.find(organization.id, external) if organization is not None else None
     client = own or external.client
     if client is None:
         raise ProviderNotOffered
@@ -98,7 +98,7 @@ def begin_link(uow: UnitOfWork, external: ExternalProvider, link: UpstreamSignIn
     context = link.context
     own = service = None
     if context.organization_id is not None:
-        own = uow.oauth_credentials.find(context.organization_id, external.provider)
+        own = uow.oauth_credentials.find(context.organization_id, external)
         if context.service_id is not None:
             service = uow.services.by_id(context.organization_id, context.service_id)
     client = own or external.client
@@ -116,11 +116,11 @@ def begin_link(uow: UnitOfWork, external: ExternalProvider, link: UpstreamSignIn
     return Begun(departure=departure, scopes=_scopes(external, service))
 
 
-def client_of(uow: UnitOfWork, sign_in: UpstreamSignIn, platform: ProviderClient | None) -> ProviderClient:
+def client_of(uow: UnitOfWork, sign_in: UpstreamSignIn, external: ExternalProvider) -> ProviderClient:
     """Return the credentials with which a sign-in has begun; raise `SignInOver` when they were replaced since."""
     organization_id = sign_in.context.organization_id
-    own = uow.oauth_credentials.find(organization_id, sign_in.provider) if organization_id is not None else None
-    client = own or platform
+    own = uow.oauth_credentials.find(organization_id, external) if organization_id is not None else None
+    client = own or external.client
     if client is None or client.client_id != sign_in.client_id:
         raise flows.SignInOver().because("credentials_replaced")
     return client
@@ -143,8 +143,9 @@ def offered_by(
 def _offered(
     uow: UnitOfWork, organization: Organization | None, platform: Sequence[Provider], providers: Sequence[Provider]
 ) -> list[Provider]:
-    own = uow.oauth_credentials.providers_of(organization.id) if organization is not None else ()
-    return [provider for provider in providers if provider in platform or provider in own]
+    own = uow.oauth_credentials.of_organization(organization.id) if organization is not None else ()
+    named = {*platform, *(one.provider for one in own)}
+    return [provider for provider in providers if provider in named]
 
 
 def _organization(uow: UnitOfWork, wanted: Wanted) -> Organization | None:

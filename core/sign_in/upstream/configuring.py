@@ -7,13 +7,12 @@ has seen, and is refused with a conflict on any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts.providers import Provider
 from core.errors import Conflict
 from core.key_certificates import SamlCertificate
 from core.lazy_dataclasses import dataclass
@@ -28,7 +27,9 @@ from core.sign_in.upstream.connection_wishes import ConnectionRecord, Connection
 from core.sign_in.upstream.domain_routes import DomainRoute
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.failures import SHOWN_MAX, ConnectionProgress, UpstreamFailure
+from core.sign_in.upstream.oauth_credentials import StoredCredentials
 from core.sign_in.upstream.provider_problems import Finding
+from core.sign_in.upstream.providers import ExternalProvider
 from core.sign_in.upstream.trial_judgements import TrialJudgement, judged
 from core.sign_in.upstream.trials import TrialResult
 
@@ -78,11 +79,15 @@ class ConnectionState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInSetup:
-    """How an organization signs people in; `credentials` are its client ids at the external providers."""
+    """How an organization signs people in; `credentials` are its own at the external providers, without secrets."""
 
     connections: Sequence[ConnectionState]
     domains: Sequence[DomainRoute]
-    credentials: Mapping[Provider, str]
+    credentials: Sequence[StoredCredentials]
+
+    def client_id_at(self, external: ExternalProvider) -> str | None:
+        """Return the organization's own client id at a provider; None without one."""
+        return next((one.client_id for one in self.credentials if one.are_for(external)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +110,6 @@ def overview(uow: UnitOfWork, slug: str, operation: Operation = Operation.CONNEC
     organization_id = authorize(uow, slug, operation).organization.id
     progress = {one.connection_id: one for one in uow.upstream_failures.progress(organization_id)}
     trials = {one.connection_id: one for one in uow.trial_sign_ins.last_of_each(organization_id)}
-    own = uow.oauth_credentials.providers_of(organization_id)
-    clients = {provider: uow.oauth_credentials.find(organization_id, provider) for provider in own}
     return SignInSetup(
         connections=[
             ConnectionState(connection=one, progress=progress[one.id], trial=trials.get(one.id))
@@ -115,7 +118,7 @@ def overview(uow: UnitOfWork, slug: str, operation: Operation = Operation.CONNEC
             if one.id in progress
         ],
         domains=domain_routes.list_all(uow, slug),
-        credentials={provider: client.client_id for provider, client in clients.items() if client is not None},
+        credentials=uow.oauth_credentials.of_organization(organization_id),
     )
 
 

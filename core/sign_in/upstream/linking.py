@@ -26,7 +26,7 @@ def begin(uow: UnitOfWork, external: ExternalProvider | None) -> Secret:
         raise IdentityUnknown
     context = context_of(caller)
     organization_id = context.organization_id
-    own = uow.oauth_credentials.find(organization_id, external.provider) if organization_id is not None else None
+    own = uow.oauth_credentials.find(organization_id, external) if organization_id is not None else None
     if own is None and external.client is None:
         raise ProviderNotOffered
     return flows.invite_to_link(uow, external.provider, caller.user_id, context)

@@ -13,6 +13,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.providers import ExternalProvider
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -35,30 +36,44 @@ class OwnCredentials:
     has_secret: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCredentials:
+    """Credentials of an organization without the secret, which is sent to this issuer of an added provider alone."""
+
+    provider: Provider
+    client_id: str
+    issuer: str | None = None
+
+    def are_for(self, external: ExternalProvider) -> bool:
+        """Return whether they are for this provider, and not for another one that had its name before."""
+        return (self.provider, self.issuer) == (external.provider, external.issuer)
+
+
 def show(uow: UnitOfWork, slug: str, provider: Provider | None) -> OwnCredentials:
     """Return the credentials of an organization; raise `CredentialsUnset` without them."""
     organization = authorize(uow, slug, Operation.OAUTH_CREDENTIALS_READ).organization
-    client = uow.oauth_credentials.find(organization.id, provider) if provider is not None else None
-    if client is None or provider is None:
+    own = uow.oauth_credentials.of_organization(organization.id)
+    found = next((one for one in own if one.provider == provider), None)
+    if found is None:
         raise CredentialsUnset
-    return OwnCredentials(provider=provider, client_id=client.client_id)
+    return OwnCredentials(provider=found.provider, client_id=found.client_id)
 
 
 def save(
-    uow: UnitOfWork, slug: str, provider: Provider | None, *, client_id: str, client_secret: str
+    uow: UnitOfWork, slug: str, external: ExternalProvider | None, *, client_id: str, client_secret: str
 ) -> OwnCredentials:
     """Set the credentials of an organization in place of those before."""
     organization = authorize_and_lock(uow, slug, Operation.OAUTH_CREDENTIALS_SET).organization
     client_id, client_secret = all_valid(
         lambda: _checked(client_id, "client_id"), lambda: _checked(client_secret, "client_secret")
     )
-    if provider is None:
+    if external is None:
         raise CredentialsUnset
     uow.oauth_credentials.save(
-        organization.id, provider, ProviderClient(client_id=client_id, client_secret=Secret(client_secret))
+        organization.id, external, ProviderClient(client_id=client_id, client_secret=Secret(client_secret))
     )
-    _record(uow, organization.id, provider, client_id=client_id)
-    return OwnCredentials(provider=provider, client_id=client_id)
+    _record(uow, organization.id, external.provider, client_id=client_id)
+    return OwnCredentials(provider=external.provider, client_id=client_id)
 
 
 def remove(uow: UnitOfWork, slug: str, provider: Provider | None) -> None:

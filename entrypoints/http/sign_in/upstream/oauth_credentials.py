@@ -35,11 +35,10 @@ async def show_oauth_credentials(call: Call, slug: str, provider: str) -> OwnCre
 @in_organization(Operation.OAUTH_CREDENTIALS_SET)
 async def set_oauth_credentials(call: Call, slug: str, provider: str, body: CredentialsBody) -> OwnCredentials:
     """Set the credentials. Register `{base_url}/auth/{provider}/callback` with the provider."""
-    external = external_of(call, provider)
     return await call.transact(
         oauth_credentials.save,
         slug,
-        external.provider if external is not None else None,
+        external_of(call, provider),
         client_id=body.client_id,
         client_secret=body.client_secret,
     )

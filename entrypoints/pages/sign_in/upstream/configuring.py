@@ -105,7 +105,9 @@ async def show_sign_in_rules(
         domains_shown=found.domains[:DOMAINS_SHOWN],
         typed=typed,
         days_max=DEVICE_TRUST_DAYS_MAX,
-        providers=[(one.provider, one.title) for one in call.installation.external_providers.values()],
+        providers=[
+            (one.provider, one.title, found.client_id_at(one)) for one in call.installation.external_providers.values()
+        ],
         offered=offered_by_platform(call),
         lacks_rules=standing.lacks(Operation.ORGANIZATION_UPDATE),
         lacks_configuring=standing.lacks(Operation.CONNECTION_CONFIGURE),

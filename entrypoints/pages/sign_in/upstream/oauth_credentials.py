@@ -45,7 +45,7 @@ async def _page(
     standing, found = await opened(call, org_slug, Operation.OAUTH_CREDENTIALS_READ, configuring.overview)
     external = _named(call, provider)
     named = external.provider
-    client_id = found.credentials.get(named)
+    client_id = found.client_id_at(external)
     return console_page(
         call,
         "sign_in/upstream/oauth_credentials.html",
@@ -84,9 +84,9 @@ async def show_credentials(call: Call, org_slug: str, provider: str) -> Page:
 async def save_credentials(call: Call, org_slug: str, provider: str, form: CredentialsForm) -> PageOrRedirect:
     """Set the credentials; programs use `PUT /api/organizations/:slug/oauth-credentials/:provider`."""
     await call.read(authorize, org_slug, Operation.OAUTH_CREDENTIALS_SET)
-    named = _named(call, provider).provider
+    external = _named(call, provider)
     await call.transact(
-        oauth_credentials.save, org_slug, named, client_id=form.client_id, client_secret=form.client_secret.reveal()
+        oauth_credentials.save, org_slug, external, client_id=form.client_id, client_secret=form.client_secret.reveal()
     )
     return after(f"{page_of(org_slug)}/sign-in", "credentials-saved")
 

@@ -313,7 +313,7 @@ async def _arrived(call: Call, provider: Provider, query: CallbackQuery, departu
         raise SignInDeclined
     if query.error or not query.code:
         raise UpstreamFailed().because("no_code")
-    client = await call.read(beginning.client_of, departure.sign_in, external.client)
+    client = await call.read(beginning.client_of, departure.sign_in, external)
     proven = await call.installation.upstream.identify(
         external,
         CodeExchange(

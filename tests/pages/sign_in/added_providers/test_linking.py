@@ -173,6 +173,31 @@ async def test_a_refresh_token_is_sent_to_no_provider_that_got_the_name(
     assert added.other.requests == []
 
 
+async def test_credentials_of_an_organization_are_sent_to_no_provider_that_got_the_name(
+    world: World, added: Added, restarted: Callable[..., Client]
+) -> None:
+    owner = await world.signed_in_member(world.organization("globex"))
+    path, page = "/api/organizations/globex/oauth-credentials/acme", "/app/organizations/globex/sign-in"
+    body = {"client_id": "globex-at-acme", "client_secret": "the-secret-of-globex"}
+    assert (await owner.client.put(path, token=owner.token, body=body)).status == 200
+    await added.visitor.sign_in(owner.email)
+    before = await added.visitor.open(page)
+    added.visitor.client = client = restarted(acme=added.other.url)
+
+    after = await added.visitor.open(page)
+    form = await added.visitor.open(f"{page}/oauth-credentials/acme")
+    added.visitor.cookies.clear()
+    departed = await added.depart("/auth/acme?org=globex")
+    await added.visitor.open(added.other.sign_in(departed))
+
+    assert "Client id: globex-at-acme" in before.text
+    assert "globex-at-acme" not in after.text + form.text + departed
+    assert "the-secret-of-globex" not in str(added.other.requests)
+    # Those that are set anew are for the provider of today.
+    assert (await client.put(path, token=owner.token, body=body)).status == 200
+    assert "client_id=globex-at-acme" in await added.depart("/auth/acme?org=globex")
+
+
 async def test_a_name_that_was_never_added_is_neither_linked_nor_unlinked(world: World) -> None:
     user = await world.signed_in_user()
 
