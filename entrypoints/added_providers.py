@@ -155,6 +155,8 @@ def _meant(key: str) -> str:
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
         raise _Wrong('it takes a text. Write it in quotes, such as "text".')
+    if "\x00" in value:
+        raise _Wrong("it contains NUL, which no path can. Remove it.")
     return value
 
 

@@ -116,6 +116,8 @@ def test_what_is_wrong_is_named_with_its_table_and_key(tmp_path: Path, text: str
         ("client_id", "two words", "it takes 1 to 255 characters without blanks."),
         ("client_secret", "short", "it takes 8 to 500 characters without blanks."),
         ("client_secret_file", "missing", "it names "),
+        ("client_secret_file", r"a\u0000b", "it contains NUL"),
+        ("icon", r"a\u0000b", "it contains NUL"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_key(tmp_path: Path, key: str, value: str, problem: str) -> None:
