@@ -31,13 +31,19 @@ class BreachedFileInvalid(Exception):
 
 @final
 class BreachedPasswordFile:
-    """The port `BreachedPasswords`; raise `BreachedFileInvalid` for a file that cannot be read."""
+    """The port `BreachedPasswords`; raise `BreachedFileInvalid` for a file that cannot be read, or is no such list."""
 
     def __init__(self, path: Path) -> None:
         try:
             self._file = SortedFile(path)
+            first = self._file.first()
         except OSError as error:
             raise BreachedFileInvalid(f"{path} cannot be read: {error.strerror}.") from None
+        except FileNotSorted as invalid:
+            raise BreachedFileInvalid(f"{path} is no such list. {invalid}") from None
+        if not _LINE.fullmatch(first):
+            # In an empty file, or one of other hashes, every password would be found to be clean.
+            raise BreachedFileInvalid(f"{path} is no such list. Its first line is no SHA-1 in hexadecimal.")
         self._limiter = trio.CapacityLimiter(SEARCHES_AT_ONCE_MAX)
 
     async def contains(self, password: str, *, is_hurried: bool) -> bool:
@@ -47,8 +53,8 @@ class BreachedPasswordFile:
         raise BreachUnknown("The file was not read in time.")
 
     async def require_usable(self) -> None:
-        """Raise `BreachUnknown` when the lines of the file are not what they have to be, or not sorted."""
-        await self._on_a_thread(self._require_lines)
+        """Raise `BreachUnknown` when the lines of the file are not sorted."""
+        await self._on_a_thread(self._file.require_sorted)
 
     async def _on_a_thread(self, work: Callable[[], Result]) -> Result:
         try:
@@ -58,8 +64,3 @@ class BreachedPasswordFile:
             raise BreachUnknown(str(invalid)) from None
         except OSError as error:
             raise BreachUnknown(f"The file cannot be read: {error.strerror}.") from None
-
-    def _require_lines(self) -> None:
-        if not _LINE.fullmatch(self._file.first()):
-            raise FileNotSorted("Its first line is no SHA-1 in hexadecimal.")
-        self._file.require_sorted()

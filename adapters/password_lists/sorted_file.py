@@ -25,7 +25,8 @@ class SortedFile:
     """An open file that is searched; `OSError` where it cannot be read."""
 
     def __init__(self, path: Path) -> None:
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        # Opening a pipe would otherwise wait for a program that writes to it; reading a file is as ever.
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         self._size = os.fstat(self._descriptor).st_size
         self._begins_at = self._after_header()
 

@@ -135,7 +135,7 @@ async def test_checks_are_counted(world: World) -> None:
 
 
 async def test_a_check_that_fails_refuses_nothing_and_is_counted(world: World, tmp_path: Path) -> None:
-    (tmp_path / "no list").write_text("x" * 1000)
+    (tmp_path / "no list").write_text("0" * 40 + "\n" + "x" * 1000)
     installation = replace(world.installation, breached_passwords=BreachedPasswordFile(tmp_path / "no list"))
     client = serving(installation)
 
