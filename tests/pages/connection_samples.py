@@ -13,6 +13,7 @@ from core.sign_in.upstream.configuring import ConfiguredConnection, ConnectionSt
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.domain_routes import DomainRoute
 from core.sign_in.upstream.failures import ConnectionProgress, UpstreamFailure
+from core.sign_in.upstream.oauth_credentials import StoredCredentials
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.trial_judgements import TrialJudgement, TrialVerdict
 from core.sign_in.upstream.trials import TrialAnswer, TrialResult, fingerprint
@@ -113,7 +114,7 @@ def _found(trial: TrialResult | None, verdict: TrialVerdict | None) -> Configure
 _SETUP: Final = SignInSetup(
     connections=[_state(None), _state(_FAILED), _state(_SUCCEEDED)],
     domains=_DOMAINS,
-    credentials={Provider.CODEHOST: "c" * 200},
+    credentials=[StoredCredentials(provider=Provider.CODEHOST, client_id="c" * 200)],
 )
 _TYPED: Final = SimpleNamespace(
     name=NAME, issuer="https://idp.example", client_id=NAME, metadata_url="", metadata_xml=NAME, domain=NAME
