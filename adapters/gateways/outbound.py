@@ -156,6 +156,17 @@ class _SharedStream(httpx.AsyncByteStream):
             await self._body.aclose()
 
 
+class _Client(httpx.AsyncClient):
+    """A client that names an address as invalid also where its host is no name in the xn-- form."""
+
+    def build_request(self, *args: Any, **others: Any) -> httpx.Request:
+        try:
+            return super().build_request(*args, **others)
+        except UnicodeError:
+            # Of `idna`, which the library lets through: nobody who names a target is to end what sends to others.
+            raise httpx.InvalidURL("The host is no international name.") from None
+
+
 def unobserved(transport: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
     """Put nothing in front of a transport."""
     return transport
@@ -181,7 +192,7 @@ def outbound_client(
         connections_max=connections_max,
         of_an_organization_max=of_an_organization_max,
     )
-    return httpx.AsyncClient(
+    return _Client(
         transport=observed(transport),
         timeout=httpx.Timeout(None, connect=CONNECT_SECONDS_MAX),
         cookies=NoCookies(),

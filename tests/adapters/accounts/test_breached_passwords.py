@@ -129,6 +129,13 @@ class TestRanges:
         with pytest.raises(BreachUnknown, match=problem):
             await ranges.contains(PASSWORD, is_hurried=False)
 
+    async def test_a_host_that_is_no_name_in_the_xn_form_says_nothing(self) -> None:
+        async with outbound_client(EVERYWHERE) as client:
+            ranges = HttpBreachedRanges(client, "https://xn--99999999.example", version="1.2.3")
+
+            with pytest.raises(BreachUnknown, match="Check the address"):
+                await ranges.contains(PASSWORD, is_hurried=True)
+
     async def test_after_a_failure_sign_ins_do_not_ask_for_a_while_and_new_passwords_do(
         self, server: Receiver, ranges: HttpBreachedRanges, monkeypatch: pytest.MonkeyPatch
     ) -> None:

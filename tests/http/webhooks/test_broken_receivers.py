@@ -176,3 +176,20 @@ async def _mail_problem(team: Team, **changes: Any) -> str:
     answer = await team.request("owner", "POST", "/smtp/test", body={"to": "ada@example.org"})
     assert answer.json["success"] is False
     return answer.json["message"]
+
+
+@pytest.mark.parametrize("url", ["https://xn--a.example/hook", "https://xn--99999999.example/hook"])
+async def test_a_host_that_is_no_name_in_the_xn_form_is_told_and_stops_no_sending(
+    team: Team, hooks: Hooks, url: str
+) -> None:
+    webhook_id = await hooks.create(url)
+    await hooks.test(webhook_id)
+    await hooks.send()
+    body = {"provider": "splunk", "endpoint": url, "token": "a-token"}
+    assert (await team.request("admin", "POST", "/siem", body=body)).status == 200
+    tested = (await team.request("admin", "POST", "/siem/test")).json
+
+    [shown] = await hooks.deliveries(webhook_id)
+    assert "Check the address" in shown["delivery_error"]
+    assert tested["success"] is False
+    assert "Check the address" in tested["message"]
