@@ -45,8 +45,9 @@ class NotOfOrganization(Forbidden):
 class ConnectionStanding:
     """What a user is to the organization of a connection. `role` is None for a user who is no member.
 
-    `organization_requires_mfa` means that the organization requires a second factor of its members, `has_group_rules`
-    that rules of it give roles by groups, and `is_role_by_groups` that one gave the role by what the connection itself
+    `organization_requires_mfa` means that the organization requires a second factor of its members,
+    `organization_takes_passkeys` that it accepts passkeys alone, `has_group_rules` that rules of it give roles by
+    groups, and `is_role_by_groups` that one gave the role by what the connection itself
     asserts. `role_permissions` are those of a custom role.
     """
 
@@ -61,11 +62,17 @@ class ConnectionStanding:
     has_group_rules: bool
     is_role_by_groups: bool = False
     role_permissions: list[str] | None = None
+    organization_takes_passkeys: bool = False
 
     @property
     def requires_second_factor(self) -> bool:
         """Whether the organization requires a second factor of the user."""
         return self.organization_requires_mfa and self.role is not None
+
+    @property
+    def takes_passkeys_alone(self) -> bool:
+        """Whether the organization requires a second factor of the user, and accepts passkeys alone."""
+        return self.requires_second_factor and self.organization_takes_passkeys
 
     @property
     def may_sign_in(self) -> bool:
@@ -106,14 +113,15 @@ def refusal_of_stranger(standing: ConnectionStanding) -> Refusal | None:
 
 
 def refusal_of_word_alone(
-    standing: ConnectionStanding, confinement: Confinement, *, takes_code: bool
+    standing: ConnectionStanding, confinement: Confinement, *, takes_code: bool, takes_code_again: bool = False
 ) -> Refusal | None:
     """Refuse what takes more than the connection's word alone: a role, and what `takes_code`.
 
-    That is setting up the factor that a user lacks, and a sign-in that is made to confirm the address.
+    That is setting up the factor that a user lacks, and a sign-in that is made to confirm the address. What
+    `takes_code_again` takes a code of this sign-in, also of a user who has typed one before.
     """
-    has_more = confinement.role is None
-    if has_more or (confinement.opens_role(standing.role) and not takes_code):
+    has_more = confinement.role is None and not takes_code_again
+    if has_more or (confinement.opens_role(standing.role) and not (takes_code or takes_code_again)):
         return None
     return AddressNotConfirmed().because(SignInReason.ADDRESS_NOT_CONFIRMED)
 

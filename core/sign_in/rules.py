@@ -20,6 +20,7 @@ from core.errors import Forbidden, Refusal, SsoRequired
 from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 from core.sessions.confinement import Confinement
+from core.sessions.sessions import MAILED
 from core.sign_in import entitlement, places
 from core.sign_in.arrivals import Circumstances, defer_circumstances
 from core.sign_in.entitlement import ConnectionStanding
@@ -225,7 +226,14 @@ def _address_confirmed(candidate: Candidate) -> Refusal | None:
     has_factor = candidate.account.has_mfa or candidate.proof.has_second_factor
     lacks_second_factor = standing.requires_second_factor and not has_factor and not is_child
     takes_code = lacks_second_factor or candidate.destination.confirms_address
-    return entitlement.refusal_of_word_alone(standing, confinement, takes_code=takes_code)
+    # A session that is to add a passkey takes the code, whatever confirmed the identity before (`factors.py`).
+    adds_passkey = candidate.destination.confirms_address and standing.takes_passkeys_alone
+    return entitlement.refusal_of_word_alone(
+        standing,
+        confinement,
+        takes_code=takes_code,
+        takes_code_again=adds_passkey and MAILED not in candidate.proof.amr,
+    )
 
 
 def _single_sign_on(candidate: Candidate) -> Refusal | None:

@@ -12,6 +12,7 @@ from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
+from core.sessions.mfa_methods import MfaMethods
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import PLATFORM, AssertedGroups, Identity, IdentityContext, ProvenIdentity, ProviderTokens
 from core.sign_in.provider_tokens import HeldTokens
@@ -156,6 +157,7 @@ class PostgresIdentities(Aggregate):
                              AND  r.domain = substring(u.email FROM '@([^@]*)$')
                              AND  {IN_FORCE}) AS is_in_mail_domain,
                    o.mfa_required AS organization_requires_mfa,
+                   o.mfa_methods = %(resistant)s AS organization_takes_passkeys,
                    EXISTS (SELECT FROM group_rules g WHERE g.organization_id = c.organization_id)
                        OR m.role_source IS NOT NULL AS has_group_rules,
                    coalesce(m.role_source = c.id::text, false) AS is_role_by_groups,
@@ -173,6 +175,7 @@ class PostgresIdentities(Aggregate):
                 "user_id": user_id,
                 "organization_id": organization_id,
                 "connection_id": connection_id,
+                "resistant": MfaMethods.PHISHING_RESISTANT,
                 **in_force_at(self._transaction.now),
             },
         )

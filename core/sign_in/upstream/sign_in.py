@@ -138,7 +138,7 @@ def link_and_conclude(
     user = _require_user(uow, sign_in, destination.browser.present)
     is_mailed = destination.browser.is_signed_in_by_mail
     identities.link(uow, user.id, user.email, proven, sign_in.context, is_mailed=is_mailed)
-    return _begin(uow, user, sign_in, proven, destination, connected)
+    return _begin(uow, user, sign_in, proven, destination, connected, is_mailed=is_mailed)
 
 
 def _require_user(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: BrowserSession | None) -> User:
@@ -169,12 +169,17 @@ def _begin(
     proven: ProvenIdentity,
     destination: Destination,
     connected: Connected | None,
+    *,
+    is_mailed: bool = False,
 ) -> Outcome | SignInToLink:
-    """Conclude the sign-in of a locked account; a connection may make its user a member, and be trusted further."""
+    """Conclude the sign-in of a locked account; a connection may make its user a member, and be trusted further.
+
+    `is_mailed` means that its user has just proved access to the mailbox, which goes on to count for the session.
+    """
     proof = IdentityProof(
         user_id=user.id,
         provider=proven.provider,
-        amr=(FEDERATED,),
+        amr=(FEDERATED, MAILED) if is_mailed else (FEDERATED,),
         confinement=sign_in.context.confinement,
         provider_session=proven.provider_session,
         bounded_until=proven.session_ends_at,

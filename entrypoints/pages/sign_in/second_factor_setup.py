@@ -1,6 +1,7 @@
 """Setting up a second factor during a sign-in, because an organization requires it."""
 
 from typing import Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from quart import Response
@@ -11,6 +12,7 @@ from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from core.sessions.shown_secrets import ToShow
+from core.sign_in.browser_returns import CONFIRMED
 from entrypoints.pages.credentials.mfa import SECOND_FACTOR
 from entrypoints.pages.credentials.mfa import SETUP_CODES as CODES
 from entrypoints.pages.frame import returns
@@ -67,12 +69,14 @@ async def show_setup(call: Call, query: ReturnQuery) -> PageOrRedirect:
         return see_other(query.on(SIGN_IN_AGAIN))
     confirmed_at = _confirmed_at(call, query)
     if lacking.takes_passkey:
+        proved_at = _mailed_proof_at(call) if not (confirmed_at or lacking.has_mailed_proof) else ""
         return form_page(
             call,
             "sign_in/second_factor_setup_passkey.html",
             connects=True,
             **await returns.context(call, query),
             confirmed_at=confirmed_at,
+            proved_at=proved_at,
             lacking=lacking,
         )
     if not confirmed_at:
@@ -156,6 +160,18 @@ def _confirmed_at(call: Call, way: ReturnQuery) -> str:
     if not way.return_id and way.return_to in {"", SECOND_FACTOR, SET_UP}:
         return f"{CONFIRM_ADDRESS}?page=second-factor"
     return way.on("/auth/upstream", connection_id=str(confinement.connection_id))
+
+
+def _mailed_proof_at(call: Call) -> str:
+    """Return the sign-in by the connection that asks for a mailed code; an empty text for another session.
+
+    Where the connection is required, a mailed link alone signs nobody in.
+    """
+    confinement = call.in_browser.confinement
+    if confinement is None or confinement.connection_id is None:
+        return ""
+    named = {"connection_id": str(confinement.connection_id), "return_to": f"{CONFIRMED}/passkeys"}
+    return f"/auth/upstream?{urlencode(named)}"
 
 
 def _grouped(secret: str) -> str:

@@ -324,3 +324,28 @@ async def test_a_sign_in_by_the_connection_begins_no_row_of_wrong_codes_anew(acm
 
     assert acme.live_sessions > 0
     assert acme.world.value("SELECT wrong_mailed_codes FROM users WHERE email = %s", ADA) == 100
+
+
+@pytest.mark.parametrize("is_confirmed", [False, True])
+async def test_who_signs_in_by_a_required_connection_adds_a_passkey_after_a_mailed_code(
+    acme: Acme, is_confirmed: bool
+) -> None:
+    appoint(acme, "member")
+    if is_confirmed:
+        await acme.sign_in()
+        acme.world.connection.execute("UPDATE identities SET confirmed_at = now()")
+        acme.visitor.cookies.clear()
+    await acme.enforce()
+    acme.world.connection.execute("UPDATE organizations SET mfa_required = true, mfa_methods = 'phishing_resistant'")
+
+    page = await acme.sign_in()
+    if is_confirmed:
+        setup = await acme.visitor.open(SET_UP)
+        [way] = re.findall(r'href="(/auth/upstream[^"]*)"', setup.text)
+        assert (await acme.visitor.open("/app/second-factor/passkey")).status == 403
+        gone = await acme.visitor.send("GET", unescape(way))
+        page = await acme.visitor.open(acme.provider.sign_in(gone.headers["Location"]))
+    [mail] = [one for one in await acme.world.mails() if one.template == "magic_link"]
+    await acme.visitor.submit(page, CODE, code=mail.values["code"])
+
+    assert (await acme.visitor.open("/app/second-factor/passkey")).status == 200
