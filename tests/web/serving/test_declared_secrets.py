@@ -178,9 +178,9 @@ def test_the_form_and_the_page_of_a_secret_are_both_declared() -> None:
 
     assert all(route.path.endswith("/shown/:shown_id") for route in shown)
     assert all(route.shows_secret for route in ROUTES if ":shown_id" in route.path)
-    # Two forms lead to the page of a service, that of a webhook, and that of the backup codes of an account.
+    # Two forms lead to the page of a service and that of a webhook, and several to that of an account's backup codes.
     assert len(shown) == 11
-    assert len(made) == 14
+    assert len(made) == 16
 
 
 def test_neither_is_declared_where_it_cannot_work() -> None:
