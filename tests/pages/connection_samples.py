@@ -141,6 +141,20 @@ _ENDS: Final = SimpleNamespace(
     sessions=214,
     domains=[one.domain for one in _DOMAINS],
 )
+# That of an organization with rules of its own.
+_STANDING: Final = SimpleNamespace(
+    **{
+        **vars(CONSOLE["standing"]),
+        "organization": SimpleNamespace(
+            **{
+                **vars(CONSOLE["standing"].organization),
+                "mfa_required": False,
+                "is_phishing_resistant": True,
+                "device_trust_days": 30,
+            }
+        ),
+    }
+)
 CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "sign_in/upstream/configuring.html": {
         **CONSOLE,
@@ -148,18 +162,7 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "found": _SETUP,
         "shown": _SETUP.connections,
         "domains_shown": _DOMAINS,
-        "standing": SimpleNamespace(
-            **{
-                **vars(CONSOLE["standing"]),
-                "organization": SimpleNamespace(
-                    **{
-                        **vars(CONSOLE["standing"].organization),
-                        "mfa_required": True,
-                        "device_trust_days": 30,
-                    }
-                ),
-            }
-        ),
+        "standing": _STANDING,
         "typed": {"mfa_required": True, "device_trust_days": "400"},
         "days_max": 365,
         "providers": [(Provider.CODEHOST, "codehost"), (Provider.WEBSUITE, "websuite")],
@@ -202,6 +205,7 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "sign_in/upstream/trials.html": {**_OF_CONNECTION, "found": _found(_SUCCEEDED, TrialVerdict.FOREIGN_DOMAIN)},
     "sign_in/sign_in_rules.html": {
         **CONSOLE,
+        "standing": _STANDING,
         "is_strict": False,
         "wanted": "phishing_resistant",
         "seen": "any",
