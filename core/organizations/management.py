@@ -159,11 +159,15 @@ def rename(uow: UnitOfWork, slug: str, name: str, *, seen_name: str) -> Organiza
 
 
 def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organization:
-    """Change the settings of an organization; without a difference nothing is stored or recorded."""
+    """Change the settings of an organization; without a difference nothing is stored or recorded.
+
+    Raise `SecondFactorRequired`, and `NoFactorOfOwn` as the change of the sign-in rules does.
+    """
     authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE)
     before = authorized.organization
     after = settings.applied_to(before)
     session_strength.require_to_loosen(authorized.caller, before, after)
+    session_strength.require_own_factor(uow, authorized.caller, before, after)
     return save_and_record(uow, before, replace(after, updated_at=uow.now)) if after != before else before
 
 

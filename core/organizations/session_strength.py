@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.errors import Forbidden
+from core.errors import BadRequest, Forbidden
 from core.organizations.organizations import Organization, is_device_trusted
 from core.sessions.callers import Caller
 from core.sessions.mfa_methods import MfaMethods
@@ -29,6 +29,15 @@ class PasskeyRequired(SecondFactorRequired):
         "This organization accepts a passkey alone as a second factor. Sign in with your passkey. If you have none,"
         " sign in with a link or code that is mailed to you, without naming an organization, and add a passkey to your"
         " account."
+    )
+
+
+class NoFactorOfOwn(BadRequest):
+    """The caller asks for what their own account does not have."""
+
+    default_message = (
+        "Your own account has no passkey and does not sign in by a connection that is trusted with the second factor,"
+        " so this would lock you out. Add a passkey to your account first."
     )
 
 
@@ -62,6 +71,15 @@ def require_to_loosen(caller: Caller, before: Organization, after: Organization)
     has_proved = caller.has_proved_second_factor and before.mfa_methods.are_met_by(caller.amr, caller.connection_id)
     if after.asks_less_than(before) and not has_proved:
         raise refusal_of(before.mfa_methods)
+
+
+def require_own_factor(uow: UnitOfWork, caller: Caller, before: Organization, after: Organization) -> None:
+    """Raise `NoFactorOfOwn` when a caller lets passkeys alone count, or asks for what counts, and has none."""
+    asks_now = after.is_phishing_resistant and (
+        not before.is_phishing_resistant or (after.mfa_required and not before.mfa_required)
+    )
+    if asks_now and not uow.sign_in_rules.has_resistant_factor(after.id, caller.user_id):
+        raise NoFactorOfOwn
 
 
 def require_device_trust(uow: UnitOfWork, caller: Caller, organization: Organization) -> None:

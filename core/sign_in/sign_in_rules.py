@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.errors import BadRequest, Conflict
+from core.errors import Conflict
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import management, session_strength
@@ -24,15 +24,6 @@ if TYPE_CHECKING:
 
 # How many people who would be asked are named; the others are counted.
 NAMED_MAX: Final = 50
-
-
-class NoFactorOfOwn(BadRequest):
-    """The caller asks for what their own account does not have."""
-
-    default_message = (
-        "Your own account has no passkey and does not sign in by a connection that is trusted with the second factor,"
-        " so this would lock you out. Add a passkey to your account first."
-    )
 
 
 class MethodsSeenOtherwise(Conflict):
@@ -118,8 +109,7 @@ def change(
     if after == before:
         return _of(before)
     session_strength.require_to_loosen(authorized.caller, before, after)
-    if after.is_phishing_resistant and not uow.sign_in_rules.has_resistant_factor(before.id, authorized.caller.user_id):
-        raise NoFactorOfOwn
+    session_strength.require_own_factor(uow, authorized.caller, before, after)
     return _of(management.save_and_record(uow, before, replace(after, updated_at=uow.now)))
 
 

@@ -4,10 +4,10 @@ from typing import Final
 
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
-from core.organizations.session_strength import SecondFactorRequired
+from core.organizations.session_strength import NoFactorOfOwn, SecondFactorRequired
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in import sign_in_rules
-from core.sign_in.sign_in_rules import MethodsSeenOtherwise, NoFactorOfOwn
+from core.sign_in.sign_in_rules import MethodsSeenOtherwise
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again

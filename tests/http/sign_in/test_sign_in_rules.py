@@ -198,6 +198,19 @@ async def test_where_no_second_factor_is_required_none_is_judged(ada: Person, ke
     assert (await keyring.ask("POST", "/register/start")).status == 200
 
 
+async def test_a_second_factor_is_required_by_who_has_one_that_counts(ada: Person, keyring: Keyring) -> None:
+    await strict(ada)
+    ada.world.connection.execute("UPDATE organizations SET mfa_required = false")
+    path, body = "/api/organizations/engines", {"mfa_required": True}
+
+    refused = await ada.world.client.patch(path, token=ada.token, body=body)
+
+    assert_refused(refused, 400, "BAD_REQUEST")
+    assert refused.json["error"].startswith("Your own account has no passkey")
+    await keyring.registered()
+    assert (await ada.world.client.patch(path, token=ada.token, body=body)).status == 200
+
+
 async def test_refreshing_asks_again(ada: Person, world: World) -> None:
     await ada.turn_mfa_on()
     answer = await ada.verify(await ada.preauth_token(org_slug="engines"), ada.code())
