@@ -102,8 +102,8 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_ACCOUNT,
         "outcome": SHORT,
         "identities": [
-            SimpleNamespace(provider="codehost", provider_user_id="4711", email=EMAIL, linked_at=NOW),
-            SimpleNamespace(provider="websuite", provider_user_id="4711", email=None, linked_at=NOW),
+            (SimpleNamespace(provider="codehost", provider_user_id="4711", email=EMAIL, linked_at=NOW), True),
+            (SimpleNamespace(provider="websuite", provider_user_id="4711", email=None, linked_at=NOW), False),
         ],
         "others": ["officesuite"],
     },

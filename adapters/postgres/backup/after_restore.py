@@ -63,7 +63,9 @@ DROPPED: Final[Mapping[str, LiteralString]] = {
         WITH lost AS (DELETE FROM totp_secrets WHERE {unreadable} RETURNING user_id),
              codes AS (DELETE FROM backup_codes WHERE user_id IN (SELECT user_id FROM lost))
         UPDATE users
-        SET    password_hash = NULL, mfa_enabled_at = CASE WHEN has_passkey_factor THEN mfa_enabled_at END
+        SET    password_hash = NULL,
+               -- An older schema has no such column.
+               mfa_enabled_at = CASE WHEN (to_jsonb(users) ->> 'has_passkey_factor')::boolean THEN mfa_enabled_at END
         WHERE  id IN (SELECT user_id FROM lost) AND mfa_enabled_at IS NOT NULL
     """,
     "identities.access_token_sealed": "UPDATE identities SET access_token_sealed = NULL WHERE {unreadable}",

@@ -82,6 +82,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "max_services": marked("Most services"),
     "max_users": marked("Most users"),
     "mfa_required": marked("Second factor required"),
+    "mfa_methods": marked("Second factors that count"),
     "mode": marked("Mode of billing"),
     "name": marked("Name"),
     "new_role": marked("New role"),

@@ -33,6 +33,7 @@ REASONS: Final = {
     SignInReason.SIGN_IN_OVER: marked("The second factor came too late."),
     SignInReason.MFA_TURNED_OFF: marked("The second factor was turned off at the same time."),
     SignInReason.SECOND_FACTOR_REQUIRED: marked("The organization requires a second factor, and you had none."),
+    SignInReason.PASSKEY_REQUIRED: marked("The organization accepts a passkey alone as the second factor."),
     SignInReason.UNKNOWN_ORGANIZATION: marked("There was no such organization."),
     SignInReason.UNKNOWN_SERVICE: marked("There was no such application."),
     SignInReason.ORGANIZATION_NOT_ACTIVE: marked("The organization was not active."),

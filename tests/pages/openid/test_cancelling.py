@@ -201,5 +201,7 @@ async def test_a_sign_in_for_a_device_refuses_the_device(
 def test_every_page_that_carries_where_a_sign_in_leads_has_the_button() -> None:
     carrying = {name for name in TEMPLATES.list_templates(extensions=["html"]) if "way" in undeclared(name)}
 
-    assert {name for name in carrying if "cancel" not in undeclared(name)} == set()
+    # Where the sign-in is done, a page that asks for another password leads on.
+    done = {"accounts/passwords.html", "accounts/passwords_notice.html"}
+    assert {name for name in carrying if "cancel" not in undeclared(name)} == done
     assert len(carrying) >= 12

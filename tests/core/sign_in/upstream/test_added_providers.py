@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.accounts.providers import Provider
 from core.sign_in.upstream.added_providers import ADDED_SCOPES, linked_of, signs_in
+from core.sign_in.upstream.configuring import SignInSetup
+from core.sign_in.upstream.oauth_credentials import StoredCredentials
 from core.sign_in.upstream.providers import ExternalProvider
 
 ACME = ExternalProvider(
@@ -62,3 +66,18 @@ def test_an_identity_signs_in_while_its_very_provider_is_there(
     provider: Provider, subject: str, *, can_sign_in: bool
 ) -> None:
     assert signs_in(EXTERNAL, provider, subject) is can_sign_in
+
+
+def test_own_credentials_are_for_the_provider_with_the_issuer_for_which_they_were_given() -> None:
+    setup = SignInSetup(
+        connections=(),
+        domains=(),
+        credentials=[
+            StoredCredentials(provider=ACME.provider, client_id="at-acme", issuer=ACME.issuer),
+            StoredCredentials(provider=CODEHOST.provider, client_id="at-codehost"),
+        ],
+    )
+
+    assert setup.client_id_at(ACME) == "at-acme"
+    assert setup.client_id_at(CODEHOST) == "at-codehost"
+    assert setup.client_id_at(replace(ACME, issuer="https://id.another.example")) is None
