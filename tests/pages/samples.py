@@ -321,6 +321,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "sign_in/second_factor_setup_passkey.html": {
         **_WAY,
         "confirmed_at": "",
+        "proved_at": "",
         "lacking": FactorsToSetUp(has_factor=True, takes_passkey=True, has_passkey=True, has_mailed_proof=False),
     },
     "credentials/passkey_factors.html": {**_WAY, "challenge_id": "id", "options": "{}", "problem": PROBLEM},
