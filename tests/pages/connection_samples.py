@@ -165,7 +165,7 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "standing": _STANDING,
         "typed": {"mfa_required": True, "device_trust_days": "400"},
         "days_max": 365,
-        "providers": [(Provider.CODEHOST, "codehost"), (Provider.WEBSUITE, "websuite")],
+        "providers": [(Provider.CODEHOST, "codehost", "c" * 200), (Provider.WEBSUITE, "websuite", None)],
         "offered": [],
         "lacks_rules": None,
         "lacks_configuring": None,
