@@ -299,6 +299,7 @@ async def connected_installation(
         upstream=upstream_gateway(clock),
         upstream_connections=connection_gateway(clock),
         saml_connections=saml_connection_gateway(takes_cbc=settings.saml_aes_cbc),
+        platform=equipment.platform_brand_of(settings),
         siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed), version=VERSION),
     )
 
