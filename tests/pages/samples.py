@@ -103,7 +103,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "outcome": SHORT,
         "identities": [
             (SimpleNamespace(provider="codehost", provider_user_id="4711", email=EMAIL, linked_at=NOW), True),
-            (SimpleNamespace(provider="websuite", provider_user_id="4711", email=None, linked_at=NOW), False),
+            (SimpleNamespace(provider="removed", provider_user_id="4711", email=None, linked_at=NOW), False),
         ],
         "others": ["officesuite"],
     },

@@ -54,8 +54,8 @@ async def test_the_sign_in_page_has_a_button_with_the_title_and_its_first_letter
     german = await added.visitor.send("GET", "/app/sign-in", headers={"Accept-Language": "de"})
 
     assert 'href="/auth/acme?' in page.text or 'href="/auth/acme"' in page.text
-    assert '<span class="mark" aria-hidden="true">A</span>Continue with Acme ID</a>' in page.text
-    assert '<span class="mark" aria-hidden="true">O</span>Continue with Other ID</a>' in page.text
+    assert '<span class="provider-mark" aria-hidden="true">A</span>Continue with Acme ID</a>' in page.text
+    assert '<span class="provider-mark" aria-hidden="true">O</span>Continue with Other ID</a>' in page.text
     assert "Weiter mit Acme ID" in german.text
     assert "codehost" not in page.text
 
@@ -70,7 +70,7 @@ async def test_a_picture_takes_the_place_of_the_letter(
 
     page = await added.visitor.open("/app/sign-in")
 
-    address = page.text.partition('<img class="mark" src="')[2].partition('"')[0]
+    address = page.text.partition('<img class="provider-mark" src="')[2].partition('"')[0]
     picture = await added.visitor.send("GET", address)
     assert (picture.status, picture.headers["Content-Type"].partition(";")[0]) == (200, "image/svg+xml")
     assert "<path" in picture.text
