@@ -53,8 +53,8 @@ async def request_link(call: Call, body: MailedLinkRequest) -> MagicLinkRequeste
     """Mail a link and a code to sign in with, of which one can be used, once: the link for 15 minutes, the code for 10.
 
     The answer is the same whether or not an account has the address. Offer a field for the six digits, and send them
-    with `challenge_id` to `POST /api/auth/magic-link/verify`: they are of use to no other client. Whoever opens the
-    link gets a page with a longer code to paste where the sign-in began, which is sent as `token`. An app that opens
+    with `challenge_id` to `POST /api/auth/magic-link/verify`: they are of use to no other client. A browser gets by the
+    link a page with a longer code to paste where the sign-in began, which is sent as `token`. An app that opens
     the link itself sends the `token` of the link. The page leads back to `redirect_uri`. After 100 wrong codes an
     address gets links alone until its user has signed in; the answer stays the same.
     """
