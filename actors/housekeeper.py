@@ -16,7 +16,7 @@ import trio
 from actors.batch_sizes import BatchSize
 from actors.periods import PeriodicActor, PeriodicConnections
 from core.errors import ServiceUnavailable
-from core.platform import housekeeping
+from core.platform import ended_organizations, housekeeping
 from core.platform.housekeeping import Leftover
 from core.privacy import closed_accounts
 from core.scim import left_directories
@@ -66,6 +66,7 @@ class Housekeeper(PeriodicActor):
         if part == 0:
             await self._forget_closed_accounts()
             await self._forget_left_directories()
+            await self._delete_organizations()
 
     async def _forget_closed_accounts(self) -> None:
         """Anonymize the accounts that were closed too long ago to be reopened, each in a transaction of its own."""
@@ -78,6 +79,12 @@ class Housekeeper(PeriodicActor):
         directories = await self._in_batches(left_directories.forget_next, full=1, pause_seconds=PAUSE_SECONDS)
         if directories:
             log.info("housekeeping.directories_forgotten", directories=directories)
+
+    async def _delete_organizations(self) -> None:
+        """Delete for good the organizations whose owners have deleted them too long ago to restore them, in parts."""
+        parts = await self._in_batches(ended_organizations.delete_next, full=1, pause_seconds=PAUSE_SECONDS)
+        if parts:
+            log.info("housekeeping.organizations_deleted", parts=parts)
 
     async def _sweep(self, leftover: Leftover) -> None:
         """Delete all expired rows of one kind."""

@@ -3,9 +3,10 @@
 Each cause is carried out in one place, which the use cases call: `organizations/departures.py` (leaving, and leaving
 an address), `sessions/sessions.py` (ending the sessions of an account), `accounts/addresses.py` (a first proof, and
 what hangs on an address), `accounts/own_accounts.py` (what an organization may do to an account),
-`accounts/email_change_undo.py` with `organizations/takeovers.py` (a change of address that is undone), and the
-foreign keys where something is deleted. `tests/http/test_endings.py` carries out every cause with everything issued,
-and expects exactly this table; a new table of the schema that keeps something issued has to be named here.
+`accounts/email_change_undo.py` with `organizations/takeovers.py` (a change of address that is undone),
+`organizations/deletion.py` (an organization that its owner may restore), and the foreign keys where something is
+deleted. `tests/http/test_endings.py` carries out every cause with everything issued, and expects exactly this table; a
+new table of the schema that keeps something issued has to be named here.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class Cause(StrEnum):
     ANONYMIZATION = "the account is anonymized"
     ACCOUNT_DELETION = "the account is deleted"
     SERVICE_DELETION = "the service is deleted"
-    ORGANIZATION_DELETION = "the organization is deleted"
+    ORGANIZATION_DELETION = "the organization is deleted for good"
+    RESTORABLE_DELETION = "the owner deletes the organization, and may restore it"
+    CUSTOMER_END = "the vendor or the organization ends that it uses the vendor's service"
 
 
 class Issued(Enum):
@@ -43,6 +46,7 @@ class Issued(Enum):
     SERVICE_SESSION = ("a session of a service, by a link of the membership", "sessions")
     VISITOR_SESSION = ("a session of a service, by a link of the user's own", "sessions")
     CONNECTION_SESSION = ("a session by the organization's connection", "sessions")
+    CUSTOMER_SESSION = ("a session of a vendor's service, which the organization uses as a customer", "sessions")
     BROWSER_COOKIE = ("the cookie of a session in a browser", "browser_sessions")
     CLIENT_GRANT = ("what a service was granted with a session", "client_grants")
     AUTHORIZATION_CODE = ("a code that a browser carries to a service", "authorization_codes")
@@ -67,6 +71,8 @@ class Issued(Enum):
     MEMBER_LINK = ("the link to a service that came with the membership", "service_users")
     VISITOR_LINK = ("the link to a service that the user made", "service_users")
     UNCONFIRMED_LINK = ("a link to a service elsewhere that the user has not used", "service_users")
+    CUSTOMER_VISIT = ("the link to a vendor's service for the organization", "customer_users")
+    CUSTOMER_ASSIGNMENT = ("what the organization assigns the member at a vendor's service", "customer_assignments")
     GIVEN_SUBSCRIPTION = ("a subscription that came with a link of the membership", "subscriptions")
     UNCONFIRMED_SUBSCRIPTION = ("a subscription elsewhere, by a link that the user has not used", "subscriptions")
     SENT_INVITATION = ("an open invitation that the member has sent", "invitations")
@@ -97,6 +103,7 @@ _IN_ORGANIZATION: Final = _OF_SERVICE_SESSION | {
     Issued.ORGANIZATION_SESSION,
     Issued.VISITOR_SESSION,
     Issued.CONNECTION_SESSION,
+    Issued.CUSTOMER_SESSION,
 }
 # Whatever ends all sessions of an account ends its sign-ins that are not complete, and a change of address.
 _SESSIONS: Final = _IN_ORGANIZATION | {
@@ -111,6 +118,8 @@ _OF_MEMBERSHIP: Final = frozenset(
         Issued.MEMBERSHIP,
         Issued.SERVICE_GRANT,
         Issued.MEMBER_LINK,
+        Issued.CUSTOMER_VISIT,
+        Issued.CUSTOMER_ASSIGNMENT,
         Issued.GIVEN_SUBSCRIPTION,
         Issued.CONNECTION_IDENTITY,
         Issued.SENT_INVITATION,
@@ -138,7 +147,7 @@ _UNCONFIRMED: Final = frozenset(
 _SUSPENDED: Final = frozenset({Issued.MEMBERSHIP, Issued.SENT_INVITATION, Issued.SETUP_LINK, Issued.ORGANIZATION_KEY})
 
 ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
-    Cause.LEAVING: _OF_MEMBERSHIP | _OF_SERVICE_SESSION | {Issued.CONNECTION_SESSION},
+    Cause.LEAVING: _OF_MEMBERSHIP | _OF_SERVICE_SESSION | {Issued.CONNECTION_SESSION, Issued.CUSTOMER_SESSION},
     Cause.DIRECTORY_DELETION: _OF_MEMBERSHIP | _IN_ORGANIZATION,
     Cause.SUSPENSION: _SUSPENDED | _IN_ORGANIZATION,
     Cause.DEACTIVATION: _SUSPENDED | _SESSIONS,
@@ -163,4 +172,18 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     Cause.ORGANIZATION_DELETION: _OF_MEMBERSHIP
     | _IN_ORGANIZATION
     | {Issued.VISITOR_LINK, Issued.API_KEY, Issued.SCIM_TOKEN},
+    # What was given stays, and comes back with the organization.
+    Cause.RESTORABLE_DELETION: _IN_ORGANIZATION
+    | {
+        Issued.CUSTOMER_VISIT,
+        Issued.CUSTOMER_ASSIGNMENT,
+        Issued.GIVEN_SUBSCRIPTION,
+        Issued.SENT_INVITATION,
+        Issued.SETUP_LINK,
+        Issued.ORGANIZATION_KEY,
+        Issued.API_KEY,
+        Issued.SCIM_TOKEN,
+    },
+    # Access ends with the record; the sessions follow in batches.
+    Cause.CUSTOMER_END: frozenset({Issued.CUSTOMER_SESSION, Issued.CUSTOMER_VISIT, Issued.CUSTOMER_ASSIGNMENT}),
 }

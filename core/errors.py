@@ -35,11 +35,16 @@ class ErrorCode(Enum):
     FORBIDDEN = (403, "The caller's role or permission does not allow this.")
     ORGANIZATION_NOT_ACTIVE = (403, "The organization is pending, suspended or rejected.")
     FEATURE_NOT_AVAILABLE_IN_TIER = (403, "The organization's tier does not include this feature.")
-    SSO_REQUIRED = (403, "The organization requires its own single sign-on.")
+    SSO_REQUIRED = (
+        403,
+        "The organization requires its own single sign-on. Where one signs in to a service for this organization as its"
+        " customer, `connection_id` names the connection.",
+    )
     NOT_FOUND = (404, "The resource does not exist, or the caller may not see it.")
     METHOD_NOT_ALLOWED = (405, "The path exists, but not with this method; the Allow header lists the methods it has.")
     REQUEST_TIMEOUT = (408, "The body of the request did not arrive in time.")
     CONFLICT = (409, "The resource exists already, or its state forbids the change.")
+    CUSTOMER_REQUIRED = (409, "The user has to choose for which customer of the service they sign in.")
     REAUTH_REQUIRED = (409, "The external account must be linked again before its token can be used.")
     GONE = (410, "The resource existed and is no longer kept.")
     PRECONDITION_FAILED = (412, "The resource has another version than the one that the request names.")
@@ -340,10 +345,17 @@ def all_checked(given: Mapping[str, Any], checks: Mapping[str, Callable[[Any], A
 
 
 class SsoRequired(Refusal):
-    """The user's organization requires its own sign-in."""
+    """The user's organization requires its own sign-in.
+
+    `connection_id` is the connection, where the user comes to a service for this organization as its customer.
+    """
 
     code = ErrorCode.SSO_REQUIRED
     default_message = (
         "Your organization requires its own sign-in. Enter your email address on the sign-in page, and continue with"
         " your organization there."
     )
+
+    def __init__(self, connection_id: UUID | None = None) -> None:
+        super().__init__()
+        self.connection_id = connection_id

@@ -1,10 +1,11 @@
-"""The times in the ids of rows: an id begins with the time when its row was written, so a time is a range of ids.
+"""Ids as texts, and the times in them: the id of a row begins with when it was written, so a time is a range of ids.
 
 A log that is partitioned by the ids is read in the range of ids that rows of the wanted times can have.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from uuid import UUID
@@ -14,6 +15,7 @@ FIRST_ID: Final = UUID(int=0)
 # Of no organization: the logs have it for what belongs to the platform itself.
 PLATFORM: Final = FIRST_ID
 MILLISECOND: Final = timedelta(milliseconds=1)
+_ID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 # An id is made before its row is committed, clocks differ, and what waits for a second factor gets a later time.
 SETTLES_AFTER: Final = timedelta(hours=1)
 # A row has a time that is this much before that of its id at most.
@@ -21,6 +23,12 @@ CLOCKS_DIFFER_MAX: Final = timedelta(minutes=1)
 # RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
 _MILLISECONDS_SHIFT: Final = 80
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def id_or_none(text: str) -> UUID | None:
+    """Return the id that a text is, in upper or lower case; None for a text that is no UUID."""
+    # `UUID` by itself also accepts braces, a URN, and dashes anywhere, so that 32 digits of a slug would be an id.
+    return UUID(text) if _ID.fullmatch(text) else None
 
 
 def first_id_at(moment: datetime) -> UUID:

@@ -71,6 +71,13 @@ def mentions_web_address(name: str) -> bool:
     return _WEB_ADDRESS.search(unicodedata.normalize("NFKC", _JOINING.sub("", name))) is not None
 
 
+def slug_of_name(name: str) -> str:
+    """Return the slug that a name proposes, which is empty for a name without Latin letters and digits."""
+    plain = unicodedata.normalize("NFKD", name.casefold())
+    words = re.findall(r"[a-z0-9]+", re.sub(r"[\u0300-\u036f'’]", "", plain))
+    return "-".join(words)[:SLUG_CHARACTERS_MAX].strip("-")
+
+
 def checked_slug(text: str, field: str = "slug") -> str:
     """Return the short name of an organization, service or role, as used in paths (decisions 5.1).
 

@@ -11,6 +11,7 @@ from entrypoints.http.accounts import password_reset, passwords, profile, regist
 from entrypoints.http.audit import analytics, audit_log, siem
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
+from entrypoints.http.customers import customers, products
 from entrypoints.http.invitations import invitations
 from entrypoints.http.openid import device as openid_device_codes
 from entrypoints.http.openid import par as openid_pushed_requests
@@ -42,6 +43,7 @@ from entrypoints.http.scim import unsupported as scim_unsupported
 from entrypoints.http.scim import users as scim_users
 from entrypoints.http.service_api import analytics as service_analytics
 from entrypoints.http.service_api import checkout as service_checkout
+from entrypoints.http.service_api import customers as service_customers
 from entrypoints.http.service_api import info as service_info
 from entrypoints.http.service_api import portal as service_portal
 from entrypoints.http.service_api import subscriptions as service_subscriptions
@@ -50,6 +52,7 @@ from entrypoints.http.services import api_keys, end_users, grants, plans, servic
 from entrypoints.http.sessions import jwks, refresh, sessions
 from entrypoints.http.sessions import logout as session_logout
 from entrypoints.http.sign_in import (
+    customer,
     identities,
     login,
     lookup_email,
@@ -85,6 +88,12 @@ from entrypoints.pages.credentials import host_passkeys
 from entrypoints.pages.credentials import mfa as own_second_factor_pages
 from entrypoints.pages.credentials import passkey_factors as passkey_factor_pages
 from entrypoints.pages.credentials import passkeys as own_passkey_pages
+from entrypoints.pages.customers import customers as customer_pages
+from entrypoints.pages.customers import people as customer_people_pages
+from entrypoints.pages.customers import product_assignments as product_assignment_pages
+from entrypoints.pages.customers import product_sign_ins as product_sign_in_pages
+from entrypoints.pages.customers import products as product_pages
+from entrypoints.pages.customers import service_settings as customer_settings_pages
 from entrypoints.pages.frame import assets, home
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
@@ -93,8 +102,10 @@ from entrypoints.pages.mail import mailbox
 from entrypoints.pages.openid import authorization as authorize_pages
 from entrypoints.pages.openid import device as device_activation_pages
 from entrypoints.pages.openid import logout as logout_pages
+from entrypoints.pages.openid import start as start_pages
 from entrypoints.pages.openid import trials as service_trial_pages
 from entrypoints.pages.organizations import bulk_jobs as job_pages
+from entrypoints.pages.organizations import deletion as organization_deletion_pages
 from entrypoints.pages.organizations import group_rules as group_rule_pages
 from entrypoints.pages.organizations import keys as organization_key_pages
 from entrypoints.pages.organizations import management as organization_settings_pages
@@ -114,6 +125,7 @@ from entrypoints.pages.platform import audit_log as platform_audit_pages
 from entrypoints.pages.platform import impersonation as platform_impersonation_pages
 from entrypoints.pages.platform import mails as platform_mail_pages
 from entrypoints.pages.platform import mfa as platform_mfa_pages
+from entrypoints.pages.platform import organization_search as organization_search_pages
 from entrypoints.pages.platform import organizations as platform_organization_pages
 from entrypoints.pages.platform import overview as platform_overview_pages
 from entrypoints.pages.platform import owners as platform_owners_pages
@@ -184,6 +196,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     verification_pages.routes,
     registration_link_pages.routes,
     login.routes,
+    customer.routes,
     lookup_email.routes,
     refresh.routes,
     session_logout.routes,
@@ -234,6 +247,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     grants.routes,
     plans.routes,
     api_keys.routes,
+    customers.routes,
+    products.routes,
     saml.routes,
     saml_certificate.routes,
     saml_metadata.routes,
@@ -247,6 +262,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     service_portal.routes,
     service_analytics.routes,
     service_info.routes,
+    service_customers.routes,
+    service_users.customer_routes,
     subscriptions.routes,
     invitations.routes,
     invitation_pages.routes,
@@ -259,6 +276,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     receiver.routes,
     openid_tokens.routes,
     authorize_pages.routes,
+    start_pages.routes,
     logout_pages.routes,
     openid_pushed_requests.routes,
     openid_protected_resources.routes,
@@ -319,6 +337,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     billing_pages.routes,
     sold_pages.routes,
     sales_pages.routes,
+    organization_search_pages.routes,
     people_pages.routes,
     job_pages.routes,
     platform_owners_pages.routes,
@@ -367,6 +386,12 @@ EVERYWHERE: tuple[Routes, ...] = (
     saml_pages.routes,
     grant_pages.routes,
     directory_page.routes,
+    customer_settings_pages.routes,
+    customer_pages.routes,
+    customer_people_pages.routes,
+    product_pages.routes,
+    product_assignment_pages.routes,
+    product_sign_in_pages.routes,
     group_pages.routes,
     group_rule_pages.routes,
     webhook_pages.routes,
@@ -381,6 +406,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     role_pages.routes,
     organization_key_pages.routes,
     organization_settings_pages.routes,
+    organization_deletion_pages.routes,
     ownership_pages.routes,
     domain_pages.routes,
     closing_page.routes,

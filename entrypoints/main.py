@@ -28,6 +28,7 @@ from actors.billing_reconciler import BillingReconciler
 from actors.bulk_worker import BulkWorker
 from actors.certificate_watcher import CertificateWatcher
 from actors.clock_watcher import ClockWatcher
+from actors.customer_sweeper import CustomerSweeper
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Connections, Dispatcher
 from actors.domain_checker import DomainChecker
 from actors.doorbells import MemoryDoorbells
@@ -306,6 +307,7 @@ async def connected(
                     "invitation_sweeper": InvitationSweeper(**deleting),
                     "audit_counter": AuditCounter(**in_turn),
                     "certificate_watcher": CertificateWatcher(**in_turn),
+                    "customer_sweeper": CustomerSweeper(doorbells=doorbells, **in_turn),
                     "domain_checker": DomainChecker(resolver=installation.resolver, **in_turn),
                     "sign_in_counter": SignInCounter(**in_turn),
                     "sales_counter": SalesCounter(**in_turn),

@@ -159,6 +159,84 @@ $$;
 
 COMMENT ON FUNCTION bound_log(log text) IS 'Adds the constraint that makes a table the first partition of its log: all ids are before a month that is to come.';
 
+CREATE FUNCTION check_customer(of_organization uuid, of_customer uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- Another transaction may be at the row of a customer that it has noted, so only one of this transaction counts.
+    INSERT INTO customer_user_checks (id, organization_id, customer_id, created_at)
+    VALUES (md5(concat_ws(' ', of_customer, pg_current_xact_id()))::uuid, of_organization, of_customer, clock_timestamp())
+    ON CONFLICT (id) DO NOTHING;
+END
+$$;
+
+COMMENT ON FUNCTION check_customer(of_organization uuid, of_customer uuid) IS 'Notes that the vendor of a customer may have to be told of many of its people.';
+
+CREATE FUNCTION check_customer_user(of_organization uuid, of_user uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- A transaction that changes a person several times, as provisioning does, notes that once.
+    INSERT INTO customer_user_checks (id, organization_id, user_id, created_at)
+    VALUES (md5(concat_ws(' ', of_organization, of_user, pg_current_xact_id()))::uuid, of_organization, of_user,
+            clock_timestamp())
+    ON CONFLICT (id) DO NOTHING;
+END
+$$;
+
+COMMENT ON FUNCTION check_customer_user(of_organization uuid, of_user uuid) IS 'Notes that vendors may have to be told of a person of a customer.';
+
+CREATE FUNCTION connections_of_customers_required() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- Those of its mail domains are individuals no longer, and its people may have to sign in by its connection.
+    PERFORM recheck_customer(service_id, NULL, 'connection') FROM service_customers WHERE organization_id = NEW.organization_id;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION connections_of_customers_required() IS 'Notes that a customer has proved a mail domain, or requires its connection.';
+
+CREATE FUNCTION customer_assignments_removed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM recheck_customer(c.service_id, c.id, 'unassigned')
+    FROM    service_customers c
+    WHERE   c.id IN (SELECT customer_id FROM removed) AND c.access = 'assigned';
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION customer_assignments_removed() IS 'Notes that a customer assigns a service to fewer people.';
+
+CREATE FUNCTION customers_let_in_others() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM check_customer(c.organization_id, c.id)
+    FROM    service_customers c
+    WHERE   c.id IN (SELECT customer_id FROM changed) AND c.accepted_at IS NOT NULL;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION customers_let_in_others() IS 'Notes that customers assign a service otherwise.';
+
+CREATE FUNCTION customers_show_others() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NEW.organization_id IS NOT NULL THEN
+        PERFORM check_customer(NEW.organization_id, NEW.id);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION customers_show_others() IS 'Notes that a customer lets in others, or shares its directory or not.';
+
 CREATE FUNCTION directory_group_members_added() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -326,11 +404,39 @@ CREATE FUNCTION first_id_at(moment timestamp with time zone) RETURNS uuid
 
 COMMENT ON FUNCTION first_id_at(moment timestamp with time zone) IS 'The lowest id that a row of this moment can have.';
 
+CREATE FUNCTION groups_of_customers_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM check_customer_user(x.organization_id, x.user_id)
+    FROM    (SELECT DISTINCT changed.organization_id, changed.user_id
+             FROM   changed
+             JOIN   customer_assignments a ON a.organization_id = changed.organization_id
+                                          AND a.group_id = changed.group_id) AS x;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION groups_of_customers_changed() IS 'Notes that people came to a group that a customer assigns, or left it.';
+
 CREATE FUNCTION groups_of_organization(organization_id uuid, groups text[]) RETURNS bigint[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT COALESCE(array_agg(hashtextextended(letters.letters, uuid_hash_extended(groups_of_organization.organization_id, (0)::bigint))), '{}'::bigint[]) AS "coalesce" FROM unnest(groups_of_organization.groups) letters(letters));
 
 COMMENT ON FUNCTION groups_of_organization(organization_id uuid, groups text[]) IS 'Groups of letters as an index has them that finds them in one organization alone.';
+
+CREATE FUNCTION is_of_customer(organization uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    -- An organization that is being deleted is none any more.
+    RETURN EXISTS (SELECT FROM service_customers c
+                   JOIN   organizations o ON o.id = c.organization_id
+                   WHERE  c.organization_id = organization);
+END
+$$;
+
+COMMENT ON FUNCTION is_of_customer(organization uuid) IS 'Whether an organization uses a service of another one.';
 
 CREATE FUNCTION known_ids_ended() RETURNS trigger
     LANGUAGE plpgsql
@@ -493,6 +599,22 @@ $$;
 
 COMMENT ON FUNCTION make_log_partition(part text, model text, grants aclitem[], remark text) IS 'Makes a table like a partition of a log, to be attached to it; the grants are those that are given beside the default ones.';
 
+CREATE FUNCTION members_of_customers_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP <> 'INSERT' AND is_of_customer(OLD.organization_id) THEN
+        PERFORM check_customer_user(OLD.organization_id, OLD.user_id);
+    END IF;
+    IF TG_OP <> 'DELETE' AND (TG_OP = 'INSERT' OR NEW.user_id <> OLD.user_id) AND is_of_customer(NEW.organization_id) THEN
+        PERFORM check_customer_user(NEW.organization_id, NEW.user_id);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION members_of_customers_changed() IS 'Notes that a person has become a member of a customer, has changed there, or is none any more.';
+
 CREATE FUNCTION membership_totals_added() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -554,11 +676,50 @@ $$;
 
 COMMENT ON FUNCTION organization_deleted() IS 'Ends what an organization has decided about accounts.';
 
+CREATE FUNCTION organizations_joined() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE organizations
+    SET    had_other_members = true
+    WHERE  id IN (SELECT organization_id FROM added WHERE role <> 'owner') AND NOT had_other_members;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION organizations_joined() IS 'Notes that an organization has had a member besides its founder.';
+
+CREATE FUNCTION organizations_of_customers_closed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM recheck_customer(service_id, id, 'organization') FROM service_customers WHERE organization_id = NEW.id;
+    PERFORM recheck_customer(id, NULL, 'vendor') FROM services WHERE organization_id = NEW.id AND customers <> 'none';
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION organizations_of_customers_closed() IS 'Notes that a vendor or a customer is active no longer.';
+
 CREATE FUNCTION password_decoy(hash text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN (hash ~ '[$]2[aby][$][0-9][0-9][$]'::text) THEN ("left"(hash, '-53'::integer) || repeat('.'::text, 53)) WHEN (hash ~~ 'scrypt$%'::text) THEN ((((((((('scrypt$'::text || split_part(hash, '$'::text, 2)) || '$'::text) || repeat('A'::text, 22)) || '$'::text) || split_part(hash, '$'::text, 4)) || '$'::text) || split_part(hash, '$'::text, 5)) || '$'::text) || regexp_replace(split_part(hash, '$'::text, 6), '[^=]'::text, 'A'::text, 'g'::text)) ELSE (((("substring"(hash, '^(.*)[$][^$]*[$][^$]*$'::text) || '$'::text) || repeat('A'::text, 22)) || '$'::text) || regexp_replace("substring"(hash, '[^$]*$'::text), '[^=]'::text, 'A'::text, 'g'::text)) END;
 
 COMMENT ON FUNCTION password_decoy(hash text) IS 'A hash that costs as much to compare and matches no password.';
+
+CREATE FUNCTION people_of_customers_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- Vendors see people who have confirmed that they are members, so that nobody else adds to what is noted here.
+    PERFORM check_customer_user(m.organization_id, m.user_id)
+    FROM    memberships m
+    WHERE   m.user_id = NEW.id AND m.confirmed_at IS NOT NULL AND is_of_customer(m.organization_id);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION people_of_customers_changed() IS 'Notes that a person has another name, or an account that is closed or opened.';
 
 CREATE FUNCTION plans_priced() RETURNS trigger
     LANGUAGE plpgsql
@@ -590,6 +751,33 @@ $$;
 
 COMMENT ON FUNCTION plans_priced() IS 'Records what the new price of a plan changes for its subscriptions.';
 
+CREATE FUNCTION recheck_customer(of_service uuid, of_customer uuid, because text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- One that this transaction has noted is read by none before all of its changes.
+    INSERT INTO customer_rechecks (id, service_id, customer_id, reason, created_at)
+    SELECT gen_random_uuid(), of_service, of_customer, because, now()
+    WHERE  NOT EXISTS (SELECT FROM customer_rechecks
+                       WHERE  service_id = of_service AND customer_id IS NOT DISTINCT FROM of_customer
+                         AND  after_session IS NULL AND xmin = pg_current_xact_id()::xid);
+END
+$$;
+
+COMMENT ON FUNCTION recheck_customer(of_service uuid, of_customer uuid, because text) IS 'Notes that sessions of a customer, or of a whole service, may be open no longer.';
+
+CREATE FUNCTION roles_of_customers_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO customer_user_checks (id, organization_id, service_id, created_at)
+    VALUES (gen_random_uuid(), NEW.organization_id, NEW.id, clock_timestamp());
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION roles_of_customers_changed() IS 'Notes that a service with customers has other roles.';
+
 CREATE FUNCTION scim_tokens_removed() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -603,6 +791,29 @@ END
 $$;
 
 COMMENT ON FUNCTION scim_tokens_removed() IS 'Notes when a directory lost a token with which it managed groups.';
+
+CREATE FUNCTION service_customers_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        IF OLD.accepted_at IS NOT NULL THEN
+            PERFORM recheck_customer(OLD.service_id, OLD.id, 'ended');
+        END IF;
+    ELSIF NEW.accepted_at IS NOT NULL THEN
+        IF TG_OP = 'INSERT' OR OLD.accepted_at IS NULL THEN
+            -- Its people are individuals no longer.
+            PERFORM recheck_customer(NEW.service_id, NULL, 'begun');
+        ELSIF (OLD.vendor_paused_at, OLD.customer_paused_at, OLD.access)
+              IS DISTINCT FROM (NEW.vendor_paused_at, NEW.customer_paused_at, NEW.access) THEN
+            PERFORM recheck_customer(NEW.service_id, NEW.id, 'changed');
+        END IF;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION service_customers_changed() IS 'Notes that a customer has begun, has changed or has ended.';
 
 CREATE FUNCTION service_users_changed() RETURNS trigger
     LANGUAGE plpgsql
@@ -644,6 +855,17 @@ END
 $$;
 
 COMMENT ON FUNCTION service_users_moved() IS 'Records that a link belongs to another account, for the numbers of users of services.';
+
+CREATE FUNCTION services_of_customers_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM recheck_customer(NEW.id, NULL, 'service');
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION services_of_customers_changed() IS 'Notes that a service may be open to fewer people.';
 
 CREATE FUNCTION sessions_ended() RETURNS trigger
     LANGUAGE plpgsql
@@ -1197,13 +1419,15 @@ CREATE TABLE browser_returns (
     email text,
     request_key bytea,
     language text,
-    request_target text
+    request_target text,
+    not_in_session uuid
 );
 COMMENT ON TABLE browser_returns IS 'The path and query that a browser opens after signing in, under an id that is valid once.';
 COMMENT ON COLUMN browser_returns.email IS 'The address that the sign-in page proposes.';
 COMMENT ON COLUMN browser_returns.request_key IS 'The request that the path answers, if it answers one.';
 COMMENT ON COLUMN browser_returns.language IS 'The language that a service has asked for its pages; null for that of the browser.';
 COMMENT ON COLUMN browser_returns.request_target IS 'The path on which the request of an application goes on at last, where the target is a step before it; null where it is the target.';
+COMMENT ON COLUMN browser_returns.not_in_session IS 'The session of the browser that does not go there: its user signs in anew; no reference.';
 ALTER TABLE ONLY browser_returns
     ADD CONSTRAINT browser_returns_pkey PRIMARY KEY (id_hash);
 CREATE INDEX browser_returns_expiry ON browser_returns USING btree (expires_at);
@@ -1340,6 +1564,101 @@ CREATE INDEX custom_domains_letter_groups ON custom_domains USING gin (letter_gr
 CREATE INDEX custom_domains_to_check ON custom_domains USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
 CREATE UNIQUE INDEX custom_domains_verified ON custom_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
 
+CREATE TABLE customer_assignments (
+    customer_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    "position" integer NOT NULL,
+    subject text NOT NULL,
+    role text,
+    custom_role text,
+    group_id uuid,
+    user_id uuid,
+    role_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    CONSTRAINT customer_assignments_check CHECK (((subject = 'role'::text) = (role IS NOT NULL))),
+    CONSTRAINT customer_assignments_check1 CHECK ((custom_role = role)),
+    CONSTRAINT customer_assignments_check2 CHECK (((subject = 'group'::text) = (group_id IS NOT NULL))),
+    CONSTRAINT customer_assignments_check3 CHECK (((subject = 'user'::text) = (user_id IS NOT NULL))),
+    CONSTRAINT customer_assignments_subject_check CHECK ((subject = ANY (ARRAY['everyone'::text, 'role'::text, 'group'::text, 'user'::text])))
+);
+COMMENT ON TABLE customer_assignments IS 'Whom a customer assigns to a service that it uses, and with which of its roles.';
+COMMENT ON COLUMN customer_assignments.role_ids IS 'The roles of the service, by their ids; one that the service no longer has gives nothing.';
+ALTER TABLE ONLY customer_assignments
+    ADD CONSTRAINT customer_assignments_pkey PRIMARY KEY (customer_id, "position");
+CREATE INDEX customer_assignments_of_group ON customer_assignments USING btree (organization_id, group_id);
+CREATE INDEX customer_assignments_of_role ON customer_assignments USING btree (organization_id, custom_role);
+CREATE INDEX customer_assignments_of_user ON customer_assignments USING btree (organization_id, user_id);
+CREATE TRIGGER customer_assignments_removed AFTER DELETE ON customer_assignments REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION customer_assignments_removed();
+CREATE TRIGGER customers_assign_less AFTER DELETE ON customer_assignments REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION customers_let_in_others();
+CREATE TRIGGER customers_assign_more AFTER INSERT ON customer_assignments REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION customers_let_in_others();
+
+CREATE TABLE customer_rechecks (
+    id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    customer_id uuid,
+    reason text NOT NULL,
+    after_session uuid,
+    created_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone
+);
+COMMENT ON TABLE customer_rechecks IS 'Changes that may have ended sessions of many people: those of a customer, or of the individuals of a service.';
+COMMENT ON COLUMN customer_rechecks.customer_id IS 'The customer, which may be gone; null for the individuals.';
+COMMENT ON COLUMN customer_rechecks.after_session IS 'Up to which session it was checked; null at the beginning.';
+COMMENT ON COLUMN customer_rechecks.due_at IS 'When sessions are looked at that have begun beside the change; null before they were looked at first.';
+ALTER TABLE ONLY customer_rechecks
+    ADD CONSTRAINT customer_rechecks_pkey PRIMARY KEY (id);
+CREATE INDEX customer_rechecks_due ON customer_rechecks USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX customer_rechecks_in_order ON customer_rechecks USING btree (created_at, id);
+
+CREATE TABLE customer_slugs (
+    slug text NOT NULL
+);
+COMMENT ON TABLE customer_slugs IS 'Slugs that customers have or had, which no other organization gets.';
+ALTER TABLE ONLY customer_slugs
+    ADD CONSTRAINT customer_slugs_pkey PRIMARY KEY (slug);
+
+CREATE TABLE customer_user_checks (
+    id uuid NOT NULL,
+    service_id uuid,
+    customer_id uuid,
+    user_id uuid,
+    after uuid,
+    created_at timestamp with time zone NOT NULL,
+    organization_id uuid NOT NULL,
+    CONSTRAINT customer_user_checks_check CHECK ((num_nonnulls(service_id, customer_id, user_id) = 1))
+);
+COMMENT ON TABLE customer_user_checks IS 'Changes of which vendors may have to be told: of a person, of a customer, or of all customers of a service.';
+COMMENT ON COLUMN customer_user_checks.after IS 'Up to which person or customer it was checked; null at the beginning.';
+COMMENT ON COLUMN customer_user_checks.organization_id IS 'The organization whose turn it takes: the customer, or the vendor where its roles have changed; no reference.';
+ALTER TABLE ONLY customer_user_checks
+    ADD CONSTRAINT customer_user_checks_pkey PRIMARY KEY (id);
+CREATE INDEX customer_user_checks_in_turn ON customer_user_checks USING btree (organization_id, created_at, id);
+
+CREATE TABLE customer_users (
+    customer_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    first_sign_in_at timestamp with time zone NOT NULL,
+    last_sign_in_at timestamp with time zone NOT NULL,
+    own_role_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL
+);
+COMMENT ON TABLE customer_users IS 'Who has signed in to a service for a customer of it.';
+COMMENT ON COLUMN customer_users.own_role_ids IS 'The roles that the vendor gives the user in this context, besides those of assignments.';
+ALTER TABLE ONLY customer_users
+    ADD CONSTRAINT customer_users_pkey PRIMARY KEY (customer_id, user_id);
+CREATE INDEX customer_users_of_member ON customer_users USING btree (organization_id, user_id);
+
+CREATE TABLE customer_users_told (
+    customer_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    told text NOT NULL
+);
+COMMENT ON TABLE customer_users_told IS 'The people of customers whom the vendor knows of: who has signed in, and who may where the customer shares its directory.';
+COMMENT ON COLUMN customer_users_told.user_id IS 'The account, which may be gone; no reference.';
+COMMENT ON COLUMN customer_users_told.told IS 'A digest of what the vendor knows of the person.';
+ALTER TABLE ONLY customer_users_told
+    ADD CONSTRAINT customer_users_told_pkey PRIMARY KEY (customer_id, user_id);
+CREATE INDEX customer_users_told_of_user ON customer_users_told USING btree (user_id, customer_id);
+
 CREATE TABLE device_codes (
     device_code_hash bytea NOT NULL,
     user_code_hash bytea NOT NULL,
@@ -1356,11 +1675,13 @@ CREATE TABLE device_codes (
     host text,
     denied_at timestamp with time zone,
     session_id uuid,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    customer text
 );
 COMMENT ON TABLE device_codes IS 'Devices that wait until a user approves them on another one (RFC 8628).';
 COMMENT ON COLUMN device_codes.service_id IS 'Null for the command line of Gatehouse, whose sessions are on the platform.';
 COMMENT ON COLUMN device_codes.session_id IS 'The session that began when a user approved the device.';
+COMMENT ON COLUMN device_codes.customer IS 'The id or the slug of the customer that the device names; null where it names none.';
 ALTER TABLE ONLY device_codes
     ADD CONSTRAINT device_codes_pkey PRIMARY KEY (device_code_hash);
 ALTER TABLE ONLY device_codes
@@ -1444,6 +1765,8 @@ CREATE INDEX directory_group_members_of_authority ON directory_group_members USI
 CREATE INDEX directory_group_members_of_user ON directory_group_members USING btree (organization_id, user_id);
 CREATE TRIGGER directory_group_members_added AFTER INSERT ON directory_group_members REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION directory_group_members_added();
 CREATE TRIGGER directory_group_members_removed AFTER DELETE ON directory_group_members REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION directory_group_members_removed();
+CREATE TRIGGER groups_of_customers_joined AFTER INSERT ON directory_group_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION groups_of_customers_changed();
+CREATE TRIGGER groups_of_customers_left AFTER DELETE ON directory_group_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION groups_of_customers_changed();
 
 CREATE TABLE directory_groups (
     id uuid NOT NULL,
@@ -1493,6 +1816,7 @@ CREATE INDEX domain_routes_to_check ON domain_routes USING btree (next_check_at)
 CREATE UNIQUE INDEX domain_routes_verified ON domain_routes USING btree (domain) WHERE (verified_at IS NOT NULL);
 CREATE TRIGGER domain_routes_deleted AFTER DELETE ON domain_routes FOR EACH ROW WHEN ((old.verified_at IS NOT NULL)) EXECUTE FUNCTION mail_domain_lost();
 CREATE TRIGGER domain_routes_lost AFTER UPDATE OF verified_at ON domain_routes FOR EACH ROW WHEN (((old.verified_at IS NOT NULL) AND (new.verified_at IS NULL))) EXECUTE FUNCTION mail_domain_lost();
+CREATE TRIGGER domain_routes_of_customers AFTER UPDATE OF enforced, status, connection_id ON domain_routes FOR EACH ROW WHEN (((new.status = 'verified'::text) AND ((old.status <> 'verified'::text) OR (new.enforced AND (NOT old.enforced)) OR (new.enforced AND (new.connection_id <> old.connection_id))))) EXECUTE FUNCTION connections_of_customers_required();
 
 CREATE TABLE elliptic_signing_keys (
     kid text NOT NULL,
@@ -1680,6 +2004,7 @@ CREATE TABLE login_events (
     connection_id uuid,
     through_organization_id uuid,
     request_id text,
+    customer_id uuid,
     CONSTRAINT login_events_risk_score_check CHECK (((risk_score >= 0) AND (risk_score <= 100)))
 )
 PARTITION BY RANGE (id);
@@ -1688,10 +2013,12 @@ COMMENT ON COLUMN login_events.organization_id IS 'The organization that was sig
 COMMENT ON COLUMN login_events.device_id IS 'No reference: the log remembers a device that is gone, and needs no index to forget it.';
 COMMENT ON COLUMN login_events.reason IS 'Why it was refused, or what it waits for; null for a success, and for what was refused before reasons were kept.';
 COMMENT ON COLUMN login_events.connection_id IS 'No reference, like the device: the connection by which its user came.';
-COMMENT ON COLUMN login_events.through_organization_id IS 'The organization whose connection or domain was used, where the sign-in names none; no reference.';
+COMMENT ON COLUMN login_events.through_organization_id IS 'The organization whose connection or domain was used, where the sign-in names none, or for which the user signed in to the service of another one; no reference.';
+COMMENT ON COLUMN login_events.customer_id IS 'The customer of the service for which the user signed in; no reference.';
 ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_pkey PRIMARY KEY (organization_id, id);
 CREATE UNIQUE INDEX login_events_ids ON ONLY login_events USING btree (id);
+CREATE INDEX login_events_newest_of_customer ON ONLY login_events USING btree (customer_id, success, id DESC) WHERE (customer_id IS NOT NULL);
 CREATE INDEX login_events_newest_of_organization ON ONLY login_events USING btree (organization_id, success, id DESC) INCLUDE (created_at, service_id, provider, user_id);
 CREATE INDEX login_events_newest_of_organization_user ON ONLY login_events USING btree (organization_id, user_id, id DESC) WHERE (organization_id <> user_id);
 CREATE INDEX login_events_newest_of_service ON ONLY login_events USING btree (service_id, success, id DESC) WHERE (service_id IS NOT NULL);
@@ -1757,12 +2084,16 @@ CREATE TABLE mail_servers (
     last_error text,
     last_success_at timestamp with time zone,
     leased_until timestamp with time zone,
+    last_tested_at timestamp with time zone,
+    last_test_accepted boolean,
+    last_test_answer text,
     CONSTRAINT mail_servers_check CHECK (((username IS NULL) = (password_sealed IS NULL))),
     CONSTRAINT mail_servers_port_check CHECK (((port >= 1) AND (port <= 65535))),
     CONSTRAINT mail_servers_tls_check CHECK ((tls = ANY (ARRAY['starttls'::text, 'tls'::text, 'none'::text])))
 );
 COMMENT ON TABLE mail_servers IS 'The mail servers of organizations, and how each has worked lately.';
 COMMENT ON COLUMN mail_servers.failures IS 'Failures in a row; until next_attempt_at no mail is tried.';
+COMMENT ON COLUMN mail_servers.last_tested_at IS 'When these settings were tested last; null when they were not.';
 ALTER TABLE ONLY mail_servers
     ADD CONSTRAINT mail_servers_pkey PRIMARY KEY (organization_id);
 
@@ -1836,6 +2167,7 @@ CREATE INDEX memberships_of_user ON memberships USING btree (user_id, organizati
 CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organization_id) WHERE (role = 'owner'::text);
 CREATE INDEX memberships_role_source ON memberships USING btree (organization_id, user_id) INCLUDE (role_source, role_group) WHERE (role_source IS NOT NULL);
 CREATE INDEX memberships_suspended ON memberships USING btree (organization_id, user_id) WHERE (suspended_at IS NOT NULL);
+CREATE TRIGGER members_of_customers_changed AFTER INSERT OR DELETE OR UPDATE OF user_id, role, confirmed_at, suspended_at, member_email ON memberships FOR EACH ROW EXECUTE FUNCTION members_of_customers_changed();
 CREATE TRIGGER membership_totals_added AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_added();
 CREATE TRIGGER membership_totals_removed AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_removed();
 CREATE TRIGGER memberships_email BEFORE INSERT ON memberships FOR EACH ROW EXECUTE FUNCTION memberships_email();
@@ -1843,6 +2175,7 @@ CREATE TRIGGER memberships_email_moved BEFORE UPDATE OF user_id ON memberships F
 CREATE TRIGGER memberships_keep_user AFTER INSERT ON memberships FOR EACH ROW EXECUTE FUNCTION user_given_something();
 CREATE TRIGGER memberships_known_ids_ended AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION known_ids_ended();
 CREATE TRIGGER memberships_known_ids_given AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION known_ids_given();
+CREATE TRIGGER organizations_joined AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION organizations_joined();
 
 CREATE TABLE mfa_challenges (
     id uuid NOT NULL,
@@ -1998,19 +2331,28 @@ CREATE TABLE organizations (
     suspended_at timestamp with time zone,
     suspension_reason text,
     mfa_methods text DEFAULT 'any'::text NOT NULL,
+    deletes_at timestamp with time zone,
+    status_before_deletion text,
+    had_other_members boolean DEFAULT false NOT NULL,
+    CONSTRAINT organizations_deletes_at_check CHECK (((status = 'deleting'::text) = (deletes_at IS NOT NULL))),
     CONSTRAINT organizations_device_trust_days_check CHECK ((device_trust_days >= 0)),
     CONSTRAINT organizations_max_services_check CHECK ((max_services >= 0)),
     CONSTRAINT organizations_max_users_check CHECK ((max_users >= 0)),
     CONSTRAINT organizations_mfa_methods_check CHECK ((mfa_methods = ANY (ARRAY['any'::text, 'phishing_resistant'::text]))),
-    CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text, 'rejected'::text])))
+    CONSTRAINT organizations_status_before_deletion_check CHECK ((((deletes_at IS NULL) = (status_before_deletion IS NULL)) AND (status_before_deletion = ANY (ARRAY['pending'::text, 'active'::text, 'rejected'::text])))),
+    CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text, 'rejected'::text, 'deleting'::text])))
 );
 COMMENT ON TABLE organizations IS 'The customers of the product; every tenant row names one.';
 COMMENT ON COLUMN organizations.mfa_methods IS 'Which second factors count where the organization requires one.';
+COMMENT ON COLUMN organizations.deletes_at IS 'When it is deleted for good; null for one that its owner has not deleted.';
+COMMENT ON COLUMN organizations.status_before_deletion IS 'The status that it gets back when it is restored.';
+COMMENT ON COLUMN organizations.had_other_members IS 'Whether anybody but its founder was ever a member of it.';
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_slug_key UNIQUE (slug);
 CREATE INDEX organizations_approved_by ON organizations USING btree (approved_by) WHERE (approved_by IS NOT NULL);
+CREATE INDEX organizations_deleting ON organizations USING btree (deletes_at) WHERE (deletes_at IS NOT NULL);
 CREATE INDEX organizations_letter_groups ON organizations USING gin (letter_groups(((lower(name) || ' '::text) || slug)));
 CREATE INDEX organizations_newest ON organizations USING btree (created_at DESC, id DESC);
 CREATE INDEX organizations_of_status ON organizations USING btree (status, created_at DESC, id DESC);
@@ -2020,6 +2362,7 @@ CREATE TRIGGER login_events_of_organization_deleted AFTER DELETE ON organization
 CREATE TRIGGER organizations_deleted BEFORE DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION organization_deleted();
 CREATE TRIGGER organizations_events_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION events_of_organization_deleted();
 CREATE TRIGGER organizations_mails_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION mails_of_organization_deleted();
+CREATE TRIGGER organizations_of_customers_closed AFTER UPDATE OF status ON organizations FOR EACH ROW WHEN (((old.status = 'active'::text) AND (new.status <> 'active'::text))) EXECUTE FUNCTION organizations_of_customers_closed();
 CREATE TRIGGER subscription_counts_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION subscription_counts_deleted();
 
 CREATE TABLE passkey_challenges (
@@ -2291,12 +2634,14 @@ CREATE TABLE saml_requests (
     answered_at timestamp with time zone,
     ticket_hash bytea,
     ticket_session_id uuid,
-    ticket_expires_at timestamp with time zone
+    ticket_expires_at timestamp with time zone,
+    customer text
 );
 COMMENT ON TABLE saml_requests IS 'Messages that service providers have sent, so that each is answered once.';
 COMMENT ON COLUMN saml_requests.state_hash IS 'The hash of saml_state.';
 COMMENT ON COLUMN saml_requests.browser_hash IS 'The hash of the cookie of the browser that brought the message.';
 COMMENT ON COLUMN saml_requests.ticket_session_id IS 'The session of a sign-in elsewhere that is to be answered with.';
+COMMENT ON COLUMN saml_requests.customer IS 'The id or the slug of the customer that the request names; empty for none, null where it says nothing.';
 ALTER TABLE ONLY saml_requests
     ADD CONSTRAINT saml_requests_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY saml_requests
@@ -2453,6 +2798,7 @@ ALTER TABLE ONLY scim_profiles
 CREATE INDEX scim_profiles_external_id ON scim_profiles USING btree (organization_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE UNIQUE INDEX scim_profiles_login_name ON scim_profiles USING btree (organization_id, lower(user_name)) WHERE (user_name !~~ '%@%'::text);
 CREATE INDEX scim_profiles_of_user ON scim_profiles USING btree (user_id);
+CREATE TRIGGER names_of_customers_changed AFTER INSERT OR UPDATE OF display_name, formatted_name, given_name, family_name ON scim_profiles FOR EACH ROW EXECUTE FUNCTION members_of_customers_changed();
 
 CREATE TABLE scim_tokens (
     id uuid NOT NULL,
@@ -2498,6 +2844,54 @@ COMMENT ON TABLE service_audiences IS 'Which service has which audience: none is
 ALTER TABLE ONLY service_audiences
     ADD CONSTRAINT service_audiences_pkey PRIMARY KEY (audience);
 CREATE INDEX service_audiences_of_service ON service_audiences USING btree (organization_id, service_id);
+
+CREATE TABLE service_customers (
+    id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    offered_slug text,
+    offered_to uuid,
+    offer_expires_at timestamp with time zone,
+    organization_id uuid,
+    accepted_at timestamp with time zone,
+    vendor_paused_at timestamp with time zone,
+    customer_paused_at timestamp with time zone,
+    external_id text,
+    access text DEFAULT 'members'::text NOT NULL,
+    shares_directory boolean DEFAULT false NOT NULL,
+    groups uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    hidden boolean DEFAULT false NOT NULL,
+    last_sign_in_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT service_customers_access_check CHECK ((access = ANY (ARRAY['members'::text, 'assigned'::text]))),
+    CONSTRAINT service_customers_check CHECK (((organization_id IS NULL) = (accepted_at IS NULL))),
+    CONSTRAINT service_customers_check1 CHECK ((organization_id <> vendor_id)),
+    CONSTRAINT service_customers_check2 CHECK (((offered_slug IS NULL) = (offer_expires_at IS NULL))),
+    CONSTRAINT service_customers_check3 CHECK (((offered_slug IS NOT NULL) OR (organization_id IS NOT NULL)))
+);
+COMMENT ON TABLE service_customers IS 'Organizations that use the service of another one, and offers to become one.';
+COMMENT ON COLUMN service_customers.vendor_id IS 'The organization of the service.';
+COMMENT ON COLUMN service_customers.offered_slug IS 'The slug that the vendor has offered it to, as typed; null where the customer began by itself.';
+COMMENT ON COLUMN service_customers.offered_to IS 'The organization that had that slug at the offer, if there was one.';
+COMMENT ON COLUMN service_customers.organization_id IS 'The customer; null while it is only offered.';
+COMMENT ON COLUMN service_customers.access IS 'Whether every member may use it, or those alone whom an assignment fits.';
+COMMENT ON COLUMN service_customers.groups IS 'The groups of the customer that the vendor learns of.';
+COMMENT ON COLUMN service_customers.hidden IS 'Whether no address of a mail domain of the customer shows that it is one.';
+COMMENT ON COLUMN service_customers.last_sign_in_at IS 'The last sign-in for the customer, exact to the hour.';
+ALTER TABLE ONLY service_customers
+    ADD CONSTRAINT service_customers_id_organization_id_key UNIQUE (id, organization_id);
+ALTER TABLE ONLY service_customers
+    ADD CONSTRAINT service_customers_pkey PRIMARY KEY (id);
+CREATE UNIQUE INDEX service_customers_active ON service_customers USING btree (service_id, organization_id) WHERE (accepted_at IS NOT NULL);
+CREATE UNIQUE INDEX service_customers_external ON service_customers USING btree (service_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX service_customers_in_order ON service_customers USING btree (service_id, created_at, id);
+CREATE INDEX service_customers_of_organization ON service_customers USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX service_customers_of_vendor ON service_customers USING btree (vendor_id, service_id);
+CREATE UNIQUE INDEX service_customers_offered ON service_customers USING btree (service_id, offered_slug) WHERE (accepted_at IS NULL);
+CREATE INDEX service_customers_offered_to ON service_customers USING btree (offered_to) WHERE (offered_to IS NOT NULL);
+CREATE INDEX service_customers_offers_over ON service_customers USING btree (offer_expires_at) WHERE (accepted_at IS NULL);
+CREATE TRIGGER customers_show_others AFTER UPDATE OF access, shares_directory ON service_customers FOR EACH ROW WHEN (((old.access IS DISTINCT FROM new.access) OR (old.shares_directory IS DISTINCT FROM new.shares_directory))) EXECUTE FUNCTION customers_show_others();
+CREATE TRIGGER service_customers_changed AFTER INSERT OR DELETE OR UPDATE OF accepted_at, vendor_paused_at, customer_paused_at, access ON service_customers FOR EACH ROW EXECUTE FUNCTION service_customers_changed();
 
 CREATE TABLE service_grants (
     service_id uuid NOT NULL,
@@ -2588,6 +2982,13 @@ CREATE TABLE services (
     security_profile text,
     client_secret_made_at timestamp with time zone,
     group_claims text[] DEFAULT '{}'::text[] NOT NULL,
+    customers text DEFAULT 'none'::text NOT NULL,
+    individuals text DEFAULT 'all'::text NOT NULL,
+    roles jsonb DEFAULT '[]'::jsonb NOT NULL,
+    role_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
+    initiate_login_uri text,
+    CONSTRAINT services_customers_check CHECK ((customers = ANY (ARRAY['none'::text, 'listed'::text, 'any'::text]))),
+    CONSTRAINT services_individuals_check CHECK ((individuals = ANY (ARRAY['none'::text, 'others'::text, 'all'::text]))),
     CONSTRAINT services_security_profile_check CHECK ((security_profile = 'fapi2'::text)),
     CONSTRAINT services_service_type_check CHECK ((service_type = ANY (ARRAY['web'::text, 'mobile'::text, 'desktop'::text, 'api'::text])))
 );
@@ -2596,6 +2997,10 @@ COMMENT ON COLUMN services.jwks IS 'The public keys with which the service signs
 COMMENT ON COLUMN services.client_secret_made_by IS 'Who made the present secret; null before Gatehouse recorded it.';
 COMMENT ON COLUMN services.security_profile IS 'Which stricter rules of OAuth hold for the service; null for none beyond the usual ones.';
 COMMENT ON COLUMN services.group_claims IS 'The ids of the groups of the organization that its tokens name, or all; none by default.';
+COMMENT ON COLUMN services.customers IS 'Which organizations may use it: none, those that it lists, or any.';
+COMMENT ON COLUMN services.individuals IS 'Who may use it without a customer: nobody, people of no customer, or everybody.';
+COMMENT ON COLUMN services.roles IS 'Its own roles: a list of name, title and description.';
+COMMENT ON COLUMN services.role_ids IS 'The id of each role by its name; a role of the same name that is made later has another one.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services
@@ -2605,6 +3010,8 @@ ALTER TABLE ONLY services
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_pkey PRIMARY KEY (id);
 CREATE INDEX services_newest ON services USING btree (organization_id, created_at, id);
+CREATE TRIGGER roles_of_customers_changed AFTER UPDATE OF role_ids ON services FOR EACH ROW WHEN (((old.customers <> 'none'::text) AND (old.role_ids IS DISTINCT FROM new.role_ids))) EXECUTE FUNCTION roles_of_customers_changed();
+CREATE TRIGGER services_of_customers_changed AFTER UPDATE ON services FOR EACH ROW WHEN (((old.customers IS DISTINCT FROM new.customers) OR (old.individuals IS DISTINCT FROM new.individuals) OR (old.role_ids IS DISTINCT FROM new.role_ids))) EXECUTE FUNCTION services_of_customers_changed();
 
 CREATE TABLE sessions (
     id uuid NOT NULL,
@@ -2630,7 +3037,9 @@ CREATE TABLE sessions (
     confined_to_service uuid,
     connection_id uuid,
     confined_to_role text,
-    bounded_until timestamp with time zone
+    bounded_until timestamp with time zone,
+    customer_id uuid,
+    lacks_connection boolean DEFAULT false NOT NULL
 );
 COMMENT ON TABLE sessions IS 'One sign-in, alive until revoked_at or expires_at; every request asks this row.';
 COMMENT ON COLUMN sessions.exchanged_at IS 'When the last refresh tokens were exchanged, newest first; repeating is forgiven for a moment.';
@@ -2642,16 +3051,19 @@ COMMENT ON COLUMN sessions.confined_to_service IS 'The one service of it that th
 COMMENT ON COLUMN sessions.connection_id IS 'The upstream connection by which its user has signed in.';
 COMMENT ON COLUMN sessions.confined_to_role IS 'The role that the session opens besides member, while only the word of its connection says whose it is; null without that limit.';
 COMMENT ON COLUMN sessions.bounded_until IS 'Until when the identity provider that signed its user in lets the session last; null without such an end.';
+COMMENT ON COLUMN sessions.customer_id IS 'The customer of the service for which its user acts in it; it never changes.';
+COMMENT ON COLUMN sessions.lacks_connection IS 'Whether it is limited only for lack of the sign-in that an organization requires of its user.';
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 CREATE INDEX sessions_ended ON sessions USING btree (expires_at);
 CREATE INDEX sessions_of_connection ON sessions USING btree (connection_id) WHERE (connection_id IS NOT NULL);
+CREATE INDEX sessions_of_customer ON sessions USING btree (customer_id, id) WHERE (customer_id IS NOT NULL);
 CREATE INDEX sessions_of_device ON sessions USING btree (device_id);
 CREATE INDEX sessions_of_impersonator ON sessions USING btree (impersonator_id) WHERE (impersonator_id IS NOT NULL);
 CREATE INDEX sessions_of_impersonator_session ON sessions USING btree (impersonator_session_id) WHERE (impersonator_session_id IS NOT NULL);
 CREATE INDEX sessions_of_organization ON sessions USING btree (organization_id, user_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX sessions_of_parent ON sessions USING btree (parent_id) WHERE (parent_id IS NOT NULL);
-CREATE INDEX sessions_of_service ON sessions USING btree (service_id) WHERE (service_id IS NOT NULL);
+CREATE INDEX sessions_of_service_in_order ON sessions USING btree (service_id, id) WHERE (service_id IS NOT NULL);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
 CREATE TRIGGER sessions_revoked AFTER UPDATE OF revoked_at ON sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL) AND (old.service_id IS NOT NULL))) EXECUTE FUNCTION sessions_ended();
 
@@ -3004,6 +3416,7 @@ ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_pkey PRIMARY KEY (id);
+CREATE TRIGGER connections_of_customers_required AFTER UPDATE OF enabled ON upstream_connections FOR EACH ROW WHEN ((new.enabled AND (NOT old.enabled))) EXECUTE FUNCTION connections_of_customers_required();
 
 CREATE TABLE upstream_failures (
     organization_id uuid NOT NULL,
@@ -3039,17 +3452,22 @@ CREATE TABLE upstream_sign_ins (
     proven_sealed bytea,
     expires_at timestamp with time zone NOT NULL,
     used_at timestamp with time zone,
-    ended_at timestamp with time zone
+    ended_at timestamp with time zone,
+    domain_id uuid,
+    domain_browser_hash bytea
 );
 COMMENT ON TABLE upstream_sign_ins IS 'Browsers that have gone to another provider, or that have come back and sign in to link what they brought.';
 COMMENT ON COLUMN upstream_sign_ins.user_id IS 'The account to which the identity is to be linked.';
 COMMENT ON COLUMN upstream_sign_ins.proven_sealed IS 'The identity that the provider has confirmed.';
 COMMENT ON COLUMN upstream_sign_ins.ended_at IS 'When its connection was switched off; it is not completed after that, also when the connection is on again.';
+COMMENT ON COLUMN upstream_sign_ins.domain_id IS 'The custom domain at which the sign-in began, and ends; null for the base URL.';
+COMMENT ON COLUMN upstream_sign_ins.domain_browser_hash IS 'The browser as that domain knows it, while it is under the base URL; browser_hash is that of the present host.';
 ALTER TABLE ONLY upstream_sign_ins
     ADD CONSTRAINT upstream_sign_ins_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY upstream_sign_ins
     ADD CONSTRAINT upstream_sign_ins_state_hash_key UNIQUE (state_hash);
 CREATE INDEX upstream_sign_ins_ended ON upstream_sign_ins USING btree (expires_at);
+CREATE INDEX upstream_sign_ins_of_domain ON upstream_sign_ins USING btree (domain_id) WHERE (domain_id IS NOT NULL);
 CREATE INDEX upstream_sign_ins_of_organization ON upstream_sign_ins USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX upstream_sign_ins_of_user ON upstream_sign_ins USING btree (user_id) WHERE (user_id IS NOT NULL);
 
@@ -3119,6 +3537,7 @@ CREATE INDEX users_platform_owners ON users USING btree (id) WHERE is_platform_o
 CREATE INDEX users_platform_support ON users USING btree (email) WHERE is_platform_support;
 CREATE INDEX users_unproved ON users USING btree (unproved_since) WHERE (unproved_since IS NOT NULL);
 CREATE INDEX users_with_mfa ON users USING btree (id) WHERE (mfa_enabled_at IS NOT NULL);
+CREATE TRIGGER people_of_customers_changed AFTER UPDATE OF name, email_verified_at, deactivated_at ON users FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR ((old.email_verified_at IS NULL) <> (new.email_verified_at IS NULL)) OR ((old.deactivated_at IS NULL) <> (new.deactivated_at IS NULL)))) EXECUTE FUNCTION people_of_customers_changed();
 CREATE TRIGGER users_added AFTER INSERT ON users REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION users_counted();
 CREATE TRIGGER users_changed AFTER UPDATE OF deactivated_at, mfa_enabled_at ON users FOR EACH ROW WHEN ((((old.deactivated_at IS NULL) IS DISTINCT FROM (new.deactivated_at IS NULL)) OR ((old.mfa_enabled_at IS NULL) IS DISTINCT FROM (new.mfa_enabled_at IS NULL)))) EXECUTE FUNCTION user_recounted();
 CREATE TRIGGER users_claimed BEFORE UPDATE OF email_verified_at ON users FOR EACH ROW WHEN (((new.email_verified_at IS NOT NULL) AND (old.unproved_since IS NOT NULL))) EXECUTE FUNCTION user_claimed();
@@ -3203,12 +3622,14 @@ CREATE TABLE webhooks (
     made_by uuid,
     made_at timestamp with time zone,
     off_reason text,
+    off_at timestamp with time zone,
     CONSTRAINT webhooks_events_check CHECK ((cardinality(events) > 0))
 );
 COMMENT ON TABLE webhooks IS 'Where an organization wants its events sent.';
 COMMENT ON COLUMN webhooks.previous_secret_sealed IS 'After a rotation both secrets sign, until previous_secret_until.';
 COMMENT ON COLUMN webhooks.made_by IS 'Who made the present secret, or set the URL last; null before Gatehouse recorded it.';
 COMMENT ON COLUMN webhooks.off_reason IS 'Why it was switched off by itself; null when it is on, or a person switched it off.';
+COMMENT ON COLUMN webhooks.off_at IS 'When it was switched off by itself; null when off_reason is null, or the time is not known.';
 ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY webhooks
@@ -3372,6 +3793,27 @@ ALTER TABLE ONLY connection_keys
 
 ALTER TABLE ONLY custom_domains
     ADD CONSTRAINT custom_domains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_assignments
+    ADD CONSTRAINT customer_assignments_customer_id_organization_id_fkey FOREIGN KEY (customer_id, organization_id) REFERENCES service_customers(id, organization_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_assignments
+    ADD CONSTRAINT customer_assignments_organization_id_custom_role_fkey FOREIGN KEY (organization_id, custom_role) REFERENCES organization_roles(organization_id, slug) ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_assignments
+    ADD CONSTRAINT customer_assignments_organization_id_group_id_fkey FOREIGN KEY (organization_id, group_id) REFERENCES directory_groups(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_assignments
+    ADD CONSTRAINT customer_assignments_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES memberships(organization_id, user_id) ON UPDATE CASCADE ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_users
+    ADD CONSTRAINT customer_users_customer_id_organization_id_fkey FOREIGN KEY (customer_id, organization_id) REFERENCES service_customers(id, organization_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_users
+    ADD CONSTRAINT customer_users_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES memberships(organization_id, user_id) ON UPDATE CASCADE ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_users_told
+    ADD CONSTRAINT customer_users_told_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES service_customers(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY device_codes
     ADD CONSTRAINT device_codes_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
@@ -3580,6 +4022,15 @@ ALTER TABLE ONLY scim_tokens
 ALTER TABLE ONLY service_audiences
     ADD CONSTRAINT service_audiences_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY service_customers
+    ADD CONSTRAINT service_customers_offered_to_fkey FOREIGN KEY (offered_to) REFERENCES organizations(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY service_customers
+    ADD CONSTRAINT service_customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_customers
+    ADD CONSTRAINT service_customers_vendor_id_service_id_fkey FOREIGN KEY (vendor_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY service_grants
     ADD CONSTRAINT service_grants_granted_by_fkey FOREIGN KEY (granted_by) REFERENCES users(id) ON DELETE SET NULL;
 
@@ -3672,6 +4123,9 @@ ALTER TABLE ONLY upstream_connections
 
 ALTER TABLE ONLY upstream_failures
     ADD CONSTRAINT upstream_failures_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY upstream_sign_ins
     ADD CONSTRAINT upstream_sign_ins_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;

@@ -17,6 +17,7 @@ class Bell(StrEnum):
     STREAMS = "streams"
     SEALING = "sealing"
     SERVICE_USERS = "service_users"
+    CUSTOMER_SESSIONS = "customer_sessions"
     BULK_JOBS = "bulk_jobs"
 
 

@@ -12,6 +12,7 @@ from ports.audit.unit import AuditUnit
 from ports.billing.unit import BillingUnit
 from ports.clock import Randomness
 from ports.credentials.unit import CredentialsUnit
+from ports.customers.unit import CustomersUnit
 from ports.domain_names import DomainNames
 from ports.events.unit import EventsUnit
 from ports.invitations.unit import InvitationsUnit
@@ -47,6 +48,7 @@ class UnitOfWork(
     InvitationsUnit,
     AuditUnit,
     PrivacyUnit,
+    CustomersUnit,
     ServiceApiUnit,
     PlatformUnit,
     Protocol,

@@ -279,6 +279,15 @@ KINDS = {
         " SELECT gen_random_uuid(), %(organization)s, 'eve@example.com', 'member', 'rejected',"
         " sha256(gen_random_uuid()::text::bytea), '', ended, ended + interval '7 days', ended FROM ends",
     ),
+    # The service with the id of the device is of the organization with that of the user.
+    Leftover.CUSTOMER_OFFERS: Kind(
+        "offer_expires_at",
+        timedelta(),
+        "INSERT INTO service_customers (id, vendor_id, service_id, offered_slug, offered_to, offer_expires_at,"
+        " created_at)"
+        " SELECT gen_random_uuid(), %(user)s, %(device)s, gen_random_uuid()::text, %(organization)s, ended, ended"
+        " FROM ends",
+    ),
     Leftover.UNPROVED_ACCOUNTS: Kind(
         "unproved_since",
         30 * DAY,

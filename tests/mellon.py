@@ -42,18 +42,35 @@ StartServers 1
   MellonEnable info
   MellonEndpointPath /mellon
   MellonSPentityId http://127.0.0.1:{port}/mellon/metadata
+  {own_metadata}
   MellonSPPrivateKeyFile {folder}/key
   MellonSPCertFile {folder}/certificate
   MellonIdPMetadataFile {folder}/metadata
   MellonSignatureMethod rsa-sha256
   Header set X-Name-Id "%{{MELLON_NAME_ID}}e"
   Header set X-Mail "%{{MELLON_mail}}e"
+  Header set X-Tenant "%{{MELLON_tenant}}e"
+  Header set X-Roles "%{{MELLON_roles_0}}e %{{MELLON_roles_1}}e"
 </Location>
 <Location /secret>
   AuthType Mellon
   MellonEnable auth
   Require valid-user
 </Location>
+"""
+# Its own metadata, where it asks for other names of users than those that it would by itself.
+_OWN_METADATA = """<?xml version="1.0" encoding="UTF-8"?>
+<EntityDescriptor entityID="{url}/mellon/metadata" xmlns="urn:oasis:names:tc:SAML:2.0:metadata">
+  <SPSSODescriptor AuthnRequestsSigned="true" WantAssertionsSigned="true"
+                   protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+    <KeyDescriptor use="signing"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data>
+      <ds:X509Certificate>{certificate}</ds:X509Certificate>
+    </ds:X509Data></ds:KeyInfo></KeyDescriptor>
+    <NameIDFormat>{name_format}</NameIDFormat>
+    <AssertionConsumerService index="0" isDefault="true" Location="{url}/mellon/postResponse"
+                              Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"/>
+  </SPSSODescriptor>
+</EntityDescriptor>
 """
 
 
@@ -71,18 +88,21 @@ class Mellon:
 
 
 @contextmanager
-def mellon(*, metadata: str, key: KeyPair) -> Generator[Mellon]:
-    """Run an Apache for an identity provider with these metadata, until the block ends."""
+def mellon(*, metadata: str, key: KeyPair, name_format: str = "") -> Generator[Mellon]:
+    """Run an Apache for an identity provider with these metadata, until the block ends.
+
+    It asks for names of users of this format, if one is given.
+    """
     if APACHE is None or not (MODULES / "mod_auth_mellon.so").exists():
         # In CI a missing program is an error, so that success means that these tests ran.
         missing = pytest.fail if "CI" in os.environ else pytest.skip
         missing("no mod_auth_mellon; apt-get install libapache2-mod-auth-mellon")
     # Not below the folders of the test, which only its own user may open.
     with tempfile.TemporaryDirectory() as folder:
-        yield from _running(APACHE, Path(folder), metadata, key)
+        yield from _running(APACHE, Path(folder), metadata, key, name_format)
 
 
-def _running(apache: str, folder: Path, metadata: str, key: KeyPair) -> Generator[Mellon]:
+def _running(apache: str, folder: Path, metadata: str, key: KeyPair, name_format: str) -> Generator[Mellon]:
     port = free_port()
     pages = folder / "pages" / "secret"
     pages.mkdir(parents=True)
@@ -91,7 +111,17 @@ def _running(apache: str, folder: Path, metadata: str, key: KeyPair) -> Generato
     (folder / "certificate").write_text(key.certificate_pem)
     (folder / "metadata").write_text(metadata)
     user = "User www-data\nGroup www-data" if os.geteuid() == 0 else ""
-    configuration = _CONFIGURATION.format(folder=folder, port=port, modules=MODULES, user=user)
+    own_metadata = ""
+    if name_format:
+        certificate = "".join(key.certificate_pem.splitlines()[1:-1])
+        described = _OWN_METADATA.format(
+            url=f"http://127.0.0.1:{port}", certificate=certificate, name_format=name_format
+        )
+        (folder / "own").write_text(described)
+        own_metadata = f"MellonSPMetadataFile {folder}/own"
+    configuration = _CONFIGURATION.format(
+        folder=folder, port=port, modules=MODULES, user=user, own_metadata=own_metadata
+    )
     (folder / "configuration").write_text(configuration)
     # Its workers are another user when it is started by root.
     for one in (folder, *folder.rglob("*")):

@@ -38,6 +38,8 @@ GATEHOUSE = Path(sys.executable).with_name("gatehouse")
 START_SECONDS_MAX = 30.0
 ANSWER_SECONDS_MAX = 10.0
 END_SECONDS_MAX = 30.0
+# It ends a command that hangs. One that migrates beside a load waits for locks, and may try again several times.
+COMMAND_SECONDS_MAX = 100.0
 FREE_PORT = "127.0.0.1:0"
 MASTER_KEY = MasterKey.generate().encoded()
 
@@ -154,7 +156,7 @@ class Commands:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=END_SECONDS_MAX,
+            timeout=COMMAND_SECONDS_MAX,
         )
 
 

@@ -33,6 +33,16 @@ from adapters.postgres.credentials.devices import PostgresDevices
 from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresSecondFactors, PostgresTotpSecrets
 from adapters.postgres.credentials.mfa_events import PostgresMfaEvents
 from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
+from adapters.postgres.customers.customers import PostgresServiceCustomers
+from adapters.postgres.customers.found_customers import PostgresFoundCustomers
+from adapters.postgres.customers.found_products import PostgresFoundProducts
+from adapters.postgres.customers.own_customers import PostgresOwnCustomers
+from adapters.postgres.customers.people import PostgresCustomerPeople
+from adapters.postgres.customers.people_news import PostgresPeopleNews
+from adapters.postgres.customers.product_sign_ins import PostgresProductSignIns
+from adapters.postgres.customers.products import PostgresProducts
+from adapters.postgres.customers.refused_sign_ins import PostgresRefusedSignIns
+from adapters.postgres.customers.service_settings import PostgresServiceRoleUses
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
 from adapters.postgres.invitations.invitations import PostgresInvitations
@@ -48,6 +58,7 @@ from adapters.postgres.openid.logout_notices import PostgresLogoutNotices
 from adapters.postgres.openid.single_uses import PostgresSingleUses
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.bulk_jobs import PostgresBulkJobs
+from adapters.postgres.organizations.deletion import PostgresDeletedOrganizations
 from adapters.postgres.organizations.departures import PostgresDepartures
 from adapters.postgres.organizations.group_rules import PostgresGroupRules
 from adapters.postgres.organizations.keys import PostgresOrganizationKeys
@@ -69,6 +80,7 @@ from adapters.postgres.organizations.takeovers import PostgresTakeovers
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.audit_log import PostgresPlatformAuditLog
 from adapters.postgres.platform.bulk_work import PostgresBulkWork
+from adapters.postgres.platform.explained_customers import PostgresExplainedCustomers
 from adapters.postgres.platform.found_users import PostgresFoundUsers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
@@ -119,6 +131,7 @@ from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
 from adapters.postgres.sessions.callers import PostgresCallers
 from adapters.postgres.sessions.client_grants import PostgresClientGrants
+from adapters.postgres.sessions.customer_endings import PostgresCustomerSessions
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from adapters.postgres.sessions.sessions import PostgresSessions
 from adapters.postgres.sessions.shown_secrets import PostgresShownSecrets
@@ -126,6 +139,7 @@ from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from adapters.postgres.sessions.unfinished_sign_ins import PostgresUnfinishedSignIns
 from adapters.postgres.sign_in.account_figures import PostgresFiguresOfUser
 from adapters.postgres.sign_in.browser_returns import PostgresBrowserReturns
+from adapters.postgres.sign_in.customer_choices import PostgresCustomerVisits
 from adapters.postgres.sign_in.identities import PostgresIdentities
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
@@ -188,6 +202,7 @@ class Aggregates:
     passkeys: PostgresPasskeys
     passkey_challenges: PostgresPasskeyChallenges
     mfa_challenges: PostgresMfaChallenges
+    customer_visits: PostgresCustomerVisits
     sign_in_rules: PostgresMembersUnderRules
     browser_returns: PostgresBrowserReturns
     identities: PostgresIdentities
@@ -201,6 +216,7 @@ class Aggregates:
     domain_routes: PostgresDomainRoutes
     mfa_events: PostgresMfaEvents
     organizations: PostgresOrganizations
+    deleted_organizations: PostgresDeletedOrganizations
     platform_organizations: PostgresPlatformOrganizations
     platform_owners: PostgresPlatformOwners
     system: PostgresSystem
@@ -208,6 +224,7 @@ class Aggregates:
     platform_overviews: PostgresPlatformOverviews
     platform_searches: PostgresPlatformSearches
     platform_support: PostgresPlatformSupport
+    explained_customers: PostgresExplainedCustomers
     platform_mails: PostgresPlatformMails
     browsed_outbox: PostgresBrowsedOutbox
     tiers: PostgresTiers
@@ -252,6 +269,7 @@ class Aggregates:
     sandbox: PostgresSandbox
     clients: PostgresClients
     client_grants: PostgresClientGrants
+    customer_sessions: PostgresCustomerSessions
     single_uses: PostgresSingleUses
     authorization_requests: PostgresAuthorizationRequests
     authorization_codes: PostgresAuthorizationCodes
@@ -304,6 +322,16 @@ class Aggregates:
     figures: PostgresFigures
     due_work: PostgresDueWork
     left_credentials: PostgresLeftCredentials
+    service_customers: PostgresServiceCustomers
+    products: PostgresProducts
+    found_customers: PostgresFoundCustomers
+    found_products: PostgresFoundProducts
+    service_role_uses: PostgresServiceRoleUses
+    customer_people: PostgresCustomerPeople
+    refused_sign_ins: PostgresRefusedSignIns
+    product_sign_ins: PostgresProductSignIns
+    own_customers: PostgresOwnCustomers
+    people_news: PostgresPeopleNews
 
     if not TYPE_CHECKING:
         # With this method a type checker would accept any attribute.

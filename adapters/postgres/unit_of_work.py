@@ -25,7 +25,7 @@ from core.scim.tokens import ScimCaller, ScimTokenInvalid
 from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid, ServiceCaller
 from core.sessions import security_profiles
-from core.sessions.callers import Caller, NoLongerInContext
+from core.sessions.callers import Caller
 from core.sessions.origins import Origin
 from ports.doorbells import Bell
 
@@ -162,7 +162,7 @@ class PostgresUnitOfWork(Aggregates):
     def _in_context(self, found: Caller | None) -> Caller:
         caller = self._admitted(found)
         if not caller.belongs_to_context:
-            raise NoLongerInContext
+            raise caller.out_of_context
         return caller
 
     def _admitted(self, found: Caller | None) -> Caller:
@@ -212,6 +212,45 @@ class PostgresUnitOfWork(Aggregates):
             [
                 (organization_id, {f"{action.target_type.value}_id": str(target_id)} | details | credential)
                 for organization_id, target_id in targets
+            ],
+        )
+
+    def record_elsewhere(
+        self,
+        action: AuditAction,
+        target_id: UUID | str,
+        /,
+        *,
+        organization_id: UUID,
+        event_only: Mapping[str, Any] | None = None,
+        **details: Any,
+    ) -> None:
+        self.audit_entries.add(
+            action,
+            target_id,
+            organization_id=organization_id,
+            actor_user_id=None,
+            success=True,
+            details=details,
+            has_origin=False,
+        )
+        data = details | dict(event_only or {})
+        self.events.add(action.event, (organization_id,), actor_user_id=None, actor_email=None, data=data)
+
+    def record_each_elsewhere(
+        self,
+        action: AuditAction,
+        happenings: Sequence[tuple[UUID, UUID, Mapping[str, Any], Mapping[str, Any]]],
+        /,
+    ) -> None:
+        self.audit_entries.add_each_without_origin(
+            action, [(organization_id, target_id, details) for organization_id, target_id, details, _ in happenings]
+        )
+        self.events.add_each(
+            action.event,
+            [
+                (organization_id, dict(details) | dict(event_only))
+                for organization_id, _, details, event_only in happenings
             ],
         )
 

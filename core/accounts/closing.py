@@ -15,6 +15,7 @@ from core.errors import Forbidden
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import platform_support
+from core.organizations.memberships import OWNER
 from core.sessions import callers, sessions
 
 if TYPE_CHECKING:
@@ -37,6 +38,15 @@ class BelongsToOrganizations(Forbidden):
     )
 
 
+class OwnsDeletedOrganization(Forbidden):
+    """The caller owns an organization that they have deleted, and may still restore."""
+
+    default_message = (
+        "You own an organization that you have deleted and can still restore. You can close your account once it is"
+        " deleted for good."
+    )
+
+
 class GovernsPlatform(Forbidden):
     """The caller is a platform owner, on whom the platform relies."""
 
@@ -50,6 +60,9 @@ def close(uow: UnitOfWork) -> datetime:
         raise GovernsPlatform
     if uow.members.organizations_of(caller.user_id):
         raise BelongsToOrganizations
+    # It is its owner's until it is deleted for good (decisions 5.1).
+    if any(one.role == OWNER for one in uow.members.of_account(caller.user_id)):
+        raise OwnsDeletedOrganization
     reopenable_until = uow.now + REOPENABLE_FOR
     uow.users.set_closed(caller.user_id, at=uow.now)
     uow.mfa_events.add(caller.user_id, ClosingEvent.CLOSED, is_success=True, details={})

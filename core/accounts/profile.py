@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.accounts.names import PersonNames
@@ -13,6 +13,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Capability
 from core.sessions.callers import Caller
+from core.sessions.customer_contexts import CustomerContext
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -39,6 +40,18 @@ class Profile:
     permissions: list[Capability]
     plan: str | None
     features: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileForCustomer(Profile):
+    """The same for a session that acts for a customer of its service; the role and the capabilities are none there."""
+
+    customer: str
+    customer_id: UUID
+    customer_name: str
+    customer_role: str
+    customer_external_id: str | None
+    service_roles: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +85,28 @@ def sign_in_methods(uow: UnitOfWork) -> SignInMethods:
     )
 
 
-def read(uow: UnitOfWork) -> Profile:
+def read(uow: UnitOfWork) -> Profile | ProfileForCustomer:
     """Return the caller's profile (identity 2.1, decisions 3.10)."""
     found = uow.named_caller
     mine = _profile_of(found.caller, found.names.shown)
     requested = found.requested_email
-    return replace(mine, email=requested, email_verified=False) if requested is not None else mine
+    mine = replace(mine, email=requested, email_verified=False) if requested is not None else mine
+    customer = found.caller.customer
+    return mine if customer is None else _for_customer(mine, customer)
+
+
+def _for_customer(mine: Profile, customer: CustomerContext) -> ProfileForCustomer:
+    powerless = replace(mine, is_platform_owner=False, is_platform_support=False)
+    common: dict[str, Any] = {field.name: getattr(powerless, field.name) for field in fields(Profile)}
+    return ProfileForCustomer(
+        **common,
+        customer=customer.slug,
+        customer_id=customer.id,
+        customer_name=customer.name,
+        customer_role=customer.role,
+        customer_external_id=customer.external_id,
+        service_roles=customer.service_roles,
+    )
 
 
 def _profile_of(caller: Caller, name: str | None) -> Profile:

@@ -36,3 +36,12 @@ class Provider(StrEnum):
         added._name_ = value
         added._value_ = value
         return added
+
+
+# What people call the documented providers; paths and answers keep their names.
+TITLES: Final = {Provider.CODEHOST: "GitHub", Provider.WEBSUITE: "Google", Provider.OFFICESUITE: "Microsoft"}
+
+
+def title_of(name: str) -> str:
+    """Return what people call a documented provider; another one by its name."""
+    return next((title for provider, title in TITLES.items() if provider == name), name)

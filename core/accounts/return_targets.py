@@ -33,24 +33,27 @@ class RedirectNotRegistered(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnRequest:
-    """What a request states about its origin: slugs, and an address to return to."""
+    """What a request states about its origin: slugs, an address to return to, and a customer of the service."""
 
     organization_slug: str | None = None
     service_slug: str | None = None
     redirect_uri: str | None = None
+    customer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnTarget:
     """The organization, service and redirect URI that a request names; empty when it names none.
 
-    `language` is that in which its link was requested, as far as it is known.
+    `language` is that in which its link was requested, as far as it is known. `customer` is kept for the sign-in, and
+    never shown: whose customer an organization is tells nobody before they have signed in.
     """
 
     organization: Organization | None = None
     service: Service | None = None
     redirect_uri: str | None = None
     language: str | None = None
+    customer: str | None = None
 
     @property
     def name(self) -> str:
@@ -93,6 +96,7 @@ class ReturnTarget:
             "org_slug": self.organization.slug,
             "service_slug": self.service.slug if self.service is not None else None,
             "redirect_uri": self.redirect_uri,
+            **({"customer": self.customer} if self.customer is not None else {}),
         }
 
 
@@ -100,8 +104,10 @@ def find(uow: UnitOfWork, return_request: ReturnRequest) -> ReturnTarget:
     """Return the target that a request names.
 
     Raise `NotFound` for an unknown organization or service, `RedirectNotRegistered` for an unregistered address, and
-    `BadRequest` for a service without its organization or an address without its service.
+    `BadRequest` for a service without its organization, or an address or a customer without its service.
     """
+    if return_request.customer is not None and return_request.service_slug is None:
+        raise BadRequest.of_field("service_slug", "Name the service that the customer uses as well.")
     if return_request.redirect_uri is not None and return_request.service_slug is None:
         raise BadRequest.of_field(
             "redirect_uri", "Name the service that has registered this address too, in org_slug and service_slug."
@@ -122,7 +128,12 @@ def find(uow: UnitOfWork, return_request: ReturnRequest) -> ReturnTarget:
         raise NotFound("This organization has no such service.")
     if return_request.redirect_uri is not None and return_request.redirect_uri not in service.redirect_uris:
         raise RedirectNotRegistered
-    return ReturnTarget(organization=organization, service=service, redirect_uri=return_request.redirect_uri)
+    return ReturnTarget(
+        organization=organization,
+        service=service,
+        redirect_uri=return_request.redirect_uri,
+        customer=return_request.customer,
+    )
 
 
 def recall(uow: UnitOfWork, stored: dict[str, Any]) -> ReturnTarget:

@@ -1,9 +1,10 @@
 """Domains whose people sign in by their organization's own identity provider (decisions 13.6).
 
 Enforcement is checked after right credentials only, so it tells nothing about accounts. It exempts the organization's
-owner and platform owners, so that a provider that fails locks nobody out of its settings. It holds where no
-organization is named and in the organization's own context. On the way to another organization it refuses nothing:
-what begins there opens that organization alone (`core/sign_in/rules.py`).
+owner, but not at services that it uses as a customer, and platform owners, so that a provider that fails locks nobody
+out of its settings. It holds where no organization is named, in the organization's own context, and in its context at
+the services that it uses. On the way to another organization it refuses nothing: what begins there opens that
+organization alone (`core/sign_in/rules.py`).
 """
 
 from __future__ import annotations
@@ -22,14 +23,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequiredConnection:
-    """The connection by which a user has to sign in, and the organization that enforces it."""
+    """The connection by which a user has to sign in, and the organization that enforces it.
+
+    `is_of_owner` says that the user owns that organization.
+    """
 
     connection_id: UUID
     organization_id: UUID
+    is_of_owner: bool = False
 
-    def holds_for(self, organization_id: UUID | None) -> bool:
-        """Return whether it is required on the way to an organization, or to none."""
-        return organization_id in {None, self.organization_id}
+    def holds_for(self, organization_id: UUID | None, customer_organization_id: UUID | None = None) -> bool:
+        """Return whether it is required on the way to an organization, or to none.
+
+        On the way to a service, it is where the user comes for the organization as a customer. Its owner is exempt
+        from it in the organization's own context alone.
+        """
+        if customer_organization_id is not None:
+            return customer_organization_id == self.organization_id
+        return not self.is_of_owner and organization_id in {None, self.organization_id}
 
 
 def defer_required_connection(uow: UnitOfWork, user_id: UUID) -> Deferred[RequiredConnection | None]:

@@ -40,16 +40,78 @@ class EventType(Enum):
         "The organization's directory activated a member again.",
     )
     USER_ANONYMIZED = ("user.anonymized", "User anonymized", "A user's personal data were removed for good.")
+    USER_IMPERSONATED = (
+        "user.impersonated",
+        "User impersonated",
+        "The operator of the platform began to act as a user, for a customer of a service, to help.",
+    )
     USER_EXPORTED = ("user.exported", "Data exported", "The personal data of a user were exported.")
     GROUP_CREATED = ("group.created", "Group created", "The organization's directory created a group.")
     GROUP_CHANGED = ("group.changed", "Group changed", "A group of the directory got another name or other members.")
     GROUP_DELETED = ("group.deleted", "Group deleted", "The organization's directory deleted a group.")
+    CUSTOMER_OFFERED = ("customer.offered", "Service offered", "A service was offered to another organization.")
+    CUSTOMER_ACCEPTED = (
+        "customer.accepted",
+        "Customer accepted",
+        "An organization became a customer of a service: it accepted an offer, or began by itself.",
+    )
+    CUSTOMER_DECLINED = ("customer.declined", "Offer declined", "An organization declined the offer of a service.")
+    CUSTOMER_PAUSED = ("customer.paused", "Customer paused", "The use of a service by a customer was paused.")
+    CUSTOMER_RESUMED = ("customer.resumed", "Customer resumed", "A pause of a customer was lifted.")
+    CUSTOMER_ENDED = (
+        "customer.ended",
+        "Customer ended",
+        "The use of a service by a customer ended, or an offer was withdrawn.",
+    )
+    CUSTOMER_USER_ADDED = (
+        "customer.user_added",
+        "Person of a customer added",
+        "A person may use a service for a customer, which shares its directory.",
+    )
+    CUSTOMER_USER_CHANGED = (
+        "customer.user_changed",
+        "Person of a customer changed",
+        "The name, the address, the role or the service's roles of a person who uses a service for a customer changed.",
+    )
+    CUSTOMER_USER_REMOVED = (
+        "customer.user_removed",
+        "Person of a customer removed",
+        "A person may use a service for a customer no longer.",
+    )
+    PRODUCT_ACCESS_ACCEPTED = (
+        "product_access.accepted",
+        "Product accepted",
+        "The organization began to use a product of another organization.",
+    )
+    PRODUCT_ACCESS_DECLINED = (
+        "product_access.declined",
+        "Product declined",
+        "The organization declined the offer of a product.",
+    )
+    PRODUCT_ACCESS_PAUSED = ("product_access.paused", "Product paused", "The use of a product was paused.")
+    PRODUCT_ACCESS_RESUMED = ("product_access.resumed", "Product resumed", "A pause of a product was lifted.")
+    PRODUCT_ACCESS_ENDED = ("product_access.ended", "Product ended", "The use of a product ended.")
+    PRODUCT_ACCESS_UPDATED = (
+        "product_access.updated",
+        "Product access changed",
+        "Who may use a product, or what its vendor learns, was changed.",
+    )
     SESSION_REVOKED = ("session.revoked", "Session revoked", "A session was ended other than by signing out.")
     INVITATION_ACCEPTED = ("invitation.accepted", "Invitation accepted", "An invitation was accepted.")
     INVITATION_DECLINED = ("invitation.declined", "Invitation declined", "An invitation was declined.")
     INVITATION_EXPIRED = ("invitation.expired", "Invitation expired", "An invitation expired without an answer.")
     INVITATION_REVOKED = ("invitation.revoked", "Invitation revoked", "An invitation was withdrawn.")
     ORGANIZATION_UPDATED = ("organization.updated", "Organization changed", "The organization's settings were changed.")
+    ORGANIZATION_DELETED = (
+        "organization.deleted",
+        "Organization deleted",
+        "The owner deleted the organization; it can be restored for a while.",
+    )
+    ORGANIZATION_RESTORED = (
+        "organization.restored",
+        "Organization restored",
+        "The owner restored the organization that they had deleted.",
+    )
     ORGANIZATION_OWNER_CHANGED = ("organization.owner.changed", "Owner changed", "The ownership was transferred.")
     ORGANIZATION_SMTP_CONFIGURED = ("organization.smtp.configured", "Mail server set", "A mail server was set.")
     ORGANIZATION_SMTP_REMOVED = ("organization.smtp.removed", "Mail server removed", "The mail server was removed.")
@@ -165,6 +227,8 @@ _CATEGORIES = {
     "session": "Security",
     "security": "Security",
     "group": "Provisioning",
+    "customer": "Customers",
+    "product_access": "Products",
     "invitation": "Invitations",
     "organization": "Organization management",
     "service": "Service management",

@@ -62,8 +62,11 @@ class MailTemplate(StrEnum):
     UPSTREAM_METADATA_ENDING = "upstream_metadata_ending"
     MAIL_SERVER_FAILING = "mail_server_failing"
     DOMAIN_FAILING = "domain_failing"
+    WEBHOOK_OFF = "webhook_off"
     CREDENTIALS_LEFT = "credentials_left"
+    ORGANIZATION_DELETED = "organization_deleted"
     IMPERSONATION_STARTED = "impersonation_started"
+    CUSTOMER_IMPERSONATION_STARTED = "customer_impersonation_started"
 
 
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
@@ -116,10 +119,14 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.UPSTREAM_METADATA_ENDING: (),
     MailTemplate.MAIL_SERVER_FAILING: _TO_ADDRESS,
     MailTemplate.DOMAIN_FAILING: _TO_ADDRESS,
+    MailTemplate.WEBHOOK_OFF: _TO_ADDRESS,
     # Several members may leave within an hour, and each has made other credentials.
     MailTemplate.CREDENTIALS_LEFT: (MailLimit.LEAVERS_OF_ORGANIZATION,),
+    # An owner can delete and restore again and again.
+    MailTemplate.ORGANIZATION_DELETED: _TO_ADDRESS,
     # No stranger can cause it, and each of them is told: one that is held back would hide who was in the account.
     MailTemplate.IMPERSONATION_STARTED: (),
+    MailTemplate.CUSTOMER_IMPERSONATION_STARTED: (),
 }
 # The mails that leave through the mail server of their organization, if it has set one. All others leave through the
 # platform's own: they carry an account's secret (decisions 13.0), or warn about the account, and an organization that
@@ -155,7 +162,9 @@ NEUTRAL_NAMES: Final[Mapping[str, str]] = {
     "place": "a service",
     "service": "a service",
     "organization": "an organization",
+    "vendor": "another organization",
     "connection": "a connection",
+    "webhook": "a webhook",
     "name": "a passkey",
     "device": "a device",
 }
@@ -303,7 +312,7 @@ def send(
 
 
 def send_each(
-    uow: UnitOfWork, template: MailTemplate, mails: Sequence[MailMessage], /, *, organization_id: UUID
+    uow: UnitOfWork, template: MailTemplate, mails: Sequence[MailMessage], /, *, organization_id: UUID | None
 ) -> None:
     """Send a mail of one template to each of several addresses, in a fixed number of statements.
 

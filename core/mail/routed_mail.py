@@ -51,9 +51,14 @@ class ServerHealth:
             failures=failures,
             failing_since=self.failing_since or at,
             next_attempt_at=at + RETRY_DELAYS[min(failures, len(RETRY_DELAYS)) - 1],
-            last_error=_ADDRESS.sub("…", error)[:ERROR_CHARACTERS_MAX],
+            last_error=kept_answer(error),
             last_success_at=self.last_success_at,
         )
+
+
+def kept_answer(text: str) -> str:
+    """Return what is kept of the answer of a mail server: its begin, without the addresses of persons."""
+    return _ADDRESS.sub("…", text)[:ERROR_CHARACTERS_MAX]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,27 +8,30 @@ whose forms were submitted, not for another one that is open in the same browser
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
 from core.errors import Refusal, SsoRequired, on_the_way_to
-from core.lazy_dataclasses import dataclass
-from core.openid import clients, codes, requests, scopes
+from core.openid import clients, codes, customer_questions, requests, scopes
+from core.openid.answers import Answer, LeadBack, Question, SetupNeeded, SignInNeeded, Visitor
 from core.openid.clients import Client
+from core.openid.customer_questions import Visit
 from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
 from core.openid.requests import FORM_POST, AnswerAddress, AuthorizationRefused, AuthorizationRequest
 from core.organizations.session_strength import SecondFactorRequired
-from core.secrets import Secret, hash_token
+from core.secrets import hash_token
 from core.services import redirect_changes
 from core.sessions import security_profiles
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import browser_returns, child_sessions
+from core.sign_in.child_sessions import PreparedVisit
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SecondFactorDue, note
@@ -36,72 +39,9 @@ from core.sign_in.refusals import SecondFactorDue, note
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visitor:
-    """The browser that brings a request: its session, if it is signed in, and the token of its device.
-
-    `key` is how a browser is known again that was asked to sign in.
-    """
-
-    browser: BrowserSession | None
-    device_token: str | None = None
-    key: Secret | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeadBack:
-    """The browser goes back to the service, with a code or with an error.
-
-    `posted` are the fields of a form that it posts to the address, for the response mode `form_post`; None to open it.
-    """
-
-    locales: Sequence[str]
-    address: str = field(repr=False)
-    posted: Mapping[str, str] | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignInNeeded:
-    """The user has to sign in, probably with this address, and then the request goes on under its id.
-
-    The browser keeps `browser_key`, and brings it with the request. The sign-in is recorded for `request_key`. The user
-    sees the page for a new account first when `is_for_new_account`, and the first of the `locales` that is offered.
-    """
-
-    request_id: Secret
-    browser_key: Secret
-    organization_slug: str
-    service_slug: str
-    email: str | None
-    is_for_new_account: bool
-    locales: Sequence[str]
-    request_key: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """The user is asked whether the service may know them, and the answer names the request by its id."""
-
-    request_id: Secret
-    organization_id: UUID
-    organization_name: str
-    service_name: str
-    email: str
-    locales: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetupNeeded:
-    """The user has to set up a second factor, which the organization requires, and then the request goes on."""
-
-    request_id: Secret
-    organization_slug: str
-    service_slug: str
-    locales: Sequence[str]
-
-
-Answer = LeadBack | SignInNeeded | Question | SetupNeeded
+# What a service reads that must not ask: nobody is signed in, or the session does not go there (decisions 15.4).
+_SIGN_IN: Final = "login_required"
+_ELSEWHERE: Final = "interaction_required"
 
 
 def begin(
@@ -131,10 +71,17 @@ def resume(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -
     return _answer(uow, client, request, visitor, issuer=issuer, request_key=hash_token(request_id))
 
 
-def allow(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> Answer | Refusal:
-    """Answer a request whose user was asked, and said yes; raise `RequestOver`."""
+def allow(
+    uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str, customer: str | None = None
+) -> Answer | Refusal:
+    """Answer a request whose user was asked, and said yes, for the customer that they have chosen; raise `RequestOver`.
+
+    What the user was asked on the page of one customer is no answer for another one: `customer` names it.
+    """
     client, request = _use(uow, request_id)
-    return _answer(uow, client, replace(request, prompts=[]), visitor, issuer=issuer, is_allowed=True)
+    named = request.customer if customer is None else customer
+    allowed = replace(request, prompts=[], customer=named if client.service.serves_customers else None)
+    return _answer(uow, client, allowed, visitor, issuer=issuer, is_allowed=True)
 
 
 def deny(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> LeadBack:
@@ -173,12 +120,14 @@ def _answer(
     browser = visitor.browser
     if browser is not None and not request.is_for(browser.user_id):
         # The service must not get another user than it names (OpenID Connect Core, 3.1.2.2).
-        _note(uow, client, visitor, SignInReason.OTHER_SUBJECT)
+        _note(uow, client, request, visitor, SignInReason.OTHER_SUBJECT)
         return _refusal(uow, client, request.refused("login_required", "Another user is signed in."), issuer)
-    if browser is None or _needs_sign_in(client, request, browser, uow.now):
+    if browser is None:
+        return _sign_in_for_customer(uow, client, request, visitor)
+    if _needs_sign_in(client, request, browser, uow.now):
         return _sign_in(uow, client, request, visitor)
     if not request.is_met_by(scopes.TWO_FACTORS if browser.has_proved_second_factor else scopes.ONE_FACTOR):
-        _note(uow, client, visitor, SignInReason.NO_AUTHN_CONTEXT)
+        _note(uow, client, request, visitor, SignInReason.NO_AUTHN_CONTEXT)
         unmet = request.refused("unmet_authentication_requirements", "None of the essential classes is met.")
         return _refusal(uow, client, unmet, issuer)
     destination = Destination(
@@ -187,18 +136,46 @@ def _answer(
         device_token=visitor.device_token,
         is_pushed=request.was_pushed,
     )
-    begin = child_sessions.prepare(uow, browser.session_id, browser.user_id, destination)
-    if not is_allowed and _needs_answer(uow, client, request, visitor, browser, request_key):
+    prepared = child_sessions.prepare(uow, browser.session_id, browser.user_id, destination)
+    if client.service.serves_customers:
+        settled = customer_questions.settle(
+            uow,
+            Visit(client=client, request=request, browser=browser, place=prepared.circumstances.place()),
+            is_allowed=is_allowed,
+            expects_another=_expects_another(uow, request, browser),
+            note=partial(_note, uow, client, request, visitor),
+        )
+        if not isinstance(settled, AuthorizationRequest):
+            return settled or replace(_sign_in_for_customer(uow, client, request, visitor, _ELSEWHERE), is_anew=True)
+        request = settled
+    is_for_customer = bool(request.customer)
+    if not is_allowed and not is_for_customer and _needs_answer(uow, client, request, visitor, browser, request_key):
         return _question(uow, client, request, visitor, browser)
+    return _begun(uow, client, request, visitor, prepared, issuer)
+
+
+def _begun(
+    uow: UnitOfWork,
+    client: Client,
+    request: AuthorizationRequest,
+    visitor: Visitor,
+    prepared: PreparedVisit,
+    issuer: str,
+) -> Answer | Refusal:
+    """Begin the session of the service, and answer with its code; or lead to what it takes."""
     organization_id = client.service.organization_id
     try:
         with on_the_way_to(organization_id):
-            outcome = begin()
+            outcome = prepared.begin(request.customer)
     except SecondFactorRequired:
-        _note(uow, client, visitor, SignInReason.SECOND_FACTOR_REQUIRED)
+        _note(uow, client, request, visitor, SignInReason.SECOND_FACTOR_REQUIRED)
         return _set_up(uow, client, request)
     if isinstance(outcome, (SecondFactorDue, SsoRequired)):
-        return _sign_in(uow, client, request, visitor)
+        error = _ELSEWHERE if client.service.serves_customers else _SIGN_IN
+        needed = _sign_in(uow, client, request, visitor, error)
+        is_by_customer = isinstance(outcome, SsoRequired) and bool(request.customer)
+        required = prepared.circumstances.required_connection() if is_by_customer else None
+        return replace(needed, connection_id=required.connection_id) if required is not None else needed
     if isinstance(outcome, Refusal):
         return outcome.on_the_way_to(organization_id)
     requests.use_pushed(uow, client, request.to)
@@ -207,8 +184,8 @@ def _answer(
 
 
 def _needs_sign_in(client: Client, request: AuthorizationRequest, browser: BrowserSession, at: datetime) -> bool:
-    limits = browser.confinement
-    if limits is not None and not limits.allows(client.service.organization_id, client.service.id):
+    limits, service = browser.confinement, client.service
+    if limits is not None and not service.serves_customers and not limits.allows(service.organization_id, service.id):
         # It opens another organization or service alone: its user signs in for this one.
         return True
     authenticated_at = browser.authenticated_at
@@ -230,9 +207,7 @@ def _needs_answer(
     browser: BrowserSession,
     request_key: bytes | None,
 ) -> bool:
-    expected = request.hinted_email
-    is_another = expected is not None and canonical_email(expected, uow.domain_names.to_ascii) != browser.email
-    if is_another or "consent" in request.prompts:
+    if "consent" in request.prompts or _expects_another(uow, request, browser):
         return True
     # Only the browser that was asked has shown pages that name the service, and only in the window of this request: in
     # another one the user may have signed in for something else.
@@ -245,10 +220,17 @@ def _needs_answer(
     return not uow.clients.is_organization_known_to(client.service.organization_id, browser.user_id)
 
 
-def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor) -> SignInNeeded:
+def _expects_another(uow: UnitOfWork, request: AuthorizationRequest, browser: BrowserSession) -> bool:
+    expected = request.hinted_email
+    return expected is not None and canonical_email(expected, uow.domain_names.to_ascii) != browser.email
+
+
+def _sign_in(
+    uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor, error: str = _SIGN_IN
+) -> SignInNeeded:
     if "none" in request.prompts:
-        _note(uow, client, visitor, SignInReason.INTERACTION_REQUIRED)
-        raise request.refused("login_required", "The user has to sign in.")
+        _note(uow, client, request, visitor, SignInReason.INTERACTION_REQUIRED)
+        raise request.refused(error, "The user has to sign in.")
     browser_key = visitor.key or uow.randomness.token()
     request_id = requests.keep(uow, client, request.asked_to_sign_in(uow.now, browser_key))
     return SignInNeeded(
@@ -263,11 +245,19 @@ def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest, vis
     )
 
 
+def _sign_in_for_customer(
+    uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor, error: str = _SIGN_IN
+) -> SignInNeeded:
+    """Do what `_sign_in` does, by the connection of the customer that the request names, if it leads there."""
+    needed = _sign_in(uow, client, request, visitor, error)
+    return replace(needed, connection_id=customer_questions.only_connection(uow, client, request))
+
+
 def _question(
     uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor, browser: BrowserSession
 ) -> Question:
     if "none" in request.prompts:
-        _note(uow, client, visitor, SignInReason.INTERACTION_REQUIRED)
+        _note(uow, client, request, visitor, SignInReason.INTERACTION_REQUIRED)
         raise request.refused("consent_required", "The user has to agree.")
     organization = uow.organizations.by_slug(client.organization_slug)
     assert organization is not None, "a client was found without its organization"
@@ -292,7 +282,9 @@ def _set_up(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> S
     )
 
 
-def _note(uow: UnitOfWork, client: Client, visitor: Visitor, reason: SignInReason) -> None:
+def _note(
+    uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor, reason: SignInReason
+) -> None:
     """Record why the user of a browser was not signed in to a service; without a session it is not known who it was."""
     browser = visitor.browser
     if browser is None:
@@ -301,6 +293,7 @@ def _note(uow: UnitOfWork, client: Client, visitor: Visitor, reason: SignInReaso
         organization_slug=client.organization_slug,
         service_slug=client.service.slug,
         device_token=visitor.device_token,
+        proved_for=request.customer,
     )
     note(uow, browser.user_id, Provider(browser.provider), destination, reason, browser.confinement)
 
@@ -339,7 +332,7 @@ def _client(uow: UnitOfWork, client_id: UUID) -> Client:
 
 
 def _denied(uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor, issuer: str) -> LeadBack:
-    _note(uow, client, visitor, SignInReason.CONSENT_REFUSED)
+    _note(uow, client, request, visitor, SignInReason.CONSENT_REFUSED)
     return _refusal(uow, client, request.refused("access_denied", "The user has not agreed."), issuer)
 
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.errors import NotFound, Refusal
+from core.errors import NotFound, Refusal, SsoRequired
 from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, requests, scopes, security_profile
 from core.openid.clients import Client, PresentedClient
@@ -31,8 +31,10 @@ from core.secrets import Secret, hash_token
 from core.sessions import sessions
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.client_grants import ClientGrant
-from core.sign_in import child_sessions
+from core.sign_in import child_sessions, customer_settling
 from core.sign_in.conclusion import BegunSession
+from core.sign_in.customer_choices import NotOpen, Undecided
+from core.sign_in.customer_settling import Settlement, SignInAnew
 from core.sign_in.proofs import Destination
 
 if TYPE_CHECKING:
@@ -81,6 +83,8 @@ class DeviceCode:
     expires_at: datetime
     interval: timedelta
     host: str | None = None
+    # By its id or slug.
+    customer: str | None = None
     polled_at: datetime | None = None
     denied_at: datetime | None = None
     session_id: UUID | None = None
@@ -108,7 +112,7 @@ class IssuedDeviceCode:
 class WaitingDevice:
     """A device as the user sees it before answering: the service that asks, and from where the device began.
 
-    Without a service it is a command line.
+    Without a service it is a command line. `customer` is what the device names.
     """
 
     client: Client | None
@@ -116,6 +120,19 @@ class WaitingDevice:
     ip_address: str | None
     user_agent: str | None
     created_at: datetime
+    customer: str | None = None
+
+    @property
+    def serves_customers(self) -> bool:
+        """Whether it is of a service that other organizations use."""
+        return self.client is not None and self.client.service.serves_customers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerConnectionDue:
+    """The customer that the user has chosen requires to sign in for it by this connection."""
+
+    connection_id: UUID
 
 
 def begin(
@@ -124,6 +141,7 @@ def begin(
     *,
     organization_slug: str | None,
     service_slug: str | None,
+    customer: str | None = None,
     scope: str | None,
     resource: str | None,
 ) -> IssuedDeviceCode:
@@ -151,6 +169,7 @@ def begin(
         expires_at=uow.now + LIFETIME,
         interval=INTERVAL,
         host=uow.origin.host_name,
+        customer=customer if service is not None and service.serves_customers else None,
     )
     device_code_hash = hash_token(device_code.reveal())
     # Two devices with one code at the same time are rare, and one of them draws again.
@@ -179,16 +198,41 @@ def find(uow: UnitOfWork, user_code: str) -> WaitingDevice:
     return waiting
 
 
+def settle(
+    uow: UnitOfWork, waiting: WaitingDevice, browser: BrowserSession, answer: str | None = None
+) -> Settlement | None:
+    """Return for which customer of the service a user would approve a device; None for a service without customers.
+
+    `answer` is the customer that the user has chosen on the page that asks; None before that.
+    """
+    client = waiting.client
+    if client is None or not waiting.serves_customers:
+        return None
+    place = uow.sign_in_places.defer(browser.user_id, client.organization_slug, client.service.slug)()
+    named = waiting.customer if answer is None else answer
+    return customer_settling.settle(place, named, browser.confinement, is_answered=answer is not None)
+
+
 def approve(
-    uow: UnitOfWork, user_code: str, browser: BrowserSession, *, device_token: str | None
-) -> BegunSession | Refusal:
+    uow: UnitOfWork, user_code: str, browser: BrowserSession, *, device_token: str | None, customer: str | None = None
+) -> BegunSession | Undecided | SignInAnew | CustomerConnectionDue | Refusal:
     """Begin a session for a device, of the user who approves it; raise `UserCodeExpired` when it is answered already.
 
     The checks are those of every sign-in. The session is no child of the browser's: it outlives that one. Return
-    `SecondFactorDue` when the browser has not proved a second factor that the sign-in needs.
+    `SecondFactorDue` when the browser has not proved a second factor that the sign-in needs; and what `settle` returns
+    when it is not settled for which customer of the service the user comes. `customer` is what they have said.
     """
-    client = find(uow, user_code).client
-    outcome = child_sessions.begin(
+    waiting = find(uow, user_code)
+    settled = settle(uow, waiting, browser, customer)
+    match settled:
+        case Undecided() | SignInAnew():
+            return settled
+        case NotOpen():
+            raise settled.refusal
+        case _:
+            chosen = settled.customer if settled is not None else None
+    client = waiting.client
+    prepared = child_sessions.prepare(
         uow,
         browser.session_id,
         browser.user_id,
@@ -196,9 +240,14 @@ def approve(
             organization_slug=client.organization_slug if client is not None else None,
             service_slug=client.service.slug if client is not None else None,
             device_token=device_token,
+            customer=chosen,
         ),
         is_child=False,
     )
+    outcome = prepared.begin()
+    required = prepared.circumstances.required_connection() if chosen and isinstance(outcome, SsoRequired) else None
+    if required is not None:
+        return CustomerConnectionDue(connection_id=required.connection_id)
     if isinstance(outcome, Refusal):
         return outcome
     give(uow, user_code, outcome.session.id)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from core.openid import requested_claims, scopes
 from core.openid.grants import IssuedTokens
+from core.sessions.customer_contexts import CUSTOMER_CLAIMS
 from core.sessions.token_claims import TokenGrant
+
+GROUP_CLAIMS: Final = ("groups", "groups_overage")
 
 
 def is_due(granted: Sequence[str]) -> bool:
@@ -28,7 +31,7 @@ def claims_of(issued: IssuedTokens, access_token: str) -> dict[str, Any]:
         "acr": requested_claims.context_class(claims["amr"], asked),
         "at_hash": _half_hash(access_token),
     }
-    claims |= {name: grant.claims[name] for name in ("groups", "groups_overage") if name in grant.claims}
+    claims |= {name: grant.claims[name] for name in (*GROUP_CLAIMS, *CUSTOMER_CLAIMS) if name in grant.claims}
     named = requested_claims.of(asked, "id_token")
     claims |= requested_claims.chosen(of_user(grant, issued.names, scopes.ALL), named)
     claims |= of_user(grant, issued.names, granted)

@@ -81,7 +81,7 @@ def _defer_access_token(uow: UnitOfWork, claims: Mapping[str, Any]) -> Callable[
         is_bound = "cnf" in claims or client.security_profile is None
         if caller is None or not _is_usable(caller, client) or not is_bound:
             return None
-        return {**_described(claims, client), "username": caller.email}
+        return {**_described(claims, client), **_for_customer(caller), "username": caller.email}
 
     return describe
 
@@ -96,6 +96,7 @@ def _of_refresh_token(client: Client, session: Refreshable) -> dict[str, Any]:
         "username": caller.email,
         "sid": str(caller.session_id),
         "exp": int(session.expires_at.timestamp()),
+        **_for_customer(caller),
     }
     if session.client_grant is not None:
         described["scope"] = " ".join(session.client_grant.scopes)
@@ -109,6 +110,11 @@ def _described(claims: Mapping[str, Any], client: Client) -> dict[str, Any]:
         "token_type": "DPoP" if "cnf" in claims else "Bearer",
         **{name: claims[name] for name in _SHOWN if name in claims},
     }
+
+
+def _for_customer(caller: Caller) -> dict[str, Any]:
+    """Return what holds now for the customer of a session; nothing for one that acts for none."""
+    return caller.customer.claims if caller.customer is not None else {}
 
 
 def _is_usable(caller: Caller, client: Client) -> bool:

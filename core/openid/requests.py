@@ -54,6 +54,8 @@ TRIED_AT: Final = "tried_at"
 PROMPTS: Final = ("none", "login", "consent", "select_account", "create")
 QUERY: Final = "query"
 FORM_POST: Final = "form_post"
+# Without a value it says something: the user comes as an individual.
+CUSTOMER: Final = "customer"
 RESPONSE_MODES: Final = (QUERY, FORM_POST)
 LOCALES_MAX: Final = 20
 _THUMBPRINT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -89,8 +91,9 @@ class AuthorizationRequest:
 
     `asked_at` is when its user was asked to sign in, if that has happened; the sign-in has to be newer when
     `has_to_be_new`. `asked_in` is the hash of the key of the browser that was asked. `hinted_user_id` is the only user
-    for whom it may be answered, if the service names one. `was_pushed` says that the client had authenticated, and
-    `pushed_key` is the hash of the reference of a pushed one.
+    for whom it may be answered, if the service names one. `customer` names the customer for which the user comes; it is
+    empty for one who comes as an individual. `was_pushed` says that the client had authenticated, and `pushed_key` is
+    the hash of the reference of a pushed one.
     """
 
     redirect_uri: str
@@ -113,6 +116,7 @@ class AuthorizationRequest:
     pushed_key: str | None = None
     locales: Sequence[str] = ()
     claims: RequestedClaims = NO_CLAIMS
+    customer: str | None = None
 
     @property
     def to(self) -> AnswerAddress:
@@ -349,6 +353,7 @@ def _parsed(client: Client, parameters: Mapping[str, str], to: AnswerAddress) ->
         was_pushed=PUSHED in parameters,
         locales=to.locales,
         claims=claims,
+        customer=parameters.get(CUSTOMER) if client.service.serves_customers else None,
     )
 
 

@@ -54,6 +54,8 @@ def claims_of(uow: UnitOfWork, scopes: Collection[str]) -> dict[str, Any]:
     """Return the claims about the caller that these scopes open (OpenID Connect Core, 5.4)."""
     caller = uow.caller
     claims: dict[str, Any] = {"sub": str(caller.user_id), **caller.group_claims}
+    if caller.customer is not None:
+        claims |= caller.customer.claims
     if EMAIL in scopes:
         claims |= {"email": caller.email, "email_verified": caller.is_verified}
     if PROFILE in scopes:

@@ -50,6 +50,7 @@ class Capability(StrEnum):
     INTEGRATIONS_MANAGE = "integrations.manage"
     AUDIT_LOGS_VIEW = "audit_logs.view"
     ANALYTICS_VIEW = "analytics.view"
+    PRODUCTS_MANAGE = "products.manage"
 
 
 _ALL: Final = frozenset(Capability)
@@ -174,6 +175,14 @@ class Operation(Enum):
     SERVICE_GRANTS_CHANGE = ("grant access to services", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
     PLANS_READ = ("read the plans of a service", Capability.SERVICES_VIEW, _ACTIVE, _READS)
     PLANS_CHANGE = ("change the plans of a service", Capability.SERVICES_MANAGE, _ACTIVE, _HARMLESS)
+    CUSTOMERS_READ = ("read the customers of a service", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
+    CUSTOMER_OFFER = ("offer a service to an organization", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
+    CUSTOMERS_CHANGE = ("change the customers of a service", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
+    CUSTOMER_PEOPLE_READ = ("read the people of customers", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
+    CUSTOMER_PEOPLE_CHANGE = ("give the people of customers roles", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
+    PRODUCTS_READ = ("read the products of other organizations", RequiredStanding.MEMBER, _ACTIVE, _READS)
+    PRODUCT_ACCEPT = ("accept a product of another organization", Capability.PRODUCTS_MANAGE, _ACTIVE, _CLOSED)
+    PRODUCTS_CHANGE = ("change who may use a product", Capability.PRODUCTS_MANAGE, _ACTIVE, _JUDGED)
     API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE, _READS)
     API_KEY_CREATE = ("create an API key of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE, _TAKES_AWAY)
@@ -274,7 +283,10 @@ class Operation(Enum):
 
 
 # What a credential can do, its maker can do (decisions 7.9): a directory changes members, a SIEM reads the audit log.
+# The people of customers take the same of a member as of the maker of a key that manages them (decisions 15.8).
 _ALSO_TAKES: Final = {
+    Operation.CUSTOMER_PEOPLE_READ: frozenset({Capability.END_USERS_VIEW}),
+    Operation.CUSTOMER_PEOPLE_CHANGE: frozenset({Capability.END_USERS_MANAGE}),
     Operation.SCIM_TOKEN_CREATE: frozenset({Capability.ORG_MEMBERS_MANAGE}),
     Operation.SIEM_CONFIGURE: frozenset({Capability.AUDIT_LOGS_VIEW}),
 }
@@ -429,9 +441,10 @@ def _entered(context: AccessContext, operation: Operation) -> tuple[Organization
     organization, membership = context.organization, context.membership
     if organization is None:
         raise NotFound("There is no such organization.")
+    # Before the membership, or a service would learn by the answer to which organizations its user belongs.
+    context.caller.require_within(organization.id)
     if membership is None:
         raise Forbidden("You are not a member of this organization.")
-    context.caller.require_within(organization.id)
     if not context.caller.opens_role(membership.role):
         raise AddressNotConfirmed
     if context.is_single_sign_on_missing and operation is not Operation.ORGANIZATION_LEAVE:

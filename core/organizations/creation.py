@@ -83,7 +83,7 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Create
     caller = callers.lock_account(uow)
     if is_welcome:
         organization = organization.approved(by=None, at=uow.now)
-    elif uow.organizations.count_pending_of(caller.user_id) >= PENDING_MAX:
+    elif uow.organizations.count_pending(_owned_by(uow, caller)) >= PENDING_MAX:
         raise TooManyPending
     if not uow.organizations.add(organization):
         raise SlugTaken
@@ -109,6 +109,10 @@ def person_of(caller: Caller) -> PersonSummary:
         is_platform_owner=caller.is_platform_owner,
         created_at=caller.user_created_at,
     )
+
+
+def _owned_by(uow: UnitOfWork, caller: Caller) -> list[UUID]:
+    return [one.organization_id for one in uow.members.of_account(caller.user_id) if one.role == OWNER]
 
 
 def _new(uow: UnitOfWork, slug: str, name: str) -> Organization:

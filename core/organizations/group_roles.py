@@ -19,6 +19,7 @@ from core.organizations import access, inviters
 from core.organizations.access import Capability
 from core.organizations.authority import Authority
 from core.organizations.memberships import ADMIN, MEMBER, RoleSource
+from core.sessions import customer_endings
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -355,6 +356,7 @@ def _give(
     uow.group_rules.give(organization_id, [given for _, given in changes])
     _narrow_sessions(uow, organization_id, [member for member, given in changes if given.role != member.role])
     moved = {member.user_id: given.role for member, given in changes if given.role != member.role}
+    customer_endings.end_lost(uow, organization_id, sorted(moved))
     for inviter_id in uow.scim_groups.inviters_among(organization_id, sorted(moved)) if moved else ():
         role = moved[inviter_id]
         allowed = known[role] if role in known else access.capabilities_of_role(uow, organization_id, role)

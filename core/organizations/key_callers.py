@@ -31,6 +31,7 @@ FORM: Final = TokenForm("gk")
 _READ_BY: Final = {
     Operation.ORGANIZATION_READ: Capability.ORG_SETTINGS_MANAGE,
     Operation.ROLES_READ: Capability.ORG_ROLES_MANAGE,
+    Operation.PRODUCTS_READ: Capability.PRODUCTS_MANAGE,
 }
 # What these make calls Gatehouse by itself, and would go on after the key has ended.
 _MAKE_CALLERS: Final = frozenset({Operation.API_KEY_CREATE, Operation.SCIM_TOKEN_CREATE, Operation.SETUP_LINK_CREATE})

@@ -1,4 +1,7 @@
-"""What members do with their organization: read it, change its settings, delete it (decisions 5.1)."""
+"""What members do with their organization: read it and change its settings (decisions 5.1).
+
+Deleting it is in `deletion.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.errors import BadRequest, Conflict
+from core.errors import Conflict
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
@@ -169,19 +172,6 @@ def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organi
     session_strength.require_to_loosen(authorized.caller, before, after)
     session_strength.require_own_factor(uow, authorized.caller, before, after)
     return save_and_record(uow, before, replace(after, updated_at=uow.now)) if after != before else before
-
-
-def delete(uow: UnitOfWork, slug: str, *, typed_slug: str | None = None) -> None:
-    """Delete an organization with everything that belongs to it, its audit log included.
-
-    Raise `BadRequest` when another slug was typed to confirm it.
-    """
-    authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_DELETE)
-    # No log would be left to name the impersonator.
-    authorized.caller.forbid_impersonation()
-    if typed_slug is not None and typed_slug.strip() != authorized.organization.slug:
-        raise BadRequest.of_field("slug", "This is not the slug of the organization. Type it as it is shown above.")
-    uow.organizations.delete(authorized.organization.id)
 
 
 def save_and_record(uow: UnitOfWork, before: Organization, after: Organization) -> Organization:

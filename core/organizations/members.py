@@ -19,6 +19,7 @@ from core.organizations import access, departures, group_roles, inviters, keys, 
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership, RoleSource
 from core.organizations.organizations import Organization
+from core.sessions import customer_endings
 from core.text import checked_note
 from core.wording import Wording
 
@@ -161,6 +162,7 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_ro
         authorized.forbid_lasting()
 
     uow.members.set_role(organization_id, user_id, role)
+    customer_endings.end_lost(uow, organization_id, [user_id])
     inviters.withdraw(uow, organization_id, user_id, given)
     uow.record(
         AuditAction.USER_ROLE_UPDATED,
@@ -173,8 +175,8 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_ro
     return replace(member, membership=replace(member.membership, role=role))
 
 
-def remove(uow: UnitOfWork, slug: str, user_id: UUID, *, seen_role: str | None = None, note: str = "") -> None:
-    """Remove a member, with the links to services that came with the membership, and their sessions.
+def remove(uow: UnitOfWork, slug: str, user_id: UUID, *, seen_role: str | None = None, note: str = "") -> Member:
+    """Remove a member, with the links to services that came with the membership, and their sessions; return who it was.
 
     Raise `MemberChanged` when the member has not `seen_role`, which the caller has seen. The note is kept in the audit
     log alone.
@@ -195,6 +197,7 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID, *, seen_role: str | None =
     authorized.require_no_less(access.capabilities_of_role(uow, organization_id, member.membership.role), "remove")
     written = checked_note(note)
     _end(uow, member.membership, **({"audit_only": {"note": written}} if written else {}))
+    return member
 
 
 def _require_seen(member: Member, seen_role: str | None) -> None:

@@ -1,7 +1,8 @@
 """Organizations, the customers of the product: the entity and the transitions between its statuses.
 
-Creating one is in `creation.py`, what members do with it in `management.py` and `selection.py`, what platform owners do
-in `core/platform/organizations.py`. Members, invitations and services have modules of their own.
+Creating one is in `creation.py`, what members do with it in `management.py` and `selection.py`, deleting and restoring
+it in `deletion.py`, what platform owners do in `core/platform/organizations.py`. Members, invitations and services have
+modules of their own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from core.wording import Wording
 
 NAME_CHARACTERS_MIN: Final = 2
 DEVICE_TRUST_DEFAULT: Final = timedelta(days=30)
+# For how long its owner may restore one that they have deleted (decisions 5.1).
+RESTORABLE_FOR: Final = timedelta(days=14)
 # Longer than the lifetime of a device token, with which any trust ends (decisions 4.2).
 DEVICE_TRUST_DAYS_MAX: Final = 365
 
@@ -34,6 +37,8 @@ class OrganizationStatus(StrEnum):
     ACTIVE = "active"
     SUSPENDED = "suspended"
     REJECTED = "rejected"
+    # Its owner has deleted it, and may restore it until `deletes_at`; only the platform and its owner see it.
+    DELETING = "deleting"
 
 
 class WrongState(BadRequest):
@@ -64,6 +69,7 @@ class Organization:
     rejection_reason: str | None
     suspended_at: datetime | None
     suspension_reason: str | None
+    deletes_at: datetime | None = None
 
     @property
     def is_active(self) -> bool:

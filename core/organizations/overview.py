@@ -1,14 +1,16 @@
-"""The overview of an organization: what is set up, what needs attention, and how many sign-ins there were."""
+"""The overview of an organization: what needs a person (`matters.py`), what is set up, and the sign-ins there were."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, Operation, authorize
+from core.organizations import matters
+from core.organizations.access import Capability, Operation, allows_no_less, authorize
+from core.organizations.matters import Matter
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -45,26 +47,16 @@ class SetupSteps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attention:
-    """Since when something fails, None for what does not; the numbers of webhooks.
+class Overview(Generic[SignIns]):
+    """What the overview shows; None where the reader's role does not see it, or the organization is not active.
 
-    Of a day, `failing_webhooks` have a delivery that failed for good, and `retrying_webhooks` one that is repeated.
+    `is_new` means that the steps are not complete, and come first.
     """
 
-    domain_failing_since: datetime | None
-    mail_failing_since: datetime | None
-    siem_failing_since: datetime | None
-    failing_webhooks: int
-    retrying_webhooks: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overview(Generic[SignIns]):
-    """What the overview shows; None where the reader's role does not see it, or the organization is not active."""
-
-    steps: SetupSteps
+    steps: SetupSteps | None
+    is_new: bool
     sign_ins: SignIns | None
-    attention: Attention | None
+    matters: Sequence[Matter] | None
 
 
 def show(uow: UnitOfWork, slug: str, read_sign_ins: Callable[[UnitOfWork, UUID, int], SignIns]) -> Overview[SignIns]:
@@ -75,12 +67,14 @@ def show(uow: UnitOfWork, slug: str, read_sign_ins: Callable[[UnitOfWork, UUID, 
     authorized = authorize(uow, slug, Operation.ORGANIZATION_READ)
     organization = authorized.organization
     organization_id: UUID = organization.id
-    sees_sign_ins = organization.is_active and Capability.ANALYTICS_VIEW in authorized.capabilities
-    sees_settings = organization.is_active and Capability.INTEGRATIONS_MANAGE in authorized.capabilities
+    is_active = organization.is_active
+    sees_sign_ins = is_active and Capability.ANALYTICS_VIEW in authorized.capabilities
+    # Who has no more than the views of a member can set up nothing.
+    sets_up = is_active and not allows_no_less(frozenset(), authorized.capabilities)
+    steps = uow.overviews.steps(organization_id, authorized.membership.user_id) if sets_up else None
     return Overview(
-        steps=uow.overviews.steps(organization_id, authorized.membership.user_id),
+        steps=steps,
+        is_new=steps is not None and not steps.is_complete and organization.created_at > uow.now - PERIOD,
         sign_ins=read_sign_ins(uow, organization_id, PERIOD.days) if sees_sign_ins else None,
-        attention=uow.overviews.attention(organization_id, since=uow.now - timedelta(days=1))
-        if sees_settings
-        else None,
+        matters=matters.list_for(uow, authorized) if is_active else None,
     )

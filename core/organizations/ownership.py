@@ -17,6 +17,7 @@ from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, OWNER
 from core.organizations.people import ListedMember
 from core.positions import FoundRows
+from core.sessions import customer_endings
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -48,6 +49,7 @@ def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
 
     uow.members.set_role(organization_id, old_owner.user_id, ADMIN)
     uow.members.set_role(organization_id, new_owner_user_id, OWNER)
+    customer_endings.end_lost(uow, organization_id, [old_owner.user_id, new_owner_user_id])
     for before, role in ((old_owner, ADMIN), (new_owner.membership, OWNER)):
         # Each change of role is an audit entry; the event is the change of owner.
         uow.audit(

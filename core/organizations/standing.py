@@ -7,7 +7,7 @@ interface never decide differently.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
-
-# A person of more organizations finds the others by a search.
-FEW_ORGANIZATIONS_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +38,6 @@ class Standing:
     capabilities: frozenset[Capability]
     owner_email: str | None
     brand: BrandedOrganization | None = None
-    has_many_organizations: bool = False
     is_impersonated: bool = False
 
     def lacks(self, operation: Operation) -> Capability | RequiredStanding | None:
@@ -78,12 +74,8 @@ def read_authorized(
     """Return the standing of a caller who is authorized already, and what the use case returns."""
     role = authorized.membership.role
     asks = role != OWNER and Capability.ORG_MEMBERS_VIEW in authorized.capabilities
-    # Both go out with the next statement whose result is needed.
+    # It goes out with the next statement whose result is needed.
     brand = uow.branding.defer_brand(authorized.organization.id)
-    caller = authorized.caller
-    organizations = uow.members.defer_count_of_organizations(
-        caller.user_id, only=caller.only_organization_id, counted_max=FEW_ORGANIZATIONS_MAX + 1
-    )
     owner_email = uow.members.owner_email(authorized.organization.id) if asks else None
     found = use_case()
     standing = Standing(
@@ -93,7 +85,6 @@ def read_authorized(
         capabilities=authorized.capabilities,
         owner_email=owner_email,
         brand=brand(),
-        has_many_organizations=organizations() > FEW_ORGANIZATIONS_MAX,
-        is_impersonated=caller.is_impersonated,
+        is_impersonated=authorized.caller.is_impersonated,
     )
     return standing, found

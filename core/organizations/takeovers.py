@@ -19,7 +19,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters, management, members
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER, Membership
 from core.organizations.organizations import Organization, OrganizationStatus
-from core.sessions import sessions
+from core.sessions import customer_endings, sessions
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -342,6 +342,7 @@ def _exists(uow: UnitOfWork, organization_id: UUID, role: str) -> bool:
 def _set_role(uow: UnitOfWork, membership: Membership, role: str) -> None:
     organization_id = membership.organization_id
     uow.members.set_role(organization_id, membership.user_id, role)
+    customer_endings.end_lost(uow, organization_id, [membership.user_id])
     inviters.withdraw(uow, organization_id, membership.user_id, access.capabilities_of_role(uow, organization_id, role))
     uow.record(
         AuditAction.USER_ROLE_UPDATED,

@@ -78,6 +78,8 @@ class Leftover(Enum):
     TRIAL_SIGN_INS = ("trial_sign_ins", Retention.CONNECTION_PROBLEMS)
     # Counted from the answer, or from the end of those without one.
     INVITATIONS = ("invitations", Retention.INVITATIONS, 200, False)
+    # Offers without an answer; customers stay until either side ends them.
+    CUSTOMER_OFFERS = ("service_customers", timedelta())
     # Accounts that a stranger registered, counted from then. Some thirty tables refer to each of them.
     UNPROVED_ACCOUNTS = ("users", Retention.UNPROVED_ACCOUNTS, 20, False)
 

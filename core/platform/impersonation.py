@@ -4,7 +4,7 @@ It is a session of the user, and every request in it knows the impersonator (`Ca
 give access to accounts, end sessions or remove the user are refused (`Caller.forbid_impersonation`), and every audit
 entry names the impersonator. The user is told by mail, sees it in the list of their sessions, marked as an
 impersonation, and can end it. It appears neither in the user's login events nor in their devices, because they did not
-sign in.
+sign in. At a service that customers use, it may act for one of them (`impersonation_for_customers.py`).
 
 In a browser it has a secret of its own, beside that of the platform owner's own session, and means nothing without it
 (`core/sessions/browser_sessions.py`). What could begin a session from it, or continue it as one of the user, refuses.
@@ -12,31 +12,32 @@ In a browser it has a secret of its own, beside that of the platform owner's own
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts.providers import IMPERSONATION
 from core.accounts.users import User, UserUnknown
-from core.errors import BadRequest, Conflict, Forbidden, NotFound, OrganizationNotActive, all_valid
+from core.errors import BadRequest, Conflict, Forbidden, all_valid
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import authorize_platform
-from core.organizations.organizations import Organization
-from core.platform import user_records
+from core.platform import impersonation_for_customers, user_records
 from core.platform.user_records import UserRecord
 from core.secrets import Secret, hash_token
-from core.services.services import Service
-from core.sessions import browser_sessions, refresh, security_profiles
+from core.sessions import browser_sessions, refresh
 from core.sessions.browser_sessions import BrowserCookie, BrowserSession
 from core.sessions.callers import Caller
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import places
+from core.sign_in.places import Place
+from core.sign_in.proofs import Destination
 from core.text import checked_reason
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class ImpersonationTarget:
     reason: str
     organization_slug: str | None = None
     service_slug: str | None = None
+    customer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +145,7 @@ def stop(uow: UnitOfWork) -> None:
 def _authorized(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Caller, str]:
     """Return the platform owner and the reason, which is cleaned."""
     owner = authorize_platform(uow)
-    reason, _ = all_valid(lambda: checked_reason(wanted.reason), lambda: _require_organization(wanted))
+    reason, _ = all_valid(lambda: checked_reason(wanted.reason), lambda: _require_context(wanted))
     # Locked, so that a demotion at this moment ends the new session too, or is seen before it begins.
     uow.users.lock(owner.user_id)
     return owner, reason
@@ -162,7 +164,8 @@ def _target(uow: UnitOfWork, user_id: UUID) -> User:
 def _begin(
     uow: UnitOfWork, owner: Caller, user: User, wanted: ImpersonationTarget, reason: str, *, ends_earlier: bool = False
 ) -> _Begun:
-    organization, service = _context(uow, wanted)
+    place = _place(uow, user, wanted)
+    service, customer = place.service, place.customer
     # Locked, so that the end of the owner's session finds this impersonation and ends it too.
     if uow.sessions.lock_refresh_hash(owner.session_id) is None:
         raise SessionOver
@@ -170,7 +173,10 @@ def _begin(
         # Behind the lock: of two starts at once in a browser, the second ends what the first has begun.
         _end_begun_in(uow, owner)
 
-    session = _session(uow, owner, user, organization, service)
+    if customer is not None and service is not None:
+        # So that its end is seen below, or finds the session.
+        uow.service_customers.keep(service, customer.id)
+    session = _session(uow, owner, user, place)
     refresh_token = refresh.first_token(uow, session.id)
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
     caller = uow.callers.of_session(session.id)
@@ -178,7 +184,8 @@ def _begin(
         # The caller was demoted at this moment; raising rolls everything back.
         raise Forbidden("Only a platform owner can do this.")
     if not caller.belongs_to_context:
-        raise _does_not_belong(uow, user.id, organization, wanted)
+        raise _does_not_belong(place)
+    of_customer = {"customer_id": str(customer.id)} if customer is not None else {}
     entry_id = uow.audit_platform(
         PlatformAction.IMPERSONATION_STARTED,
         user.id,
@@ -186,7 +193,10 @@ def _begin(
         reason=reason,
         impersonation_session=str(session.id),
         service_id=str(service.id) if service is not None else None,
+        **of_customer,
     )
+    if customer is not None:
+        impersonation_for_customers.tell(uow, place, customer, user, session)
     # Neither who acts nor why: the reason may be about others, and the log has both.
     mail.send(
         uow,
@@ -208,44 +218,46 @@ def _end_begun_in(uow: UnitOfWork, owner: Caller) -> None:
         )
 
 
-def _context(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Organization | None, Service | None]:
-    organization = places.require_known(uow, wanted.organization_slug)
-    if organization is None:
-        return None, None
-    if not organization.is_active:
-        raise OrganizationNotActive
-    if wanted.service_slug is None:
-        return organization, None
-    service = uow.services.by_slug(organization.id, wanted.service_slug)
-    if service is None:
-        raise NotFound("This organization has no such service.")
-    security_profiles.require_pushed(service.security_profile, is_pushed=False)
-    return organization, service
+def _place(uow: UnitOfWork, user: User, wanted: ImpersonationTarget) -> Place:
+    """Return where the session begins, with the customer for which it acts."""
+    destination = Destination(organization_slug=wanted.organization_slug, service_slug=wanted.service_slug)
+    place = uow.sign_in_places.defer(user.id, destination.organization_slug, destination.service_slug)()
+    for judge in (
+        places.refusal_of_unknown,
+        places.refusal_of_inactive,
+        places.refusal_of_unknown_service,
+        places.refusal_of_other_way,
+    ):
+        refusal = judge(place, destination)
+        if refusal is not None:
+            raise refusal
+    return replace(place, customer=impersonation_for_customers.chosen(place, wanted.customer))
 
 
-def _require_organization(wanted: ImpersonationTarget) -> None:
+def _require_context(wanted: ImpersonationTarget) -> None:
     if wanted.service_slug is not None and wanted.organization_slug is None:
         raise BadRequest.of_field("org_slug", "Name the organization of the service.")
+    if wanted.customer is not None and wanted.service_slug is None:
+        raise BadRequest.of_field("service_slug", "Name the service that the customer uses.")
 
 
-def _does_not_belong(
-    uow: UnitOfWork, user_id: UUID, organization: Organization | None, wanted: ImpersonationTarget
-) -> BadRequest:
-    if organization is not None and uow.members.is_suspended(organization.id, user_id):
+def _does_not_belong(place: Place) -> BadRequest:
+    if place.customers is not None:
+        return impersonation_for_customers.refusal_of(place)
+    if place.is_suspended:
         return BadRequest.of_field("org_slug", "The membership of this user in this organization is deactivated.")
-    if wanted.service_slug is None:
+    if place.service is None:
         return BadRequest.of_field("org_slug", "This user is not a member of this organization.")
     return BadRequest.of_field("service_slug", "This user has never signed in to this service.")
 
 
-def _session(
-    uow: UnitOfWork, owner: Caller, user: User, organization: Organization | None, service: Service | None
-) -> Session:
+def _session(uow: UnitOfWork, owner: Caller, user: User, place: Place) -> Session:
     return Session(
         id=uow.randomness.new_id(),
         user_id=user.id,
-        organization_id=organization.id if organization is not None else None,
-        service_id=service.id if service is not None else None,
+        organization_id=place.organization_id,
+        service_id=place.service_id,
+        customer_id=place.customer.id if place.customer is not None else None,
         device_id=None,
         provider=IMPERSONATION,
         # The authentication of the platform owner, because the user has not authenticated.

@@ -63,7 +63,7 @@ class KeptCredential:
     @property
     def _needed(self) -> frozenset[Capability]:
         needed = _OPERATIONS[self.kind].capabilities
-        needed |= {CAPABILITIES[Permission(permission)] for permission in self.permissions}
+        needed = needed.union(*(CAPABILITIES[Permission(permission)] for permission in self.permissions))
         if self.kept_role is not None:
             needed |= capabilities_of(self.kept_role, self.kept_permissions)
         return needed

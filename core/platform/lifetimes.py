@@ -131,7 +131,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "saml_requests": Expiring(Leftover.SAML_REQUESTS),
     "single_uses": Expiring(Leftover.SINGLE_USES),
     # Organizations, and what they set.
-    "organizations": Kept("until the owner or a platform owner deletes it"),
+    "organizations": Kept("until a platform owner deletes it, or 14 days after its owner has deleted it"),
     "address_conflicts": Expiring(Leftover.ADDRESS_CONFLICTS),
     "branding_pictures": Owned("organizations", "a logo and an icon"),
     "branding_version_pictures": Owned("organizations", "those of the versions"),
@@ -174,6 +174,15 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "service_user_changes": Drained("they are counted"),
     "service_user_milestones": Owned("services", "one where many users have come since the last one"),
     "service_users": _OF_SERVICE,
+    "service_customers": Expiring(
+        Leftover.CUSTOMER_OFFERS, "those that were accepted, until either side ends them or the service is deleted"
+    ),
+    "customer_assignments": Owned("service_customers", "at most 200"),
+    "customer_rechecks": Drained("the sessions that the change has ended are ended"),
+    "customer_slugs": Kept("for ever: a slug that a customer had is never given to another organization"),
+    "customer_user_checks": Drained("the vendors are told what has changed"),
+    "customer_users_told": Owned("service_customers", "those whom the vendor sees"),
+    "customer_users": Owned("service_customers", "those who are members and have signed in"),
     "subscriptions": Owned("services", "what was bought"),
     "subscription_changes": Owned("organizations", "the books of what was sold", has_trigger=True),
     "subscription_days": Owned("organizations", "one for each plan and day with a change", has_trigger=True),

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from core.accounts import helped_accounts
 from core.accounts.helped_accounts import NarrowedList, Narrowing
+from core.customers.relations import CustomerState
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import bulk_jobs
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 # How many of an organization's domains its page shows.
 DOMAINS_SHOWN_MAX: Final = 50
+# How many of its products, and of its services with customers.
+RELATIONS_SHOWN_MAX: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +103,25 @@ class ClaimedDomain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsedProduct:
+    """A service of another organization that an organization uses, or that is offered to it."""
+
+    service_name: str
+    vendor_id: UUID
+    vendor_name: str
+    state: CustomerState
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedCustomers:
+    """How many organizations use a service as customers; exact up to `COUNTED_MAX`, and one more than that beyond."""
+
+    service_name: str
+    customers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationFigures:
     """What an organization has: each number is exact up to `COUNTED_MAX`, and one more than that beyond."""
 
@@ -114,7 +136,8 @@ class OrganizationFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformOrganizationRecord:
-    """An organization in detail; of its domains, `DOMAINS_SHOWN_MAX` at most.
+    """An organization in detail; of its domains, `DOMAINS_SHOWN_MAX` at most, and of its products and of its services
+    that have customers, `RELATIONS_SHOWN_MAX` each.
 
     `max_services` and `max_users` are the limits that count, its own or its tier's; None is no limit. `approved_by` is
     the address of the platform owner who has approved it.
@@ -128,6 +151,8 @@ class PlatformOrganizationRecord:
     domains: Sequence[ClaimedDomain]
     max_services: int | None
     max_users: int | None
+    products: Sequence[UsedProduct] = ()
+    served: Sequence[ServedCustomers] = ()
 
 
 def search(
@@ -168,6 +193,11 @@ def show(uow: UnitOfWork, organization_id: UUID) -> PlatformOrganizationRecord:
     found = uow.organization_records.detail(organization_id, domains_max=DOMAINS_SHOWN_MAX, counted_max=COUNTED_MAX + 1)
     if found is None:
         raise OrganizationUnknown
+    found = replace(
+        found,
+        products=uow.organization_records.products(organization_id, limit=RELATIONS_SHOWN_MAX),
+        served=uow.organization_records.served(organization_id, limit=RELATIONS_SHOWN_MAX, counted_max=COUNTED_MAX + 1),
+    )
     if caller.acts_as_platform_owner:
         return found
     return replace(found, owner=shown_owner(found.owner, sees_owners=False), approved_by=None)

@@ -15,7 +15,7 @@ from uuid import UUID
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import management, tiers
+from core.organizations import deletion, management, tiers
 from core.organizations.access import authorize_platform, authorize_support
 from core.organizations.organizations import (
     Organization,
@@ -197,9 +197,12 @@ def limits_seen(organization: Organization) -> SeenLimits:
 
 
 def delete(uow: UnitOfWork, organization_id: UUID) -> None:
-    """Delete an organization with everything that belongs to it; the platform's audit log keeps a record of it."""
+    """Delete an organization at once with everything that belongs to it, also one that its owner may restore.
+
+    The platform's audit log keeps a record of it.
+    """
     authorize_platform(uow)
-    _delete(uow, _lock(uow, organization_id))
+    deletion.delete_for_good(uow, _lock(uow, organization_id))
 
 
 def delete_for_reason(
@@ -210,21 +213,8 @@ def delete_for_reason(
     organization = _lock(uow, organization_id, seen_status)
     if typed_slug.strip() != organization.slug:
         raise BadRequest.of_field("slug", "This is not the slug of the organization. Type it as it is shown above.")
-    _delete(uow, organization, reason=checked_reason(reason))
+    deletion.delete_for_good(uow, organization, reason=checked_reason(reason))
     return organization
-
-
-def _delete(uow: UnitOfWork, organization: Organization, **details: Any) -> None:
-    uow.audit_platform(
-        PlatformAction.ORGANIZATION_DELETED,
-        organization.id,
-        organization_id=organization.id,
-        slug=organization.slug,
-        name=organization.name,
-        status=organization.status,
-        **details,
-    )
-    uow.organizations.delete(organization.id)
 
 
 def _lock(uow: UnitOfWork, organization_id: UUID, seen_status: str | None = None) -> Organization:

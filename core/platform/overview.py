@@ -78,13 +78,17 @@ class PlatformNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformOverview:
-    """The overview; of each part, at most `SHOWN_MAX` rows, and how many there are in all, here or in the numbers."""
+    """The overview; of each part, at most `SHOWN_MAX` rows, and how many there are in all, here or in the numbers.
+
+    `owners_without_second_factor` are the platform owners, of whom support sees none.
+    """
 
     waiting: Sequence[ListedOrganization]
     waiting_total: int
     alerts: Sequence[MfaAlert]
     alerts_total: int
     failed_mails: Sequence[OutboxMail]
+    owners_without_second_factor: int
     webhooks: Sequence[FailingWebhook]
     webhooks_total: int
     streams: Sequence[FailingStream]
@@ -94,7 +98,14 @@ class PlatformOverview:
     @property
     def is_quiet(self) -> bool:
         """Whether nothing waits."""
-        return not (self.waiting or self.alerts or self.failed_mails or self.webhooks or self.streams)
+        return not (
+            self.waiting
+            or self.alerts
+            or self.failed_mails
+            or self.owners_without_second_factor
+            or self.webhooks
+            or self.streams
+        )
 
 
 def show(uow: UnitOfWork) -> PlatformOverview:
@@ -122,6 +133,7 @@ def show(uow: UnitOfWork) -> PlatformOverview:
         alerts=alerts[:SHOWN_MAX],
         alerts_total=len(alerts),
         failed_mails=failed.mails,
+        owners_without_second_factor=uow.platform_overviews.owners_without_second_factor() if sees_owners else 0,
         webhooks=webhooks,
         webhooks_total=webhooks_total,
         streams=streams,

@@ -2,7 +2,7 @@
 
 Every answer is that of the function which signing in asks as well (`core/sign_in/rules.py`, and beside each way what it
 takes). A walk changes nothing: where a sign-in would change the account first, such as by a proof of its address, it
-goes on with the account as that leaves it. Who may learn what of a walk is decided in `why.py`.
+goes on with the account as that leaves it. Who may learn what of a walk is decided in `why_asked.py`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses, sign_in_failures
@@ -26,6 +27,7 @@ from core.sessions.confinement import Confinement
 from core.sessions.sessions import MAILED, MFA, OTP
 from core.sign_in import arrivals, login, places, rules
 from core.sign_in.arrivals import Circumstances
+from core.sign_in.customer_choices import ForCustomer, Undecided
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.places import Place
@@ -145,7 +147,7 @@ class Walker:
         closed = None if is_open else SignInReason.CONNECTION_CLOSED
         self._judge(Rule.CONNECTION_OPEN, lambda: _check(Rule.CONNECTION_OPEN, closed))
         if not connected.is_linked:
-            unproved = None if connected.vouches else SignInReason.ADDRESS_NOT_VERIFIED_THERE
+            unproved = None if connected.vouches else SignInReason.DOMAIN_NOT_PROVED
             self._judge(Rule.MAIL_DOMAIN, lambda: _check(Rule.MAIL_DOMAIN, unproved))
             # Without an account the sign-in makes one.
             linking = upstream_sign_in.reason_to_link(user) if user is not None else None
@@ -218,7 +220,7 @@ class Walker:
         candidate.standing = standing
         for rule in rules.OF_DESTINATION:
             if rule.name is Rule.CONFINEMENT and self._journey.admission is not None:
-                self._judge(Rule.SAML_ADMISSION, self._saml_admission)
+                self._judge(Rule.SAML_ADMISSION, partial(self._saml_admission, candidate))
             self._judge_all((rule,), candidate)
         self._judge_factors(candidate)
         return SignInWalk(way=way, connection=walked, checks=tuple(self._checks.values()))
@@ -300,10 +302,12 @@ class Walker:
         verdict = RuleVerdict.PASSES if until is None else RuleVerdict.DEPENDS
         return RuleCheck(rule=Rule.MAIL_LIMIT, verdict=verdict, until=until)
 
-    def _saml_admission(self) -> RuleCheck:
+    def _saml_admission(self, candidate: Candidate) -> RuleCheck:
+        """Judge individuals; the people of customers are members for the service (decisions 15.5)."""
         standing = self._journey.admission
         is_admitted = standing is not None and standing.is_admitted(members_only=self._journey.members_only)
-        return _check(Rule.SAML_ADMISSION, None if is_admitted else SignInReason.NOT_ADMITTED)
+        comes_for_customer = isinstance(candidate.choice, (ForCustomer, Undecided))
+        return _check(Rule.SAML_ADMISSION, None if is_admitted or comes_for_customer else SignInReason.NOT_ADMITTED)
 
     def _proof(self, provider: Provider, *methods: str) -> IdentityProof:
         user = self._subject.user

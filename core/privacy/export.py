@@ -82,6 +82,22 @@ class ExportedGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedCustomer:
+    """An organization for which the person has signed in to a service that it uses as a customer.
+
+    `customer_id` is the id of the record of both, as tokens name it, and the organization is the customer.
+    """
+
+    customer_id: UUID
+    organization_id: UUID
+    organization_slug: str
+    vendor_slug: str
+    service_slug: str
+    first_sign_in_at: datetime
+    last_sign_in_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedMfaEvent:
     """An event of the person's second factor or of the account's security."""
 
@@ -104,6 +120,7 @@ class PersonalDataExport:
     created_at: datetime
     memberships: list[ExportedMembership]
     groups: list[ExportedGroup]
+    customers: list[ExportedCustomer]
     login_events_count: int
     login_events: list[ExportedLogin]
     oauth_identities: list[ExportedIdentity]
@@ -147,14 +164,16 @@ def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
 
 def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, sees_account: bool) -> PersonalDataExport:
     stored = uow.privacy_export
+    memberships = stored.memberships(user.id, within=within)
     return PersonalDataExport(
         user_id=user.id,
         email=user.email,
         name=user.name if sees_account else None,
         language=user.language if sees_account else None,
         created_at=user.created_at,
-        memberships=list(stored.memberships(user.id, within=within)),
+        memberships=list(memberships),
         groups=list(stored.groups(user.id, within=within)),
+        customers=list(stored.customers(user.id, [one.organization_id for one in memberships])),
         login_events_count=stored.count_logins(user.id, within=within),
         login_events=list(stored.newest_logins(user.id, LOGIN_EVENTS_MAX, within=within)),
         oauth_identities=list(stored.identities(user.id, within=within)),

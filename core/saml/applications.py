@@ -19,7 +19,7 @@ from core.limits import COUNTED_MAX
 from core.organizations.access import Operation
 from core.saml import certificates, configuration
 from core.saml.assertions import DEFAULT_MAPPING
-from core.saml.configuration import SamlConfiguration, SamlNotSetUp
+from core.saml.configuration import CUSTOMER_FIELDS, SamlConfiguration, SamlNotSetUp
 from core.saml.contacts import LastContact
 from core.services import access
 from core.services.services import Service
@@ -127,11 +127,13 @@ def set_details(
 ) -> None:
     """Say who may sign in, what is signed and what assertions contain; raise `SamlConfigurationChanged`.
 
-    `attributes` are the names of the fields of a user in assertions; what has an empty name is left out.
+    `attributes` are the names of the fields of a user in assertions; what has an empty name is left out. What
+    assertions say about a customer stays.
     """
     shown = _locked(uow, slug, service_slug, seen_state)
     present = shown.configuration
     mapping = {
+        **{field: name for field, name in (present.attribute_mapping or {}).items() if field in CUSTOMER_FIELDS},
         "email": (present.attribute_mapping or DEFAULT_MAPPING).get("email", DEFAULT_MAPPING["email"]),
         **{field: name for field, name in attributes.items() if name},
     }

@@ -11,6 +11,7 @@ from core.saml.admission import AdmissionStanding
 from core.saml.messages import NameId, NameIdFormat
 from core.saml.providers import SamlProvider
 from core.sessions.callers import GROUPS_NAMED_MAX
+from core.sessions.customer_contexts import CustomerContext
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -21,14 +22,16 @@ DEFAULT_MAPPING: Final = {"email": "email", "id": "id"}
 _BETWEEN_NAMES: Final = re.compile(r"[._+-]+")
 
 
-def name_id(uow: UnitOfWork, provider: SamlProvider, user_id: UUID, email: str) -> NameId:
+def name_id(uow: UnitOfWork, provider: SamlProvider, user_id: UUID, email: str, customer_id: UUID | None) -> NameId:
     """Return the name of a user for a service, in the configured format.
 
-    A persistent name is derived from the user and the service, so that two services cannot compare their users.
+    A persistent name is derived from the user, the service and the customer for which they come, if there is one: so
+    neither two services nor two customers of one can compare their users (decisions 15.5).
     """
     match provider.configuration.effective_format:
         case NameIdFormat.PERSISTENT as name_format:
-            value = uow.pepper.mark(_PURPOSE, provider.service_id.bytes, user_id.bytes).hex()
+            customer = (customer_id.bytes,) if customer_id is not None else ()
+            value = uow.pepper.mark(_PURPOSE, provider.service_id.bytes, user_id.bytes, *customer).hex()
         case NameIdFormat.TRANSIENT as name_format:
             value = f"_{uow.randomness.token().reveal()}"
         case name_format:
@@ -37,18 +40,44 @@ def name_id(uow: UnitOfWork, provider: SamlProvider, user_id: UUID, email: str) 
 
 
 def attributes(
-    mapping: Mapping[str, str] | None, *, user_id: UUID, email: str, standing: AdmissionStanding
+    mapping: Mapping[str, str] | None,
+    *,
+    user_id: UUID,
+    email: str,
+    standing: AdmissionStanding,
+    customer: CustomerContext | None = None,
 ) -> tuple[tuple[str, str | Sequence[str] | None], ...]:
-    """Return the attributes of a user by the mapping; role, groups and name have a value for members alone."""
+    """Return the attributes of a user by the mapping; role, groups and name have a value for members alone.
+
+    For a customer they say what the user is there, and nothing of the organization of the service; what has no value
+    is left out then. Without one, there are no attributes about a customer.
+    """
+    named = mapping or DEFAULT_MAPPING
+    values: dict[str, str | Sequence[str] | None] = {"email": email, "id": str(user_id)}
+    if customer is not None:
+        values |= _of_customer(email, customer)
+        return tuple((name, values[field]) for field, name in named.items() if values.get(field))
     role = standing.role
-    values: dict[str, str | Sequence[str] | None] = {
-        "email": email,
-        "id": str(user_id),
+    values |= {
         "name": standing.name or _name(email) if role is not None else None,
         "role": role,
         "groups": _groups(standing),
     }
-    return tuple((name, values[field]) for field, name in (mapping or DEFAULT_MAPPING).items())
+    return tuple((name, values[field]) for field, name in named.items() if field in values)
+
+
+def _of_customer(email: str, customer: CustomerContext) -> dict[str, str | Sequence[str] | None]:
+    groups = [one["name"] for one in customer.groups or ()]
+    return {
+        "name": _name(email),
+        "groups": groups if len(groups) <= GROUPS_NAMED_MAX else None,
+        "customer.id": str(customer.id),
+        "customer.slug": customer.slug,
+        "customer.name": customer.name,
+        "customer.role": customer.role,
+        "customer.external_id": customer.external_id,
+        "customer.service_roles": customer.service_roles,
+    }
 
 
 def _groups(standing: AdmissionStanding) -> str | Sequence[str] | None:

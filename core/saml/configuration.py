@@ -27,8 +27,13 @@ if TYPE_CHECKING:
 
 ENTITY_ID_CHARACTERS_MAX: Final = 1024  # saml-core-2.0, 8.3.6
 ATTRIBUTE_NAME_CHARACTERS_MAX: Final = 255
-# What an assertion can say about a user (operations 2.6); the last three only about members.
-SOURCE_FIELDS: Final = ("email", "id", "name", "role", "groups")
+# What an assertion can say about the customer of the service for which its user comes (decisions 15.4).
+CUSTOMER_FIELDS: Final = (
+    *("customer.id", "customer.slug", "customer.name", "customer.role", "customer.external_id"),
+    "customer.service_roles",
+)
+# What an assertion can say about a user (operations 2.6); name, role and groups only about members.
+SOURCE_FIELDS: Final = ("email", "id", "name", "role", "groups", *CUSTOMER_FIELDS)
 
 _NO_BLANKS: Final = re.compile(r"[\x21-\x7e]+")
 _SHORT_FORMATS: Final = {one.value.rpartition(":")[2]: one for one in NameIdFormat}

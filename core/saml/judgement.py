@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
+from urllib.parse import parse_qsl
 
 from core.saml.messages import (
+    CUSTOMER,
     AuthnRequest,
     LogoutResponse,
     MessageRefused,
@@ -33,6 +36,17 @@ _SATISFIED: Final = frozenset(
     }
 )
 _COMPARISONS: Final = frozenset({"exact", "minimum"})
+
+
+def without_customer(request: AuthnRequest, customer: str | None) -> AuthnRequest:
+    """Return a request to the address of a customer as one to the address of the service.
+
+    A Destination that names another customer than the address stays as it is, and is refused.
+    """
+    address, _, query = (request.destination or "").partition("?")
+    if customer is None or parse_qsl(query, keep_blank_values=True) != [(CUSTOMER, customer)]:
+        return request
+    return replace(request, destination=address)
 
 
 def require_acceptable(message: ReceivedMessage, provider: SamlProvider, destination: str, at: datetime) -> None:

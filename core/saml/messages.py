@@ -18,6 +18,8 @@ from core.wording import Wording
 # The last part of the path of each endpoint below `{base_url}/saml/<org>/<service>`.
 SINGLE_SIGN_ON: Final = "sso"
 SINGLE_LOGOUT: Final = "slo"
+# The parameter of the addresses of a sign-in that names a customer of the service (decisions 15.3).
+CUSTOMER: Final = "customer"
 RELAY_STATE_CHARACTERS_MAX: Final = 2_000
 
 

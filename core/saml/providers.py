@@ -37,6 +37,8 @@ class SamlProvider:
     service_name: str
     has_certificate: bool
     configuration: SamlConfiguration
+    # Whether other organizations use the service.
+    serves_customers: bool
 
     @property
     def path(self) -> str:
@@ -81,7 +83,11 @@ class ProviderMetadata:
 
 def find(uow: UnitOfWork, organization_slug: str, service_slug: str) -> SamlProvider:
     """Return the identity provider of a service; raise `ProviderUnknown` or `OrganizationNotActive`."""
-    provider = uow.saml_providers.find(organization_slug, service_slug)
+    return require_usable(uow.saml_providers.find(organization_slug, service_slug))
+
+
+def require_usable(provider: SamlProvider | None) -> SamlProvider:
+    """Return an identity provider that was found; raise `ProviderUnknown` or `OrganizationNotActive`."""
     if provider is None or not is_usable(provider):
         raise ProviderUnknown
     if provider.organization_status is not OrganizationStatus.ACTIVE:

@@ -6,6 +6,7 @@ it gets with its first request. A sign-in outside our pages, which knows the sta
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -16,7 +17,7 @@ from core.saml import contacts, judgement, providers
 from core.saml.messages import AuthnRequest, MessageRefused, StatusOf
 from core.saml.providers import SamlProvider
 from core.secrets import Secret, hash_token
-from core.sign_in.proofs import Target
+from core.sign_in.proofs import Destination, Target
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -50,13 +51,18 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingRequest:
-    """A request that waits for its answer; `message_id` is its own id."""
+    """A request that waits for its answer; `message_id` is its own id.
+
+    `customer` is the customer of the service that its address names, by id or slug: empty for none, None where it says
+    nothing.
+    """
 
     id: UUID
     organization_id: UUID
     service_id: UUID
     message_id: str
     relay_state: str | None
+    customer: str | None
     terms: Terms
     created_at: datetime
     expires_at: datetime
@@ -97,9 +103,18 @@ def take(
     relay_state: str | None,
     browser_key: Secret | None,
     base_url: str,
+    customer: str | None = None,
 ) -> TakenRequest:
     """Keep a request until it is answered; raise `MessageRefused` when it cannot be answered, or was taken before."""
-    taken = defer_taking(uow, provider, request, relay_state=relay_state, browser_key=browser_key, base_url=base_url)
+    taken = defer_taking(
+        uow,
+        provider,
+        request,
+        relay_state=relay_state,
+        browser_key=browser_key,
+        base_url=base_url,
+        customer=customer,
+    )
     require_new(taken)
     return taken
 
@@ -113,12 +128,14 @@ def defer_taking(
     relay_state: str | None,
     browser_key: Secret | None,
     base_url: str,
+    customer: str | None = None,
 ) -> TakenRequest:
     """Defer keeping a request; raise `MessageRefused` when it cannot be answered.
 
     Call `require_new` before anything is done for it.
     """
-    judgement.require_acceptable(request, provider, provider.sso_url(base_url), uow.now)
+    sent_to = judgement.without_customer(request, customer) if provider.serves_customers else request
+    judgement.require_acceptable(sent_to, provider, provider.sso_url(base_url), uow.now)
     judgement.require_answerable(request, provider)
     pending = PendingRequest(
         id=uow.randomness.new_id(),
@@ -126,6 +143,7 @@ def defer_taking(
         service_id=provider.service_id,
         message_id=request.id,
         relay_state=relay_state,
+        customer=customer if provider.serves_customers else None,
         terms=Terms(
             force_authn=request.force_authn,
             is_passive=request.is_passive,
@@ -177,19 +195,39 @@ class Ticket:
     value: Secret
 
 
-def require_open(uow: UnitOfWork, state: str) -> Target:
-    """Return where the request that waits under a state signs in; raise `BadRequest` for the field of a sign-in."""
-    target = open_target(uow, state)
-    if target is None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTarget:
+    """Where a request that waits signs in, and the customer that it names."""
+
+    target: Target
+    organization_slug: str
+    service_slug: str
+    customer: str | None
+
+
+def require_open(uow: UnitOfWork, state: str, wanted: Destination) -> Destination:
+    """Return the destination of a sign-in for the request that waits under a state.
+
+    A sign-in at the service of the request that says nothing of a customer is for the one that the request names.
+    Raise `BadRequest` for the field of a sign-in when no request waits.
+    """
+    found = uow.saml_requests.open_target(hash_token(state), at=uow.now)
+    if found is None:
         raise BadRequest.of_field(
             "saml_state", "This sign-in at the application has expired. Start again at the application."
         )
-    return target
+    wanted = replace(wanted, target=found.target)
+    is_at_service = (wanted.organization_slug, wanted.service_slug) == (found.organization_slug, found.service_slug)
+    if found.customer is None or wanted.customer is not None or not is_at_service:
+        return wanted
+    # Anyone can have sent the user with it.
+    return replace(wanted, customer=found.customer, asks_for_customer=True)
 
 
 def open_target(uow: UnitOfWork, state: str) -> Target | None:
     """Return where the request that waits under a state signs in; None when none waits."""
-    return uow.saml_requests.open_target(hash_token(state), at=uow.now)
+    found = uow.saml_requests.open_target(hash_token(state), at=uow.now)
+    return found.target if found is not None else None
 
 
 def make_ticket(uow: UnitOfWork, state: str, session_id: UUID) -> Ticket | None:
@@ -209,6 +247,18 @@ def make_ticket(uow: UnitOfWork, state: str, session_id: UUID) -> Ticket | None:
         return None
     organization_slug, service_slug = slugs
     return Ticket(path=f"/saml/{organization_slug}/{service_slug}/authenticate", value=value)
+
+
+def renew_ticket(uow: UnitOfWork, pending: PendingRequest, session_id: UUID) -> Secret:
+    """Let a request be answered with the session of a ticket that was used up, once its user has answered a question.
+
+    The page that asks may be open as long as the request waits.
+    """
+    value = uow.randomness.token()
+    uow.saml_requests.renew_ticket(
+        pending, ticket_hash=hash_token(value.reveal()), session_id=session_id, expires_at=pending.expires_at
+    )
+    return value
 
 
 def use_ticket(uow: UnitOfWork, pending: PendingRequest, ticket: str) -> tuple[UUID, UUID]:

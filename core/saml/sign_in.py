@@ -16,18 +16,22 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired
-from core.saml import assertions, judgement, providers, requests, visits
+from core.saml import assertions, customer_questions, judgement, providers, requests, visits
+from core.saml.configuration import CUSTOMER_FIELDS
+from core.saml.customer_questions import CustomerQuestion
 from core.saml.messages import SUCCESS, AuthnRequest, IssuedAssertion, NameId, Response, SamlStatus, StatusOf
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import PendingRequest, SignInStateUnknown, TakenRequest
 from core.saml.sessions import SamlSession
 from core.saml.visits import FoundSession, SignedIn, Visit
 from core.secrets import Secret
-from core.sessions.callers import Caller
+from core.sessions.callers import Caller, ServiceTokenRefused
 from core.sign_in import browser_returns
 from core.sign_in.conclusion import BegunSession
+from core.sign_in.customer_choices import NotOpen, Undecided
+from core.sign_in.customer_settling import Settled, SignInAnew
 from core.sign_in.proofs import Destination
-from core.sign_in.reasons import SignInReason
+from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.refusals import SecondFactorDue, note
 
 if TYPE_CHECKING:
@@ -56,9 +60,16 @@ class ResponseToPost:
     problem: Refusal | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuthenticationRequired:
-    """The user has to authenticate, or to authenticate again, before the request can be answered."""
+    """The user has to authenticate, or to authenticate again, before the request can be answered.
+
+    `connection_id` is the connection by which the customer requires it; `is_anew` says that the session does not go
+    there at all.
+    """
+
+    connection_id: UUID | None = None
+    is_anew: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +82,7 @@ class AgreementRequired:
     attributes: tuple[str, ...]
 
 
-Outcome = ResponseToPost | AuthenticationRequired | AgreementRequired
+Outcome = ResponseToPost | AuthenticationRequired | AgreementRequired | CustomerQuestion
 
 
 class NotAdmitted(access.Forbidden):
@@ -111,16 +122,21 @@ def _answer(
         return task.interact(AuthenticationRequired(), caller)
     standing = found.standing
     caller.forbid_impersonation()
-    if caller.confinement is not None and not caller.confinement.allows(provider.organization_id, provider.service_id):
+    limits, serves_customers = caller.confinement, provider.serves_customers
+    if limits is not None and not serves_customers and not limits.allows(provider.organization_id, provider.service_id):
         # The session opens another organization or service alone: its user signs in for this one.
         return task.interact(AuthenticationRequired(), caller)
     if standing.is_suspended:
         return task.refuse(_DENIED, caller, SignInReason.SUSPENDED, problem=MembershipSuspended())
-    if not standing.is_admitted(members_only=provider.configuration.members_only):
-        return task.refuse(_DENIED, caller, SignInReason.NOT_ADMITTED, problem=NotAdmitted())
-    if not (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
-        return task.interact(_agreement(provider, caller.email), caller)
-    return task.sign_in(found)
+    comes_as = task.settle(found) if serves_customers else None
+    if comes_as is not None and not isinstance(comes_as, Settled):
+        return comes_as
+    if comes_as is None or comes_as.standing is None:
+        if not standing.is_admitted(members_only=provider.configuration.members_only):
+            return task.refuse(_DENIED, caller, SignInReason.NOT_ADMITTED, problem=NotAdmitted())
+        if not (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
+            return task.interact(_agreement(provider, caller.email), caller)
+    return task.sign_in(found, comes_as)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,10 +156,17 @@ def take_and_answer(
     relay_state: str | None,
     browser_key: Secret | None,
     visit: Visit,
+    customer: str | None = None,
 ) -> Answered | Refusal:
     """Take a request and answer it, in one transaction; raise as `requests.take` and `answer` do."""
     taken = requests.defer_taking(
-        uow, provider, request, relay_state=relay_state, browser_key=browser_key, base_url=visit.base_url
+        uow,
+        provider,
+        request,
+        relay_state=relay_state,
+        browser_key=browser_key,
+        base_url=visit.base_url,
+        customer=customer,
     )
     outcome = _answer(uow, provider, taken.pending, visit, taken)
     return outcome if isinstance(outcome, Refusal) else Answered(taken=taken, outcome=outcome)
@@ -175,13 +198,18 @@ class Initiated:
 def initiate(uow: UnitOfWork, organization_slug: str, service_slug: str, visit: Visit) -> Initiated | Refusal:
     """Sign a member in to a service provider that has not asked; raise as `providers.find` does.
 
-    Another site may have sent the browser, so without agreement nothing happens but a question.
+    The people of customers are no members: at a service with customers the sign-in itself is judged. Another site may
+    have sent the browser, so without agreement nothing happens but a question.
     """
     if not visit.has_agreed:
         provider = providers.find(uow, organization_slug, service_slug)
         return Initiated(provider=provider, outcome=_agreement(provider, uow.caller.email))
-    access.authorize(uow, organization_slug, Operation.SAML_LOGIN)
-    provider = providers.find(uow, organization_slug, service_slug)
+    found = uow.saml_providers.find(organization_slug, service_slug)
+    if found is None or not found.serves_customers:
+        access.authorize(uow, organization_slug, Operation.SAML_LOGIN)
+    elif uow.caller.has_service_token:
+        raise ServiceTokenRefused
+    provider = providers.require_usable(found)
     signed_in = SignedIn(session_id=uow.caller.session_id, user_id=uow.caller.user_id)
     outcome = answer(uow, provider, None, replace(visit, signed_in=signed_in))
     return outcome if isinstance(outcome, Refusal) else Initiated(provider=provider, outcome=outcome)
@@ -231,6 +259,11 @@ class _Task:
     def _is_passive(self) -> bool:
         return self._terms is not None and self._terms.is_passive
 
+    @property
+    def _named_customer(self) -> str | None:
+        """What names the customer for which the user is to come; None where nothing does."""
+        return self._pending.customer if self._pending is not None else self._visit.customer
+
     def interact(self, wanted: AuthenticationRequired | AgreementRequired, caller: Caller | None) -> Outcome:
         """Ask the user, unless the request forbids it."""
         return self.refuse(_NOT_PASSIVE, caller, SignInReason.INTERACTION_REQUIRED) if self._is_passive else wanted
@@ -245,14 +278,39 @@ class _Task:
                 organization_slug=self._provider.organization_slug,
                 service_slug=self._provider.service_slug,
                 device_token=self._visit.device_token,
+                proved_for=self._named_customer,
             )
             note(self._uow, caller.user_id, Provider.SAML, destination, reason, caller.confinement)
         return self._answer(status, problem=None if self._is_passive else problem)
 
-    def sign_in(self, found: FoundSession) -> Outcome | Refusal:
-        """Begin the session of the service provider, and answer with an assertion."""
+    def settle(self, found: FoundSession) -> Settled | Outcome:
+        """Return for which customer of the service the user comes, or the answer that comes before that."""
+        named = self._named_customer
+        settled = customer_questions.settle(self._provider, found, self._visit, named)
+        caller = found.parent.caller
+        match settled:
+            case SignInAnew():
+                return self.interact(AuthenticationRequired(is_anew=True), caller)
+            case NotOpen():
+                reason = reason_of(settled.refusal.reason)
+                assert reason is not None, "a customer is closed for no reason of the vocabulary"
+                return self.refuse(_DENIED, caller, reason, problem=settled.refusal)
+            case Undecided():
+                if self._is_passive:
+                    return self.refuse(_NOT_PASSIVE, caller, SignInReason.INTERACTION_REQUIRED)
+                return customer_questions.ask(self._uow, self._provider, self._pending, self._visit, caller, settled)
+            case _:
+                return settled
+
+    def sign_in(self, found: FoundSession, comes_as: Settled | None) -> Outcome | Refusal:
+        """Begin the session of the service provider, and answer with an assertion.
+
+        `comes_as` says for which customer, at a service that has customers.
+        """
         uow, provider, terms, caller = self._uow, self._provider, self._terms, found.parent.caller
-        name_id = assertions.name_id(uow, provider, caller.user_id, caller.email)
+        customer = comes_as.standing if comes_as is not None else None
+        customer_id = customer.id if customer is not None else None
+        name_id = assertions.name_id(uow, provider, caller.user_id, caller.email, customer_id)
         if terms is not None and terms.subject not in {None, name_id.value}:
             status = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.UNKNOWN_PRINCIPAL)
             return self.refuse(status, caller, SignInReason.OTHER_SUBJECT)
@@ -265,12 +323,15 @@ class _Task:
             status = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.NO_AUTHN_CONTEXT)
             return self.refuse(status, caller, SignInReason.NO_AUTHN_CONTEXT)
         try:
-            begun = visits.begin_session(uow, provider, found)
+            begun = visits.begin_session(uow, provider, found, comes_as.customer if comes_as is not None else None)
         except SecondFactorRequired as refusal:
             # A member of an organization that requires two factors, who has set none up.
             return self.refuse(_DENIED, caller, SignInReason.SECOND_FACTOR_REQUIRED, problem=refusal)
         if isinstance(begun, (SecondFactorDue, SsoRequired)):
-            return self.interact(AuthenticationRequired(), caller)
+            is_by_customer = customer is not None and isinstance(begun, SsoRequired)
+            required = found.child.circumstances.required_connection() if is_by_customer else None
+            connection_id = required.connection_id if required is not None else None
+            return self.interact(AuthenticationRequired(connection_id=connection_id), caller)
         if isinstance(begun, Refusal):
             return begun
         self._claim()
@@ -287,6 +348,7 @@ class _Task:
                 user_id=caller.user_id,
                 email=caller.email,
                 standing=found.standing,
+                customer=visits.read_customer(uow, begun),
             ),
         )
         return self._answer(SUCCESS, assertion=assertion, device_token=begun.device_token)
@@ -355,13 +417,13 @@ def _required(key: SamlSigningKey | None) -> SamlSigningKey:
 
 
 def _agreement(provider: SamlProvider, email: str) -> AgreementRequired:
-    """Return what the user has to agree to."""
-    mapping = provider.configuration.attribute_mapping
+    """Return what the user has to agree to, who comes as an individual."""
+    mapping = provider.configuration.attribute_mapping or assertions.DEFAULT_MAPPING
     return AgreementRequired(
         service_name=provider.service_name,
         organization_name=provider.organization_name,
         email=email,
-        attributes=tuple(mapping or assertions.DEFAULT_MAPPING),
+        attributes=tuple(field for field in mapping if field not in CUSTOMER_FIELDS),
     )
 
 

@@ -13,10 +13,13 @@ from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.saml.admission import AdmissionStanding
 from core.saml.providers import SamlProvider
+from core.sessions.customer_contexts import CustomerContext
 from core.sessions.sessions import ParentSession
 from core.sign_in import child_sessions
 from core.sign_in.child_sessions import PreparedChild
 from core.sign_in.conclusion import BegunSession
+from core.sign_in.reasons import SignInReason
+from core.sign_in.refusals import SignInInterrupted
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -35,7 +38,8 @@ class Visit:
     """Who is to be signed in: the session and the device of a browser, and whether its user has agreed.
 
     `has_signed_in_for_it` means that the session is that of a sign-in elsewhere for this very request. `relay_state` is
-    what a service provider gets that has not asked.
+    what a service provider gets that has not asked, and `customer` the customer of the service that is named in its
+    place. `chosen` is the customer that the user has chosen; both are empty for none, and None where nothing is said.
     """
 
     base_url: str
@@ -44,6 +48,8 @@ class Visit:
     has_agreed: bool = False
     has_signed_in_for_it: bool = False
     relay_state: str | None = None
+    customer: str | None = None
+    chosen: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +81,27 @@ def read_session(uow: UnitOfWork, provider: SamlProvider, visit: Visit) -> Found
     return FoundSession(parent=parent, standing=standing, child=child)
 
 
-def begin_session(uow: UnitOfWork, provider: SamlProvider, found: FoundSession) -> BegunSession | Refusal:
-    """Begin the child of a session for a service; the service has no other one of this parent."""
-    outcome = child_sessions.begin_by_saml(uow, found.child, found.parent)
+def begin_session(
+    uow: UnitOfWork, provider: SamlProvider, found: FoundSession, customer: str | None
+) -> BegunSession | Refusal:
+    """Begin the child of a session for a service, and the customer that the user has chosen, where it has customers.
+
+    The service has no other one of this parent for that customer.
+    """
+    outcome = child_sessions.begin_by_saml(uow, found.child, found.parent, customer)
     if isinstance(outcome, Refusal):
         return outcome
     # The new one is not among them yet: what the service provider is told about it is stored later.
-    uow.saml_sessions.end_earlier(found.parent.caller.user_id, found.parent.caller.session_id, provider)
+    uow.saml_sessions.end_earlier(outcome.session, found.parent.caller.session_id, provider)
     return outcome
+
+
+def read_customer(uow: UnitOfWork, begun: BegunSession) -> CustomerContext | None:
+    """Return what the user of a new session is for its customer; None for an individual."""
+    if begun.session.customer_id is None:
+        return None
+    caller = uow.callers.of_session(begun.session.id)
+    if caller is None or caller.customer is None:
+        # Closed concurrently; raising rolls everything back.
+        raise SignInInterrupted().because(SignInReason.CUSTOMER_CLOSED)
+    return caller.customer

@@ -26,6 +26,7 @@ from core.scim.directory_group_patches import GroupChange, changed
 from core.scim.group_resources import Group, require_showable
 from core.scim.patches import PatchOperation
 from core.scim.refusals import InvalidValue, ResourceUnknown, ScimProblem, ScimType, TooMany
+from core.sessions import customer_endings
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -346,6 +347,7 @@ def _known(uow: UnitOfWork, organization_id: UUID, wanted: GroupSearch) -> Group
 def _apply(uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID]) -> None:
     if user_ids:
         group_roles.apply(uow, organization_id, user_ids, by=authority.of_caller(uow))
+        customer_endings.end_lost(uow, organization_id, sorted(user_ids))
 
 
 def _require_few(*named: Collection[UUID]) -> None:

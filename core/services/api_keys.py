@@ -48,20 +48,25 @@ class Permission(StrEnum):
     READ_ANALYTICS = "read:analytics"
     READ_SERVICE = "read:service"
     WRITE_SERVICE = "write:service"
+    READ_CUSTOMERS = "read:customers"
+    WRITE_CUSTOMERS = "write:customers"
 
 
 # What the maker of a key must be allowed to do, so that a key does nothing that its maker may not (decisions 7.9).
-CAPABILITIES: Final = {
-    Permission.READ_USERS: Capability.END_USERS_VIEW,
-    Permission.WRITE_USERS: Capability.END_USERS_MANAGE,
-    Permission.DELETE_USERS: Capability.END_USERS_MANAGE,
-    Permission.READ_SUBSCRIPTIONS: Capability.END_USERS_VIEW,
+CAPABILITIES: Final[Mapping[Permission, tuple[Capability, ...]]] = {
+    Permission.READ_USERS: (Capability.END_USERS_VIEW,),
+    Permission.WRITE_USERS: (Capability.END_USERS_MANAGE,),
+    Permission.DELETE_USERS: (Capability.END_USERS_MANAGE,),
+    Permission.READ_SUBSCRIPTIONS: (Capability.END_USERS_VIEW,),
     # They decide who has a paid plan.
-    Permission.WRITE_SUBSCRIPTIONS: Capability.BILLING_MANAGE,
-    Permission.DELETE_SUBSCRIPTIONS: Capability.BILLING_MANAGE,
-    Permission.READ_ANALYTICS: Capability.ANALYTICS_VIEW,
-    Permission.READ_SERVICE: Capability.SERVICES_VIEW,
-    Permission.WRITE_SERVICE: Capability.SERVICES_MANAGE,
+    Permission.WRITE_SUBSCRIPTIONS: (Capability.BILLING_MANAGE,),
+    Permission.DELETE_SUBSCRIPTIONS: (Capability.BILLING_MANAGE,),
+    Permission.READ_ANALYTICS: (Capability.ANALYTICS_VIEW,),
+    Permission.READ_SERVICE: (Capability.SERVICES_VIEW,),
+    Permission.WRITE_SERVICE: (Capability.SERVICES_MANAGE,),
+    # They reach customers and the people of these.
+    Permission.READ_CUSTOMERS: (Capability.SERVICES_MANAGE, Capability.END_USERS_VIEW),
+    Permission.WRITE_CUSTOMERS: (Capability.SERVICES_MANAGE, Capability.END_USERS_MANAGE),
 }
 
 
@@ -86,8 +91,8 @@ class PermissionMissing(Forbidden):
 class PermissionBeyondMaker(Forbidden):
     """The key would allow what its maker may not do."""
 
-    def __init__(self, beyond: Mapping[Permission, Capability]) -> None:
-        lacking = ", ".join(f"{permission} (takes {capability})" for permission, capability in beyond.items())
+    def __init__(self, beyond: Mapping[Permission, Sequence[Capability]]) -> None:
+        lacking = ", ".join(f"{permission} (takes {', '.join(missing)})" for permission, missing in beyond.items())
         super().__init__(
             Wording(
                 "A key allows nothing that you may not do yourself. Your role lacks what it takes for"
@@ -271,13 +276,11 @@ def require_creatable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     access.authorize(uow, slug, service_slug, Operation.API_KEY_CREATE)
 
 
-def lacking(capabilities: frozenset[Capability]) -> Mapping[Permission, Capability]:
-    """Return the permissions that a manager of the service with these capabilities cannot give, and what they take."""
-    return {
-        permission: capability
-        for permission, capability in CAPABILITIES.items()
-        if capability not in capabilities | access.OF_MANAGERS
-    }
+def lacking(capabilities: frozenset[Capability]) -> Mapping[Permission, Sequence[Capability]]:
+    """Return the permissions that a manager of the service with these capabilities cannot give, and what is missing."""
+    held = capabilities | access.OF_MANAGERS
+    missing = {permission: [one for one in taken if one not in held] for permission, taken in CAPABILITIES.items()}
+    return {permission: capabilities for permission, capabilities in missing.items() if capabilities}
 
 
 def delete(uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID) -> None:
@@ -294,7 +297,7 @@ def _require_having(capabilities: frozenset[Capability], given: Collection[Permi
 
     The maker manages the service, by their role or by a grant.
     """
-    beyond = {permission: taken for permission, taken in lacking(capabilities).items() if permission in given}
+    beyond = {permission: missing for permission, missing in lacking(capabilities).items() if permission in given}
     if beyond:
         raise PermissionBeyondMaker(beyond)
 

@@ -76,6 +76,13 @@ def search(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, l
     return FoundServices(rows=rows, usage=uow.services.usage(organization))
 
 
+def named(uow: UnitOfWork, slug: str, part: str, *, limit: int) -> Sequence[ListedService]:
+    """Return the first services that `search` finds, without counting them; of their users one is counted."""
+    organization = authorize(uow, slug, Operation.SERVICES_LIST).organization
+    part = part.strip().lower()
+    return uow.found_services.page(organization.id, part=part, after=None, limit=limit, users_max=1)
+
+
 def usage(uow: UnitOfWork, slug: str) -> Usage:
     """Return how many services the organization has and may have, for the page that creates one."""
     return uow.services.usage(authorize(uow, slug, Operation.SERVICE_CREATE).organization)

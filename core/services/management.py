@@ -23,6 +23,7 @@ from core.organizations.organizations import Organization
 from core.secrets import Secret, hash_token
 from core.services import access, group_claims, plans
 from core.services.client_records import Outside, host_of
+from core.services.customer_rules import CustomerPolicy, individuals_by_default
 from core.services.plans import Plan
 from core.services.services import Service, ServiceFields, ServiceType, checked_scopes
 from core.text import checked_public_name, checked_slug
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences", "group_claims")
 _KEYS: Final = frozenset({"jwks", "jwks_uri"})
 # What an impersonator may set, because it leads nowhere; all other fields are closed to them (decisions 5.11).
-_LEADS_NOWHERE: Final = frozenset({"slug", "name", "codehost_scopes", "websuite_scopes", "officesuite_scopes"})
+_LEADS_NOWHERE: Final = frozenset({"slug", "name", "codehost_scopes", "websuite_scopes", "officesuite_scopes", "roles"})
 _WHERE_IT_LEADS: Final = frozenset(field.name for field in fields(ServiceFields)) - _KEYS - _LEADS_NOWHERE
 _CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
     "slug": checked_slug,
@@ -78,6 +79,12 @@ class ServiceSubscribed(BadRequest):
     """Users are subscribed to the service."""
 
     default_message = "This service has active subscriptions. Cancel them before you delete it."
+
+
+class CustomersRemain(Conflict):
+    """Organizations use the service as customers."""
+
+    default_message = "Organizations use this service as its customers. End them first."
 
 
 class ServiceNotConfidential(BadRequest):
@@ -199,10 +206,14 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
     """Store and record these changes to a service; raise `BadRequest` when there are none or one is invalid."""
     if not changes:
         raise BadRequest("Name at least one field to change.")
-    after = _valid(before, changes, outside)
+    after = _valid(before, _with_individuals(changes, before), outside)
     if after == before:
         return before
     after = replace(after, updated_at=uow.now)
+    if before.serves_customers and not after.serves_customers:
+        # Locked, so that no customer begins meanwhile.
+        uow.services.lock(before)
+        _require_no_customers(uow, before)
     if after.audiences != before.audiences:
         _claim_audiences(uow, after)
     if after.group_claims != before.group_claims:
@@ -256,8 +267,9 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, *, note: str = "") -> 
     The audit log alone keeps the note.
     """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_DELETE).service
-    # Locked, so that nobody subscribes between the check and the deletion.
+    # Locked, so that nobody subscribes, and no customer begins, between the check and the deletion.
     uow.services.lock(service)
+    _require_no_customers(uow, service)
     if uow.subscriptions.are_live_of_service(service.organization_id, service.id):
         raise ServiceSubscribed
     uow.services.remove(service)
@@ -265,7 +277,7 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, *, note: str = "") -> 
 
 
 def _new(uow: UnitOfWork, organization: Organization, given: ServiceFields, outside: Outside) -> Service:
-    wanted = {field.name: getattr(given, field.name) for field in fields(ServiceFields)}
+    wanted = _with_individuals({field.name: getattr(given, field.name) for field in fields(ServiceFields)})
     service = Service(
         id=uow.randomness.new_id(),
         organization_id=organization.id,
@@ -275,6 +287,20 @@ def _new(uow: UnitOfWork, organization: Organization, given: ServiceFields, outs
         **wanted,
     )
     return _valid(service, wanted, outside)
+
+
+def _with_individuals(changes: dict[str, Any], before: Service | None = None) -> dict[str, Any]:
+    """Return changes that say who may use the service without a customer, where they leave it to the default."""
+    customers = changes.get("customers", before.customers if before is not None else CustomerPolicy.NONE)
+    has_other_customers = before is None or (customers is not CustomerPolicy.NONE) != before.serves_customers
+    present = before.individuals if before is not None and not has_other_customers else None
+    return changes | {"individuals": changes.get("individuals", present) or individuals_by_default(customers)}
+
+
+def _require_no_customers(uow: UnitOfWork, service: Service) -> None:
+    if uow.service_customers.has_any(service):
+        raise CustomersRemain
+    uow.service_customers.end_offers(service)
 
 
 def _claim_audiences(uow: UnitOfWork, service: Service) -> None:

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import field, fields
+from dataclasses import asdict, field, fields
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import UUID
 
 from core.errors import BadRequest, NotFound, all_valid
 from core.lazy_dataclasses import dataclass
-from core.services import client_records, group_claims, redirect_uris
+from core.services import client_records, customer_rules, group_claims, redirect_uris
 from core.services.client_records import Outside
+from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
 from core.sessions import security_profiles
 from core.sessions.security_profiles import SecurityProfile
 from core.wording import Wording
@@ -27,6 +28,8 @@ SCOPE_CHARACTERS_MAX: Final = 255
 
 # A scope as RFC 6749, 3.3 defines it.
 _SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+# Addresses of pages that the service itself has.
+_PAGES: Final = ("device_activation_uri", "frontchannel_logout_uri", "initiate_login_uri")
 # Left out of `changes`, because every change sets it.
 _UPDATED_AT: Final = "updated_at"
 
@@ -71,6 +74,10 @@ class ServiceFields:
     audiences: list[str] = field(default_factory=list)
     group_claims: list[str] = field(default_factory=list)
     security_profile: SecurityProfile | None = None
+    customers: CustomerPolicy = CustomerPolicy.NONE
+    individuals: Individuals | None = None
+    roles: list[ServiceRole] = field(default_factory=list)
+    initiate_login_uri: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +87,14 @@ class Service(ServiceFields):
     id: UUID
     organization_id: UUID
     client_id: UUID
+    individuals: Individuals = Individuals.ALL
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def serves_customers(self) -> bool:
+        """Whether organizations may use it as customers."""
+        return self.customers is not CustomerPolicy.NONE
 
     @property
     def version(self) -> str:
@@ -98,7 +111,7 @@ class Service(ServiceFields):
     def changes(self, before: Service) -> dict[str, Any]:
         """Return the old and the new value of each changed field, in the form of an audit entry."""
         return {
-            field.name: {"from": getattr(before, field.name), "to": getattr(self, field.name)}
+            field.name: {"from": _shown(getattr(before, field.name)), "to": _shown(getattr(self, field.name))}
             for field in fields(self)
             if field.name != _UPDATED_AT and getattr(before, field.name) != getattr(self, field.name)
         }
@@ -111,8 +124,10 @@ class Service(ServiceFields):
     def require_valid_uris(self, outside: Outside) -> None:
         """Raise `BadRequest` for addresses and a key set that a service of this type may not have."""
         is_native = not self.service_type.is_confidential
-        pages = {name: getattr(self, name) for name in ("device_activation_uri", "frontchannel_logout_uri")}
+        pages = {name: getattr(self, name) for name in _PAGES}
         all_valid(
+            lambda: customer_rules.require_roles(self.roles),
+            lambda: customer_rules.require_policy(self.customers, self.individuals),
             lambda: group_claims.require_valid(self.group_claims),
             lambda: redirect_uris.require_valid(self.redirect_uris, is_native=is_native),
             lambda: redirect_uris.require_valid(
@@ -135,6 +150,13 @@ class Service(ServiceFields):
             jwks=self.jwks,
             allows_loopback=outside.allows_loopback,
         )
+
+
+def _shown(value: Any) -> Any:
+    """Return the value of a field in the form of an audit entry."""
+    if not isinstance(value, list):
+        return value
+    return [asdict(one) if isinstance(one, ServiceRole) else one for one in cast("list[object]", value)]
 
 
 def checked_scopes(scopes: Iterable[str] | None, field: str) -> list[str] | None:

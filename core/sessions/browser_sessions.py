@@ -66,6 +66,7 @@ class BrowserSession:
     confined_to_service: UUID | None = None
     connection_id: UUID | None = None
     confined_to_role: str | None = None
+    lacks_connection: bool = False
     bounded_until: datetime | None = None
     domain_id: UUID | None = None
     domain_organization_id: UUID | None = None
@@ -96,6 +97,7 @@ class BrowserSession:
             service_id=self.confined_to_service,
             connection_id=self.connection_id,
             role=self.confined_to_role,
+            lacks_connection=self.lacks_connection,
         )
 
     @property

@@ -13,6 +13,7 @@ from uuid import UUID
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
 from core.sessions.confinement import Confinement
+from core.sessions.customer_contexts import CustomerContext
 from core.sessions.mfa_methods import MfaMethods, have_own_factor, have_second_factor, is_phishing_resistant
 from core.sessions.security_profiles import SecurityProfile
 from core.wording import Wording
@@ -29,8 +30,19 @@ class NoLongerInContext(Forbidden):
     )
 
 
+class NoLongerForCustomer(NoLongerInContext):
+    """The token acts for a customer of its service for which its user may not use the service any more."""
+
+    default_message = (
+        "You cannot use this application for this customer any more. Sign in again, or ask an administrator of your"
+        " organization."
+    )
+
+
 # What precedes the id of an organization's key where the logs show who acted.
 KEY_ACTOR_PREFIX: Final = "api_key:"
+# The id of no organization.
+NOWHERE: Final = UUID(int=0)
 # How many groups of a user a token names.
 GROUPS_NAMED_MAX: Final = 100
 
@@ -126,7 +138,8 @@ class Caller:
     a custom role, `is_end_user` whether the user is linked to that service, and `service_plan` their plan of it.
     `belongs_elsewhere` is known for sessions of a service alone: whether the user is a member of an organization, or
     uses services of another one. A session that is `confined_to` an organization has it likewise, for other
-    organizations.
+    organizations. `customer_id` is that of the customer for which the session acts at its service, and `customer` what
+    the user is there, None when it is not open to them; `is_open_to_individuals` is about a session for none.
     """
 
     user_id: UUID
@@ -163,6 +176,10 @@ class Caller:
     lacks_mailed_proof: bool = False
     # For a session that nothing but a connection's word says is its user's: the role that this opens besides `member`.
     confined_to_role: str | None = None
+    lacks_connection: bool = False
+    customer_id: UUID | None = None
+    customer: CustomerContext | None = None
+    is_open_to_individuals: bool = True
     # The key of an organization that calls in the place of its maker, who is the user then; None for users themselves.
     key_id: UUID | None = None
     service_security_profile: SecurityProfile | None = None
@@ -179,6 +196,7 @@ class Caller:
             service_id=self.confined_to_service,
             connection_id=self.connection_id,
             role=self.confined_to_role,
+            lacks_connection=self.lacks_connection,
         )
 
     @property
@@ -199,9 +217,17 @@ class Caller:
     @property
     def belongs_to_context(self) -> bool:
         """Whether the user still belongs to the session's context, as a member or as an end user of the service."""
+        if self.customer_id is not None:
+            # What a connection's word alone does not open of the organization, it does not open here (decisions 15.5).
+            return self.customer is not None and self.opens_role(self.customer.role)
         if self.service_id is not None:
-            return self.is_end_user
+            return self.is_end_user and self.is_open_to_individuals
         return self.organization_id is None or self.role is not None
+
+    @property
+    def out_of_context(self) -> NoLongerInContext:
+        """The refusal of a session to whose context its user does not belong."""
+        return NoLongerInContext() if self.customer_id is None else NoLongerForCustomer()
 
     @property
     def is_organization_active(self) -> bool:
@@ -239,11 +265,18 @@ class Caller:
         if self.confined_to is None and not self.has_platform_role and not self.belongs_elsewhere:
             return None
         assert self.organization_id is not None, "a session of a service names no organization"
-        return Confinement(organization_id=self.organization_id, service_id=self.service_id)
+        return Confinement(
+            organization_id=self.organization_id, service_id=self.service_id, customer_id=self.customer_id
+        )
 
     @property
     def only_organization_id(self) -> UUID | None:
-        """The one organization of which the session shows that its user belongs to it; None without limits."""
+        """The one organization of which the session shows that its user belongs to it; None without limits.
+
+        For a customer it shows that of none: the vendor learns what its token says, and no more (decisions 15.4).
+        """
+        if self.customer_id is not None:
+            return NOWHERE
         return self.organization_id if self.has_service_token else self.confined_to
 
     @property
@@ -292,8 +325,11 @@ class Caller:
         """Whether the context requires a second factor and this session began without one that counts there.
 
         Organizations require it of their members, at their services too, but not of the other users of these, nor of
-        impersonators.
+        impersonators. A customer requires it of its members at the services that it uses (decisions 15.5).
         """
+        if self.customer is not None:
+            is_met = self.customer.mfa_methods.are_met_by(self.amr, self.connection_id)
+            return self.customer.requires_mfa and not self.is_impersonated and not is_met
         is_required = self.organization_requires_mfa and self.role is not None and not self.is_impersonated
         return is_required and not self.organization_mfa_methods.are_met_by(self.amr, self.connection_id)
 
@@ -304,10 +340,15 @@ class Caller:
     @property
     def group_claims(self) -> dict[str, Any]:
         """The claims about the groups that the service learns of; none for a service that learns of none."""
-        if self.service_groups is None:
+        groups = self.service_groups if self.customer is None else self.customer.groups
+        if groups is None:
             return {}
-        is_overage = len(self.service_groups) > GROUPS_NAMED_MAX
-        return {"groups_overage": True} if is_overage else {"groups": self.service_groups}
+        return {"groups_overage": True} if len(groups) > GROUPS_NAMED_MAX else {"groups": groups}
+
+    @property
+    def role_in_context(self) -> str | None:
+        """The user's role in the organization of the session, or in the customer for which it acts."""
+        return self.role if self.customer is None else self.customer.role
 
     @property
     def opened_role(self) -> str | None:

@@ -24,7 +24,7 @@ from core.errors import OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
-from core.sessions.callers import AddressNotConfirmed, Caller
+from core.sessions.callers import AddressNotConfirmed, Caller, NoLongerForCustomer
 from core.sessions.client_grants import ClientGrant, RefreshingClient
 from core.sessions.token_claims import TokenGrant, token_grant
 
@@ -301,10 +301,12 @@ def _check_context(caller: Caller) -> None:
         return
     if not caller.is_organization_active:
         raise OrganizationNotActive
+    if not caller.opens_role(caller.role_in_context):
+        raise RefreshRefused(AddressNotConfirmed.default_message)
+    if not caller.belongs_to_context and caller.customer_id is not None:
+        raise RefreshRefused(NoLongerForCustomer.default_message)
     if not caller.belongs_to_context:
         raise RefreshRefused("You no longer belong to the organization of this session. Sign in again.")
-    if not caller.opens_role(caller.role):
-        raise RefreshRefused(AddressNotConfirmed.default_message)
     if caller.lacks_second_factor:
         # The organization began to require it after the session began; the sign-in explains what to do.
         raise RefreshRefused("This organization now requires multi-factor authentication. Sign in again.")

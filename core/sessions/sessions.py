@@ -65,6 +65,7 @@ class Session:
     impersonator_id: UUID | None
     impersonator_session_id: UUID | None = None
     parent_id: UUID | None = None
+    customer_id: UUID | None = None
     confinement: Confinement | None = None
     bounded_until: datetime | None = None
     created_at: datetime
@@ -141,7 +142,8 @@ def shown_to(uow: UnitOfWork, caller: Caller) -> Sequence[Session]:
     return [
         one
         for one in alive
-        if one.id == caller.session_id or limits.covers(one.confinement, one.organization_id, one.service_id)
+        if one.id == caller.session_id
+        or limits.covers(one.confinement, one.organization_id, one.service_id, one.customer_id)
     ]
 
 

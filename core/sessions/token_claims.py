@@ -86,9 +86,11 @@ def _optional_claims(caller: Caller) -> dict[str, Any]:
         claims["subscription_status"] = caller.service_plan.subscription_status
         claims["features"] = caller.service_plan.features
     claims |= caller.group_claims
-    if caller.is_platform_owner:
+    if caller.customer is not None:
+        claims |= caller.customer.claims
+    elif caller.is_platform_owner:
         claims["is_platform_owner"] = True
-    if caller.is_platform_support:
+    if caller.is_platform_support and caller.customer is None:
         claims["is_platform_support"] = True
     if caller.impersonator_id is not None:
         claims["impersonator"] = str(caller.impersonator_id)

@@ -16,7 +16,9 @@ from core.events import person_events
 from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
+from core.sessions.mfa_methods import MfaMethods
 from core.sign_in import places, recognition, risk
+from core.sign_in.customer_choices import CustomerStanding, Undecided
 from core.sign_in.places import Place
 from core.sign_in.proofs import Destination, IdentityProof, Target
 from core.sign_in.reasons import SignInReason
@@ -41,6 +43,8 @@ class AssessedSignIn:
     risk: Risk
     # To which organizations its event belongs; None stands for no organization.
     receivers: Sequence[UUID | None]
+    # What the user has to choose among before the session begins; None when it is clear for whom they come.
+    undecided: Undecided | None = None
 
     @property
     def is_suspicious(self) -> bool:
@@ -49,10 +53,15 @@ class AssessedSignIn:
 
     def has_trusted_device(self, at: datetime) -> bool:
         """Return whether the device is trusted in place of the second factor."""
-        organization = self.place.organization
+        organization, customer = self.place.organization, self.place.customer
         if organization is not None and organization.mfa_required and organization.is_phishing_resistant:
             return False
         trust = organization.device_trust if organization is not None else DEVICE_TRUST_DEFAULT
+        if customer is not None:
+            # The rules of both hold, the stricter one each (decisions 15.5).
+            if customer.requires_mfa and customer.mfa_methods is MfaMethods.PHISHING_RESISTANT:
+                return False
+            trust = min(trust, customer.device_trust)
         return self.device_match.is_trusted(trust, at=at) and not self.is_suspicious
 
     def with_methods(self, *methods: str) -> AssessedSignIn:
@@ -95,7 +104,12 @@ def defer_circumstances(uow: UnitOfWork, user_id: UUID, destination: Destination
 
 
 def assess(
-    uow: UnitOfWork, user: User, proof: IdentityProof, place: Place, circumstances: Circumstances
+    uow: UnitOfWork,
+    user: User,
+    proof: IdentityProof,
+    place: Place,
+    circumstances: Circumstances,
+    undecided: Undecided | None = None,
 ) -> AssessedSignIn:
     """Return the assessment of a user who signs in at a place that is open to them."""
     device_match = circumstances.device_match()
@@ -106,6 +120,7 @@ def assess(
         device_match=device_match,
         risk=risk.assess(uow, circumstances.habits(), is_known_device=device_match.is_known),
         receivers=circumstances.receivers() or (place.organization_id,),
+        undecided=undecided,
     )
 
 
@@ -117,9 +132,12 @@ def asks_second_factor(user: User, proof: IdentityProof, destination: Destinatio
 def refusal_of_single_factor(place: Place, proof: IdentityProof) -> Refusal | None:
     """Refuse a single factor, or one that does not count, where the organization requires two of its members.
 
-    It does so at its services too (decisions 5.1); their users who are no members are the services' matter.
+    It does so at its services too (decisions 5.1); their users who are no members are the services' matter. For a
+    customer its own rule counts, and the vendor's is not that of a member.
     """
     organization = place.organization
+    if place.customer is not None:
+        return _refusal_by_customer(place.customer, proof)
     if organization is None or not organization.mfa_required:
         return None
     if organization.mfa_methods.are_met_by(proof.amr, proof.connection_id):
@@ -130,3 +148,11 @@ def refusal_of_single_factor(place: Place, proof: IdentityProof) -> Refusal | No
         SignInReason.PASSKEY_REQUIRED if organization.is_phishing_resistant else SignInReason.SECOND_FACTOR_REQUIRED
     )
     return session_strength.refusal_of(organization.mfa_methods).because(reason)
+
+
+def _refusal_by_customer(customer: CustomerStanding, proof: IdentityProof) -> Refusal | None:
+    if not customer.requires_mfa or customer.mfa_methods.are_met_by(proof.amr, proof.connection_id):
+        return None
+    is_strict = customer.mfa_methods is MfaMethods.PHISHING_RESISTANT
+    reason = SignInReason.PASSKEY_REQUIRED if is_strict else SignInReason.SECOND_FACTOR_REQUIRED
+    return session_strength.refusal_of(customer.mfa_methods).because(reason)

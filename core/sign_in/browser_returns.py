@@ -51,7 +51,7 @@ class BrowserReturn:
     the pages of the sign-in show of the organization, if it has set something.
     `request_key` names the request that the path answers, if it does. `request_target` is the path on which a request
     goes on at last, where `target` is a step before it. `language` is the tag of that in which a service has asked for
-    the pages.
+    the pages. `not_in_session` is a session of the browser that does not go there, whose user signs in anew.
     """
 
     target: str
@@ -63,6 +63,7 @@ class BrowserReturn:
     brand: BrandedOrganization | None = None
     language: str | None = None
     request_target: str | None = None
+    not_in_session: UUID | None = None
     request_key: bytes | None = field(default=None, repr=False)
 
     @property

@@ -44,7 +44,7 @@ def begin(
     With `is_child=False` the session does not end with the browser's: it is for another device. Raise `SessionOver`
     when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
     """
-    return prepare(uow, parent_id, user_id, wanted, is_child=is_child)()
+    return prepare(uow, parent_id, user_id, wanted, is_child=is_child).begin()
 
 
 def prepare(
@@ -55,33 +55,53 @@ def prepare(
     /,
     *,
     is_child: bool = True,
-) -> Deferred[BegunSession | Refusal]:
-    """Defer reading what a sign-in from a browser session is judged by; the call does what `begin` does."""
+) -> PreparedVisit:
+    """Defer reading what a sign-in from a browser session is judged by; its `begin` does what the function does."""
     destination = replace(wanted, parent_id=parent_id if is_child else None)
     locked_user = uow.users.defer_lock(user_id)
     # Locked, so that what ends the parent finds this child.
     locked_parent = uow.browser_sessions.defer_lock(parent_id)
     circumstances = defer_circumstances(uow, user_id, destination)
+    return PreparedVisit(
+        uow=uow,
+        user_id=user_id,
+        destination=destination,
+        user=locked_user,
+        parent=locked_parent,
+        circumstances=circumstances,
+    )
 
-    def begin_prepared() -> BegunSession | Refusal:
-        user, parent = locked_user(), locked_parent()
-        if parent is None or parent.user_id != user_id:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedVisit:
+    """A session that may begin from that of a browser: its user and its parent, locked, and the circumstances."""
+
+    uow: UnitOfWork
+    user_id: UUID
+    destination: Destination
+    user: Deferred[User | None]
+    parent: Deferred[BrowserSession | None]
+    circumstances: Circumstances
+
+    def begin(self, customer: str | None = None) -> BegunSession | Refusal:
+        """Begin the session, for the customer that the user has chosen, where one is named."""
+        user, parent = self.user(), self.parent()
+        if parent is None or parent.user_id != self.user_id:
             raise SessionOver
         if parent.is_impersonation:
             # Its user would have signed in to the service; `core/platform/impersonation.py` begins a session there.
             raise ClosedWhileImpersonating
-        _require_own_organization(parent, circumstances)
+        _require_own_organization(parent, self.circumstances)
         proof = IdentityProof(
-            user_id=user_id,
+            user_id=self.user_id,
             provider=Provider(parent.provider),
             amr=tuple(parent.amr),
             authenticated_at=parent.authenticated_at,
             confinement=parent.confinement,
             bounded_until=parent.bounded_until,
         )
-        return _conclude(uow, user, proof, destination, circumstances)
-
-    return begin_prepared
+        destination = self.destination if customer is None else replace(self.destination, customer=customer)
+        return _conclude(self.uow, user, proof, destination, self.circumstances)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +143,13 @@ def prepare_by_saml(
     )
 
 
-def begin_by_saml(uow: UnitOfWork, prepared: PreparedChild, parent: ParentSession) -> BegunSession | Refusal:
-    """Sign the user of a parent, which was read, in to a SAML service provider; refuse as `begin` does."""
+def begin_by_saml(
+    uow: UnitOfWork, prepared: PreparedChild, parent: ParentSession, customer: str | None = None
+) -> BegunSession | Refusal:
+    """Sign the user of a parent, which was read, in to a SAML service provider; refuse as `begin` does.
+
+    `customer` is the one that the user has chosen, where the service has customers.
+    """
     circumstances = prepared.circumstances
     _require_own_organization(parent, circumstances)
     caller = parent.caller
@@ -136,7 +161,8 @@ def begin_by_saml(uow: UnitOfWork, prepared: PreparedChild, parent: ParentSessio
         confinement=caller.confinement,
         bounded_until=parent.bounded_until,
     )
-    return _conclude(uow, prepared.user(), proof, prepared.destination, circumstances)
+    destination = prepared.destination if customer is None else replace(prepared.destination, customer=customer)
+    return _conclude(uow, prepared.user(), proof, destination, circumstances)
 
 
 def _conclude(

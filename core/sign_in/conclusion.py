@@ -26,8 +26,9 @@ from core.sessions.browser_sessions import BrowserCookie
 from core.sessions.callers import Caller
 from core.sessions.sessions import ABSOLUTE_LIFETIME, MFA, Session
 from core.sessions.token_claims import TokenGrant, token_grant
-from core.sign_in import entitlement, in_browsers, login_events, mfa_challenges, recognition, rules
+from core.sign_in import customer_tokens, entitlement, in_browsers, login_events, mfa_challenges, recognition, rules
 from core.sign_in.arrivals import AssessedSignIn, Circumstances, asks_second_factor, assess, defer_circumstances
+from core.sign_in.customer_choices import CustomerDue, CustomerRequired, ForCustomer, Undecided
 from core.sign_in.identities import ProviderSession
 from core.sign_in.login_events import Attempt
 from core.sign_in.mfa_challenges import MfaChallenge
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 _FAILED: Final = frozenset(
     {Rule.ACTIVATED, Rule.REOPENING, Rule.ADDRESS_VERIFIED, Rule.AFFILIATION, Rule.SINGLE_SIGN_ON}
 )
+
+_OF_DESTINATION: Final = frozenset(rule.name for rule in rules.OF_DESTINATION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +104,8 @@ def conclude_locked(
         sign_in = _assessed(uow, user, proof, destination, circumstances)
         if not isinstance(sign_in, AssessedSignIn):
             return sign_in
+        if sign_in.undecided is not None:
+            return _ask_customer(uow, sign_in, sign_in.undecided, destination, trust_device=False)
         return _with_tokens(uow, sign_in, _begin_session(uow, sign_in, destination, trust_device=False))
 
 
@@ -112,6 +117,8 @@ def conclude_child(
         sign_in = _assessed(uow, user, proof, destination, circumstances)
         if not isinstance(sign_in, AssessedSignIn):
             return sign_in
+        if sign_in.undecided is not None:
+            raise CustomerDue().because(SignInReason.CUSTOMER_ASKED)
         return _begin_session(uow, sign_in, destination, trust_device=False)
 
 
@@ -121,7 +128,7 @@ def _noting(proof: IdentityProof, destination: Destination) -> Generator[None]:
     try:
         yield
     except Refusal as refusal:
-        raise noted(refusal, proof.user_id, proof.provider, destination, proof.confinement) from None
+        raise noted(refusal, proof.user_id, proof.provider, destination.of_proved(), proof.confinement) from None
 
 
 def _assessed(
@@ -181,6 +188,8 @@ def conclude_with_second_factor(
         )
         if isinstance(sign_in, Refusal):
             return sign_in
+        if sign_in.undecided is not None:
+            return _ask_customer(uow, sign_in, sign_in.undecided, destination, trust_device=trust_device)
         begun = _begin_session(uow, sign_in, destination, trust_device=trust_device, event_id=challenge.id)
         return _with_tokens(uow, sign_in, begun)
 
@@ -189,10 +198,54 @@ def _ask_second_factor(uow: UnitOfWork, sign_in: AssessedSignIn, destination: De
     proof = sign_in.proof
     challenge = mfa_challenges.begin(uow, proof, destination)
     attempt = _attempt(challenge.id, sign_in, sign_in.device_match.known_device_id)
-    login_events.record_unfinished(uow, attempt, destination, SignInReason.SECOND_FACTOR_ASKED)
+    customer = sign_in.place.customer
+    proved = destination.of_proved(customer.id if customer is not None else None)
+    login_events.record_unfinished(uow, attempt, proved, SignInReason.SECOND_FACTOR_ASKED)
     return SecondFactorPending(
         challenge=challenge, takes_passkey=challenge.takes_passkey and sign_in.user.has_passkey_factor
     )
+
+
+def _ask_customer(
+    uow: UnitOfWork,
+    sign_in: AssessedSignIn,
+    undecided: Undecided,
+    destination: Destination,
+    *,
+    trust_device: bool,
+) -> CustomerRequired:
+    """Keep a sign-in until its user has chosen a customer; a device that is to be trusted is trusted then."""
+    waiting = customer_tokens.keep(uow, sign_in.proof, destination, trust_device=trust_device)
+    attempt = _attempt(waiting.challenge_id, sign_in, sign_in.device_match.known_device_id)
+    login_events.record_unfinished(uow, attempt, destination, SignInReason.CUSTOMER_ASKED)
+    return CustomerRequired(undecided, waiting.token)
+
+
+def conclude_for_customer(
+    uow: UnitOfWork, user: User, challenge: MfaChallenge, destination: Destination
+) -> SignInCompleted | Refusal:
+    """Begin the session of a sign-in whose user has chosen the customer that the destination names, or refuse.
+
+    The caller has locked the account.
+    """
+    with _noting(challenge.proof, destination):
+        sign_in = _admit(
+            Candidate(
+                uow=uow,
+                user=user,
+                proof=challenge.proof,
+                destination=destination,
+                circumstances=None,
+                of_unusable=SignInInterrupted(),
+            )
+        )
+        if isinstance(sign_in, Refusal):
+            return sign_in
+        if asks_second_factor(user, sign_in.proof, destination) and not sign_in.has_trusted_device(uow.now):
+            # It was turned on meanwhile, or the customer trusts the device for a shorter time.
+            raise SignInInterrupted().because(SignInReason.SECOND_FACTOR_REQUIRED)
+        begun = _begin_session(uow, sign_in, destination, trust_device=challenge.trusts_device, event_id=challenge.id)
+        return _with_tokens(uow, sign_in, begun)
 
 
 def _admit(candidate: Candidate) -> AssessedSignIn | Refusal:
@@ -211,7 +264,16 @@ def _admit(candidate: Candidate) -> AssessedSignIn | Refusal:
     refusal = _refusal_by(rules.OF_DESTINATION, candidate)
     if refusal is not None:
         return refusal
-    return assess(uow, candidate.account, candidate.limited_proof, candidate.place, candidate.known_circumstances)
+    if candidate.uses_unconfirmed_customer:
+        candidate = candidate.as_proved(addresses.reclaim(uow, candidate.account)).informed()
+    return assess(
+        uow,
+        candidate.account,
+        candidate.limited_proof,
+        candidate.place,
+        candidate.known_circumstances,
+        candidate.choice if isinstance(candidate.choice, Undecided) else None,
+    )
 
 
 def _refusal_by(of: Sequence[SignInRule], candidate: Candidate) -> Refusal | None:
@@ -225,20 +287,27 @@ def _refusal_by(of: Sequence[SignInRule], candidate: Candidate) -> Refusal | Non
 
 def _keep(rule: Rule, candidate: Candidate, refusal: Refusal) -> Refusal:
     """Return a refusal whose changes are kept, with its record among them; raise any other one."""
-    uow, proof, destination = candidate.uow, candidate.proof, candidate.destination
+    uow, proof = candidate.uow, candidate.proof
+    destination = candidate.destination.of_proved(_chosen(rule, candidate))
     reason = reason_of(refusal.reason)
     assert reason is not None, "a rule refuses for no reason of the vocabulary"
     if rule is Rule.ADDRESS_CONFIRMED:
         note(uow, proof.user_id, proof.provider, destination, reason, proof.confinement)
         return refusal
     if rule not in _FAILED:
-        raise refusal
+        raise noted(refusal, proof.user_id, proof.provider, destination, proof.confinement)
     refuse(uow, candidate.user, proof.provider, destination, refusal, reason=reason, confinement=proof.confinement)
     if rule is Rule.AFFILIATION:
         assert proof.confinement is not None, "a proof by a connection is not confined"
         assert candidate.standing is not None, "a user was refused by a connection that is gone"
         entitlement.unlink(uow, candidate.account, proof.confinement, candidate.standing)
     return refusal
+
+
+def _chosen(rule: Rule, candidate: Candidate) -> UUID | None:
+    """Return the customer for which the user comes whom a rule refuses; None before that is read, and for none."""
+    choice = candidate.choice if rule in _OF_DESTINATION else None
+    return choice.customer.id if isinstance(choice, ForCustomer) else None
 
 
 def _begin_session(
@@ -249,18 +318,18 @@ def _begin_session(
     trust_device: bool,
     event_id: UUID | None = None,
 ) -> BegunSession:
-    sign_in.require_second_factor()
-    bounded_until = sign_in.proof.bounded_until
-    if bounded_until is not None and bounded_until <= uow.now:
-        # Its user has taken longer than the identity provider allows.
-        raise SignInInterrupted().because(SignInReason.SESSION_OVER_THERE)
+    _require_complete(uow, sign_in, destination)
     user = sign_in.user
     closing.reopen(uow, user)
     if destination.parent_id is None and not sign_in.proof.is_by_connection:
         mailed_codes.forget_wrong(uow, user)
     device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)
     place = sign_in.place
-    if place.service is not None:
+    if place.customer is not None:
+        # Coming in for the customer is consent to a membership that another person made.
+        uow.members.confirm(place.customer.organization_id, user.id)
+        uow.customer_visits.record(place.customer.id, place.customer.organization_id, user.id, at=uow.now)
+    elif place.service is not None:
         uow.services.link_user(place.service, user.id, at=uow.now)
     elif place.organization is not None:
         # Naming the organization is consent to a membership that another person made; most memberships have it already.
@@ -276,7 +345,9 @@ def _begin_session(
     if sign_in.proof.provider_session is not None:
         _keep_provider_session(uow, session.id, sign_in.proof, sign_in.proof.provider_session)
     attempt = _attempt(event_id or uow.randomness.new_id(), sign_in, device.device_id)
-    login_events.record(uow, attempt, organization_id=place.organization_id, service_id=place.service_id)
+    login_events.record(
+        uow, attempt, organization_id=place.organization_id, service_id=place.service_id, customer=place.customer
+    )
     if sign_in.is_suspicious and not user.has_mfa:
         _mail_warning(uow, user, device)
 
@@ -284,11 +355,21 @@ def _begin_session(
     return BegunSession(session=session, device_token=device.token, refresh_token=refresh_token, cookie=cookie)
 
 
+def _require_complete(uow: UnitOfWork, sign_in: AssessedSignIn, destination: Destination) -> None:
+    """Raise the refusal of a sign-in that lacks a factor, or has taken longer than its identity provider allows."""
+    customer = sign_in.place.customer
+    with _noting(sign_in.proof, destination.of_proved(customer.id if customer is not None else None)):
+        sign_in.require_second_factor()
+        bounded_until = sign_in.proof.bounded_until
+        if bounded_until is not None and bounded_until <= uow.now:
+            raise SignInInterrupted().because(SignInReason.SESSION_OVER_THERE)
+
+
 def _with_tokens(uow: UnitOfWork, sign_in: AssessedSignIn, begun: BegunSession) -> SignInCompleted:
     session = begun.session
     is_of_account = session.organization_id is None and session.confinement is None and begun.cookie is None
     caller = _caller_of_account(sign_in.user, session) if is_of_account else uow.callers.of_session(session.id)
-    if caller is None:
+    if caller is None or (session.customer_id is not None and caller.customer is None):
         # Deactivated concurrently; raising rolls everything back.
         raise SignInInterrupted().because(SignInReason.DEACTIVATED)
     grant = token_grant(
@@ -321,6 +402,7 @@ def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice, p
         user_agent=uow.origin.user_agent,
         impersonator_id=None,
         parent_id=parent_id,
+        customer_id=sign_in.place.customer.id if sign_in.place.customer is not None else None,
         confinement=sign_in.proof.confinement,
         bounded_until=bounded_until,
         created_at=uow.now,
@@ -368,13 +450,22 @@ def _caller_of_account(user: User, session: Session) -> Caller:
 
 
 def _publish(uow: UnitOfWork, sign_in: AssessedSignIn) -> None:
+    place = sign_in.place
+    data: dict[str, str | None] = {
+        "provider": sign_in.proof.provider,
+        "service_id": str(place.service_id) if place.service_id is not None else None,
+    }
+    receivers = sign_in.receivers
+    if place.customer is not None:
+        # Each sees its half (decisions 15.7), and of these facts both see the same.
+        data["customer_id"] = str(place.customer.id)
+        receivers = (*receivers, place.customer.organization_id)
     uow.publish_to_each(
         EventType.USER_LOGIN_SUCCESS,
-        sign_in.receivers,
+        receivers,
         actor_user_id=sign_in.user.id,
         actor_email=sign_in.user.email,
-        provider=sign_in.proof.provider,
-        service_id=str(sign_in.place.service_id) if sign_in.place.service_id is not None else None,
+        **data,
     )
 
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.providers import Provider, title_of
 from core.errors import BadRequest, Conflict, NotFound
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
@@ -238,7 +238,7 @@ def link(
         uow,
         email,
         MailTemplate.IDENTITY_LINKED,
-        provider=proven.provider.value,
+        provider=title_of(proven.provider),
         account=proven.email or proven.subject,
         ip_address=uow.origin.ip_address or "unknown",
         at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),

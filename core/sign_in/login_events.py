@@ -10,6 +10,7 @@ that no number changes when its month is dropped. What is counted of it stays (`
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -18,6 +19,7 @@ from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
 from core.sessions.confinement import Confinement
+from core.sign_in.customer_choices import CustomerStanding, name_of
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInReason
 from core.sign_in.risk import Risk
@@ -31,7 +33,8 @@ class LoginEvent:
     """One attempt to sign in; `risk_score` is 0 to 100.
 
     `through_organization_id` is the organization whose connection or custom domain was used; only an attempt that names
-    no organization belongs to it.
+    no organization belongs to it. Or it is that of the customer, by its id, for which the user came in to a service of
+    another organization: such a sign-in belongs to both, and so does a refused one whose user had proved who they are.
     """
 
     id: UUID
@@ -39,6 +42,7 @@ class LoginEvent:
     device_id: UUID | None
     connection_id: UUID | None
     through_organization_id: UUID | None
+    customer_id: UUID | None
     provider: str
     success: bool
     reason: SignInReason | None
@@ -64,17 +68,30 @@ class Attempt:
     risk: Risk
 
 
-def record(uow: UnitOfWork, attempt: Attempt, *, organization_id: UUID | None, service_id: UUID | None) -> None:
+def record(
+    uow: UnitOfWork,
+    attempt: Attempt,
+    *,
+    organization_id: UUID | None,
+    service_id: UUID | None,
+    customer: CustomerStanding | None = None,
+) -> None:
     """Record a sign-in with its origin; it replaces the event of one that has waited for a second factor."""
-    uow.login_events.add(_event(uow, attempt, None), organization_id=organization_id, service_id=service_id)
+    event = _event(uow, attempt, None)
+    if customer is not None:
+        event = replace(event, customer_id=customer.id, through_organization_id=customer.organization_id)
+    uow.login_events.add(event, organization_id=organization_id, service_id=service_id)
 
 
 def record_unfinished(uow: UnitOfWork, attempt: Attempt, destination: Destination, reason: SignInReason) -> None:
     """Record an attempt that is refused or waits for a second factor, unless there were too many of its kind."""
+    # Whoever knows an address can name a customer.
+    customer = destination.proved_for if reason.needs_proof else None
     uow.login_events.add_unfinished(
         _event(uow, attempt, reason),
         organization_slug=destination.organization_slug,
         service_slug=destination.service_slug,
+        customer=name_of(customer) if customer else None,
         affiliated_only=not reason.needs_proof,
         since=uow.now - sign_in_failures.WINDOW,
         rows_max=reason.rows_max,
@@ -90,6 +107,7 @@ def _event(uow: UnitOfWork, attempt: Attempt, reason: SignInReason | None) -> Lo
         device_id=attempt.device_id,
         connection_id=confinement.connection_id if confinement is not None else None,
         through_organization_id=confined_to or (origin.custom_host.organization_id if origin.custom_host else None),
+        customer_id=None,
         provider=attempt.provider,
         success=reason is None,
         reason=reason,

@@ -1,18 +1,30 @@
-"""Lookup of how an address signs in, by its domain alone and independent of accounts (decisions 3.7)."""
+"""Lookup of how an address signs in, by its domain alone and independent of accounts (decisions 3.7).
+
+At a service with customers the answer may tell that an organization is one of them, so one network learns it of few
+domains (decisions 15.3).
+"""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from math import ceil
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.email_addresses import domain_of, normalize_email
+from core.errors import RateLimitExceeded
 from core.lazy_dataclasses import dataclass
+from core.networks import throttled_network
 from core.sign_in import places
 from core.sign_in.upstream.domain_routes import OpenRoute
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+# Domains that a network looks up at services with customers.
+DOMAINS_MAX: Final = 60
+WINDOW: Final = timedelta(hours=1)
 
 
 class AuthMethod(StrEnum):
@@ -35,18 +47,68 @@ class EmailLookupResult:
     login_url: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainLookup:
+    """The domain of an address, and the route by which it signs in; None for one that signs in by password.
+
+    `concerns_customers` says that the route is of another organization than that of the service, which has customers:
+    then the lookup is counted (`count`), whether that organization is one of them or not.
+    """
+
+    domain: str
+    route: OpenRoute | None
+    concerns_customers: bool = False
+
+
 def by_domain(
-    uow: UnitOfWork, email: str, *, base_url: str, organization_slug: str | None = None, is_checked: bool = False
-) -> EmailLookupResult:
+    uow: UnitOfWork,
+    email: str,
+    *,
+    organization_slug: str | None = None,
+    service_slug: str | None = None,
+    is_checked: bool = False,
+) -> DomainLookup:
     """Return how the domain of an address signs in; by password unless an organization has routed it.
 
-    On the way to another organization the connection of a route is not named, because its session may not go on there.
+    On the way to another organization the connection of a route is not named, because its session may not go on there,
+    unless it is that of a customer of the service, which does not hide that it is one.
     With `is_checked`, raise `NotFound` for an organization that does not exist.
     """
     domain = domain_of(normalize_email(email, uow.domain_names.to_ascii))
     if is_checked:
         places.require_known(uow, organization_slug)
-    route = route_for(uow, domain, organization_slug)
+    route = uow.domain_routes.open_route(domain)
+    if route is None or organization_slug in {None, route.organization_slug}:
+        return DomainLookup(domain=domain, route=route)
+    is_customer = None
+    if service_slug is not None:
+        is_customer = uow.domain_routes.is_of_customer(route.organization_slug, organization_slug or "", service_slug)
+    return DomainLookup(domain=domain, route=route if is_customer else None, concerns_customers=is_customer is not None)
+
+
+def count(uow: UnitOfWork, domain: str) -> None:
+    """Count a domain that a network looks up at a service with customers, once in an hour.
+
+    Raise `RateLimitExceeded` when the network has looked up as many others within an hour already.
+    """
+    if not uow.has_rate_limits:
+        return
+    network = throttled_network(uow.origin.ip_address).encode()
+    of_domain = uow.pepper.mark("domain of a customer", network, domain.encode())
+    if uow.mail_counts.add(of_domain, 1, WINDOW, at=uow.now) is not None:
+        return
+    # The rollback of a refusal undoes the count of the domain as well.
+    free_at = uow.mail_counts.add(uow.pepper.mark("domains of customers", network), DOMAINS_MAX, WINDOW, at=uow.now)
+    if free_at is not None:
+        raise RateLimitExceeded(
+            "Too many domains were looked up from your network. Sign in without the lookup, or try again later.",
+            retry_after_seconds=max(1, ceil((free_at - uow.now).total_seconds())),
+        ).of("customer_domains", counts="domains")
+
+
+def result_of(found: DomainLookup, *, base_url: str) -> EmailLookupResult:
+    """Return what the interface answers."""
+    domain, route = found.domain, found.route
     if route is None:
         return EmailLookupResult(domain=domain, auth_method=AuthMethod.PASSWORD)
     return EmailLookupResult(
@@ -63,4 +125,4 @@ def by_domain(
 def route_for(uow: UnitOfWork, domain: str, organization_slug: str | None) -> OpenRoute | None:
     """Return the route of a domain whose connection may go on to an organization, or to none; None without one."""
     route = uow.domain_routes.open_route(domain)
-    return route if route is not None and organization_slug in {None, route.organization_slug} else None
+    return route if route is None or organization_slug in {None, route.organization_slug} else None

@@ -36,6 +36,7 @@ from core.secrets import Secret, hash_token
 from core.sessions.sessions import MAILED
 from core.sign_in import conclusion
 from core.sign_in.conclusion import Outcome
+from core.sign_in.customer_choices import CustomerRequired
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, note, noted
@@ -199,7 +200,7 @@ def _sign_in(uow: UnitOfWork, link: ValidLink, wanted: Destination, texts: LinkT
     outcome = conclusion.conclude(uow, proof, destination)
     return (
         MagicLinkRefused(texts.unknown).because(outcome.reason)
-        if isinstance(outcome, Refusal) and not isinstance(outcome, SsoRequired)
+        if isinstance(outcome, Refusal) and not isinstance(outcome, (SsoRequired, CustomerRequired))
         else outcome
     )
 
@@ -245,7 +246,8 @@ def _use_locked(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkT
 def _destination(requested: dict[str, Any], wanted: Destination) -> Destination:
     """Return the destination that the link was requested for; `wanted` supplies what it left open.
 
-    Raise `DestinationMismatch` when the two differ.
+    For the customer that it names anyone can have asked; the pages and the mail of a link name none. Raise
+    `DestinationMismatch` when the two differ.
     """
     organization, service = requested.get("org_slug"), requested.get("service_slug")
     if organization is None:
@@ -254,4 +256,8 @@ def _destination(requested: dict[str, Any], wanted: Destination) -> Destination:
     is_at_other_service = service is not None and wanted.service_slug not in {None, service}
     if is_elsewhere or is_at_other_service:
         raise DestinationMismatch().because(SignInReason.LINK_FOR_ELSEWHERE)
-    return replace(wanted, organization_slug=organization, service_slug=service or wanted.service_slug)
+    destination = replace(wanted, organization_slug=organization, service_slug=service or wanted.service_slug)
+    customer = requested.get("customer")
+    if customer is None or wanted.customer is not None:
+        return destination
+    return replace(destination, customer=customer, asks_for_customer=True)

@@ -34,6 +34,9 @@ class MfaChallenge:
     # What a passkey was asked to sign, and until when; None while none was, or once it was answered.
     passkey_challenge: bytes | None = field(default=None, repr=False)
     passkey_expires_at: datetime | None = None
+    # Of one that waits for the choice of a customer, and not for a code; and whether its device is to be trusted then.
+    customer_token_hash: bytes | None = field(default=None, repr=False)
+    trusts_device: bool = False
 
     @property
     def takes_passkey(self) -> bool:
@@ -46,8 +49,15 @@ class MfaChallenge:
         return self.passkey_challenge if expires_at is not None and at < expires_at else None
 
 
-def begin(uow: UnitOfWork, proof: IdentityProof, destination: Destination) -> MfaChallenge:
-    """Store a sign-in that waits for a code."""
+def begin(
+    uow: UnitOfWork,
+    proof: IdentityProof,
+    destination: Destination,
+    *,
+    customer_token_hash: bytes | None = None,
+    trusts_device: bool = False,
+) -> MfaChallenge:
+    """Store a sign-in that waits for a code, or for the choice of a customer."""
     challenge = MfaChallenge(
         id=uow.randomness.new_id(),
         proof=proof,
@@ -55,6 +65,8 @@ def begin(uow: UnitOfWork, proof: IdentityProof, destination: Destination) -> Mf
         attempts=0,
         created_at=uow.now,
         expires_at=uow.now + LIFETIME,
+        customer_token_hash=customer_token_hash,
+        trusts_device=trusts_device,
     )
     uow.mfa_challenges.add(challenge)
     return challenge

@@ -17,7 +17,7 @@ from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
 from core.sessions import sessions
 from core.sign_in.risk import Location
-from core.sign_in.sign_ins import SignInConnection, SignInOrganization, SignInService
+from core.sign_in.sign_ins import SignInConnection, SignInCustomer, SignInOrganization, SignInService
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -32,7 +32,7 @@ class OwnSession:
     """A live session of the caller. `device` is the name that they gave the device, None without one.
 
     `expires_at` is when it ends if it is not used before. `host` is the custom domain to which a browser's session
-    belongs; None for the address of Gatehouse.
+    belongs; None for the address of Gatehouse. `customer` is the one for which the caller acts at the service.
     """
 
     id: UUID
@@ -51,6 +51,7 @@ class OwnSession:
     organization: SignInOrganization | None
     service: SignInService | None
     connection: SignInConnection | None
+    customer: SignInCustomer | None = None
 
     @property
     def client(self) -> Description:

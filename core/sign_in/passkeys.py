@@ -22,6 +22,7 @@ from core.errors import Refusal, SsoRequired
 from core.sessions.sessions import MFA
 from core.sign_in import conclusion, places
 from core.sign_in.conclusion import Outcome
+from core.sign_in.customer_choices import CustomerRequired
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, refuse
@@ -89,7 +90,7 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: PasskeyAssertion, des
         return _refuse(uow, user, destination, reason=SignInReason.SIGN_COUNT_REGRESSED)
 
     outcome = conclusion.conclude(uow, _proof(passkey, asserted), destination)
-    if isinstance(outcome, Refusal) and not isinstance(outcome, SsoRequired):
+    if isinstance(outcome, Refusal) and not isinstance(outcome, (SsoRequired, CustomerRequired)):
         return PasskeyRefused().because(outcome.reason)
     return outcome
 

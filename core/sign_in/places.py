@@ -15,6 +15,7 @@ from core.organizations.organizations import Organization
 from core.secrets import hash_token
 from core.services.services import Service
 from core.sessions.security_profiles import OtherWayRefused
+from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding
 from core.sign_in.proofs import Destination, Target
 from core.sign_in.reasons import SignInReason
 
@@ -32,6 +33,10 @@ class Place:
     is_member: bool = False
     # Whether the directory of the organization has deactivated the membership.
     is_suspended: bool = False
+    # The customers of the service that are open to the user; None for a service without customers.
+    customers: CustomersOfUser | None = None
+    # The one for which the user comes in.
+    customer: CustomerStanding | None = None
 
     @property
     def organization_id(self) -> UUID | None:
@@ -46,7 +51,11 @@ class Place:
     @property
     def target(self) -> Target:
         """The organization and the service, by their ids."""
-        return Target(organization_id=self.organization_id, service_id=self.service_id)
+        return Target(
+            organization_id=self.organization_id,
+            service_id=self.service_id,
+            customer_organization_id=self.customer.organization_id if self.customer is not None else None,
+        )
 
     @property
     def has_access(self) -> bool:

@@ -71,6 +71,8 @@ class Target:
 
     organization_id: UUID | None = None
     service_id: UUID | None = None
+    # The organization of the customer for which the service is used.
+    customer_organization_id: UUID | None = None
 
     @classmethod
     def within(cls, limits: Confinement | None) -> Target:
@@ -115,7 +117,11 @@ class Destination:
     `browser` is set where the session is to be kept in a browser, `parent_id` where it is the child of such a session.
     `is_pushed` says that the service has pushed the request that the sign-in answers. `target` is that of a request
     which waits for the sign-in, where another than its own place is known. `confirms_address` says that the sign-in is
-    made to confirm the address of the account.
+    made to confirm the address of the account. `customer` names the customer of the service for which the user comes,
+    by its id or slug; it is empty for none, and None where nothing is said of it. With `asks_for_customer` another
+    request has named it, which anyone can send: the user is asked, unless they have come in for it before.
+    `proved_for` names the customer for which a user comes who has proved their identity: what refuses the user then is
+    recorded for the customer as well.
     """
 
     organization_slug: str | None = None
@@ -126,6 +132,14 @@ class Destination:
     is_pushed: bool = False
     target: Target | None = None
     confirms_address: bool = False
+    customer: str | None = None
+    asks_for_customer: bool = False
+    proved_for: str | None = None
+
+    def of_proved(self, customer_id: UUID | None = None) -> Destination:
+        """Return the destination of a user who has proved their identity, and comes for the customer that is named."""
+        named = str(customer_id) if customer_id is not None else self.proved_for or self.customer
+        return replace(self, proved_for=named) if named else self
 
     @property
     def continued_session_id(self) -> UUID | None:

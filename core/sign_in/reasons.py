@@ -94,6 +94,13 @@ class SignInReason(StrEnum):
     SUSPENDED = "suspended", "The membership is deactivated by the directory of the organization."
     SSO_REQUIRED = "sso_required", "The organization requires its own single sign-on for this address."
     CONFINED_ELSEWHERE = "confined_elsewhere", "The user has signed in for another organization or service alone."
+    CUSTOMER_ASKED = "customer_asked", "The user was asked for which customer of the service they come."
+    CUSTOMER_CLOSED = (
+        "customer_closed",
+        "The service is not open to the user for the customer that was named. That customer is unknown or paused, or"
+        " the user is no active member whom it assigns.",
+    )
+    NO_CUSTOMER = "no_customer", "The service is for people of its customers, and the user is of none that is open."
     # Stored by version 0.1.0: a removal and a sign-in now wait for each other.
     DEVICE_REMOVED = "device_removed", "The device was removed during the sign-in."
 
@@ -107,10 +114,13 @@ class SignInReason(StrEnum):
         "The role of the user, or a second factor that is still to be set up, takes more than the word of the"
         " connection: a code mailed to the address, once.",
     )
+    DOMAIN_NOT_PROVED = (
+        "domain_not_proved",
+        "The provider gave an address in a mail domain that the connection's organization has not verified.",
+    )
     ADDRESS_NOT_VERIFIED_THERE = (
         "address_not_verified_there",
-        "The provider gave no address that counts: one that it has verified, or that lies in a verified mail domain of"
-        " the connection's organization.",
+        "The provider gave no address that it has verified. That of a connection gave none at all.",
     )
     LINK_REQUIRED = (
         "link_required",

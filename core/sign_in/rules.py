@@ -21,8 +21,9 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 from core.sessions.confinement import Confinement
 from core.sessions.sessions import MAILED
-from core.sign_in import entitlement, places
+from core.sign_in import customer_choices, entitlement, places
 from core.sign_in.arrivals import Circumstances, defer_circumstances
+from core.sign_in.customer_choices import Choice, ForCustomer, NotOpen, Undecided
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.places import Place
 from core.sign_in.proofs import Destination, IdentityProof, Target
@@ -62,6 +63,7 @@ class Rule(StrEnum):
     ORGANIZATION_ACTIVE = "organization_active"
     SERVICE = "service"
     NOT_SUSPENDED = "not_suspended"
+    CUSTOMER = "customer"
     SECURITY_PROFILE = "security_profile"
     SAML_ADMISSION = "saml_admission"
     CONFINEMENT = "confinement"
@@ -99,6 +101,13 @@ class Candidate:
         return self.uow.departures.is_waiting(self.account.id, slug, service_slug)
 
     @property
+    def uses_unconfirmed_customer(self) -> bool:
+        """Whether the user comes for a customer that has added them, where coming does not confirm that."""
+        choice = self.choice
+        is_new = isinstance(choice, ForCustomer) and not choice.customer.is_confirmed
+        return is_new and (self.account.waits_for_proof or self._is_proved_before_address)
+
+    @property
     def _is_proved_before_address(self) -> bool:
         """Whether the identity was proved in a session that is older than the proof of the address."""
         proved_at, address_proved_at = self.proof.authenticated_at, self.account.email_verified_at
@@ -112,12 +121,27 @@ class Candidate:
 
     @cached_property
     def place(self) -> Place:
-        """Where the sign-in leads, and what the user is there."""
-        return self.known_circumstances.place()
+        """Where the sign-in leads, and what the user is there, for the customer for which they come."""
+        found, choice = self.known_circumstances.place(), self.choice
+        return replace(found, customer=choice.customer) if isinstance(choice, ForCustomer) else found
+
+    @cached_property
+    def choice(self) -> Choice:
+        """For which customer of the service the user comes, or that they have to choose."""
+        found = self.known_circumstances.place()
+        return customer_choices.choose(
+            found.service,
+            found.customers,
+            self.destination.customer,
+            self.proof.confinement,
+            must_know=self.destination.asks_for_customer,
+        )
 
     @cached_property
     def target(self) -> Target:
         """Where the sign-in leads at last; a limited proof that leads nowhere stays with what it is limited to."""
+        if self.place.customer is not None:
+            return self.place.target
         target = self.known_circumstances.target()
         return target if target.organization_id is not None else Target.within(self.proof.confinement)
 
@@ -147,7 +171,8 @@ class Candidate:
 
         Without the connection that another organization requires, it opens nothing but its target (decisions 13.6).
         """
-        is_as_it_is = self.lacking_connection is None or self.proof.confinement is not None
+        lacking = self.lacking_connection
+        is_as_it_is = lacking is None or lacking.is_of_owner or self.proof.confinement is not None
         return self.proof if is_as_it_is else _limited_to(self.proof, self.target)
 
     @property
@@ -169,7 +194,7 @@ class Candidate:
 def _limited_to(proof: IdentityProof, target: Target) -> IdentityProof:
     """Return a proof without limits as one whose session opens a target alone."""
     assert target.organization_id is not None, "a sign-in without the required connection leads to no organization"
-    limits = Confinement(organization_id=target.organization_id, service_id=target.service_id)
+    limits = Confinement(organization_id=target.organization_id, service_id=target.service_id, lacks_connection=True)
     return replace(proof, confinement=limits)
 
 
@@ -237,20 +262,34 @@ def _address_confirmed(candidate: Candidate) -> Refusal | None:
 
 
 def _single_sign_on(candidate: Candidate) -> Refusal | None:
-    lacking = candidate.lacking_connection
-    if lacking is None or not lacking.holds_for(candidate.target.organization_id):
+    lacking, target = candidate.lacking_connection, candidate.target
+    if lacking is None or not lacking.holds_for(target.organization_id, target.customer_organization_id):
         return None
-    return SsoRequired().because(SignInReason.SSO_REQUIRED)
+    is_by_customer = target.customer_organization_id is not None
+    return SsoRequired(lacking.connection_id if is_by_customer else None).because(SignInReason.SSO_REQUIRED)
 
 
 def _of_place(judge: Callable[[Place, Destination], Refusal | None]) -> Callable[[Candidate], Refusal | None]:
     return lambda candidate: judge(candidate.place, candidate.destination)
 
 
+def _customer(candidate: Candidate) -> Refusal | None:
+    """Refuse a user who cannot come in for the customer that was named, or who would have to come for one."""
+    choice = candidate.choice
+    if isinstance(choice, NotOpen):
+        return choice.refusal
+    if not candidate.uses_unconfirmed_customer:
+        return None
+    return addresses.refusal_to_settle(candidate.account, proves_address=candidate.proof.proves_address)
+
+
 def _confinement(candidate: Candidate) -> Refusal | None:
     """Refuse a user who has signed in for another organization or service alone."""
     confinement, place = candidate.proof.confinement, candidate.place
-    if confinement is None or confinement.allows(place.organization_id, place.service_id):
+    if confinement is None or isinstance(candidate.choice, Undecided):
+        return None
+    # What is open for a customer was chosen within the limits.
+    if place.customer is not None or confinement.allows(place.organization_id, place.service_id):
         return None
     return Forbidden(
         "You have signed in for another organization alone. Sign out first, and sign in here in another way."
@@ -274,6 +313,7 @@ OF_DESTINATION: Final = (
     SignInRule(Rule.ORGANIZATION_ACTIVE, _of_place(places.refusal_of_inactive)),
     SignInRule(Rule.SERVICE, _of_place(places.refusal_of_unknown_service)),
     SignInRule(Rule.NOT_SUSPENDED, _of_place(places.refusal_of_suspended)),
+    SignInRule(Rule.CUSTOMER, _customer),
     SignInRule(Rule.SECURITY_PROFILE, _of_place(places.refusal_of_other_way)),
     SignInRule(Rule.CONFINEMENT, _confinement),
 )

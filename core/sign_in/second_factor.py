@@ -168,7 +168,7 @@ def verify(
         raise _over(user_id, challenge_id, client)
     destination = replace(
         challenge.destination, device_token=client.device_token, browser=client.browser, target=client.target
-    )
+    ).of_proved()
     if not user.has_mfa:
         raise _noted(PreAuthOver().because(SignInReason.MFA_TURNED_OFF), challenge, destination)
     given = _parse(answer) if isinstance(answer, str) else answer
@@ -297,7 +297,7 @@ def _over(user_id: UUID, challenge_id: UUID, client: Destination) -> PreAuthOver
         challenge = uow.mfa_challenges.find(challenge_id, user_id=user_id)
         if challenge is not None:
             proof, destination = challenge.proof, replace(challenge.destination, device_token=client.device_token)
-            note(uow, user_id, proof.provider, destination, SignInReason.SIGN_IN_OVER, proof.confinement)
+            note(uow, user_id, proof.provider, destination.of_proved(), SignInReason.SIGN_IN_OVER, proof.confinement)
 
     return PreAuthOver().because(SignInReason.SIGN_IN_OVER).leaving(trace)
 

@@ -63,6 +63,15 @@ class SignInService:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SignInCustomer:
+    """The customer of the service for which its user signed in; the id is that of the customer, as tokens name it."""
+
+    id: UUID
+    slug: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignInConnection:
     """The connection of an organization by which its user came."""
 
@@ -72,7 +81,11 @@ class SignInConnection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """One attempt to sign in; `reason` and `reason_text` are null for one that succeeded."""
+    """One attempt to sign in; `reason` and `reason_text` are null for one that succeeded.
+
+    `customer` is None for a user who came for none, and for a customer that has ended since. A vendor reads it of a
+    refused one only if the user had signed in for the customer before, or it would learn who belongs to its customers.
+    """
 
     id: UUID
     created_at: datetime
@@ -92,6 +105,7 @@ class SignIn:
     risk_score: int
     risk_factors: list[str]
     request_id: str | None
+    customer: SignInCustomer | None = None
 
     @property
     def client(self) -> Description:

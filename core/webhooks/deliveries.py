@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, POSTPONEMENT, Attempt, next_attempt_at
@@ -18,6 +19,8 @@ from core.errors import Conflict, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.paging import Pagination
 from core.webhooks import webhooks
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 REDELIVERED_MAX: Final = 10_000
 # This answer of a receiver deactivates the webhook (decisions 7.4).
 GONE: Final = 410
+# Why a webhook is off that such an answer has deactivated.
+RECEIVER_GONE: Final = "receiver_gone"
 
 
 class DeliveryUnknown(NotFound):
@@ -203,15 +208,31 @@ def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[L
 def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attempt: Attempt) -> DeliveryOutcome | None:
     """Record what an attempt got; None when another dispatcher has recorded the same attempt.
 
-    The answer 410 deactivates the webhook, unless it has another URL meanwhile.
+    The answer 410 deactivates the webhook, unless it has another URL meanwhile, and tells the owner.
     """
     # The webhook before the delivery: a deletion of the webhook takes their locks in this order.
     if attempt.status_code == GONE:
-        deactivated = uow.webhooks.deactivate(webhook.organization_id, webhook.id, url=webhook.url)
+        deactivated = uow.webhooks.switch_off(webhook.organization_id, webhook.id, RECEIVER_GONE, url=webhook.url)
         if deactivated is not None:
             webhooks.record(uow, webhook.organization_id, "webhook_deactivated", deactivated)
+            _tell_owner(uow, webhook.organization_id, deactivated)
     outcome = outcome_of(delivery, attempt, at=uow.now)
     return outcome if uow.webhook_deliveries.save(webhook.organization_id, webhook.id, outcome) else None
+
+
+def _tell_owner(uow: UnitOfWork, organization_id: UUID, webhook: Webhook) -> None:
+    owner = uow.mail_servers.owner_contact(organization_id)
+    mail.send(
+        uow,
+        owner.email,
+        MailTemplate.WEBHOOK_OFF,
+        organization_id=organization_id,
+        organization=owner.organization_name,
+        webhook=webhook.name,
+        # Not the whole URL: its path or query may contain a secret.
+        host=urlsplit(webhook.url).hostname or "",
+        at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
+    )
 
 
 def outcome_of(delivery: DueDelivery, attempt: Attempt, *, at: datetime) -> DeliveryOutcome:

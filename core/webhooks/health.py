@@ -60,11 +60,16 @@ class HourOfDeliveries(DeliveryCounts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedWebhook(DeliveryCounts):
-    """A webhook in the list, with the newest deliveries of the last day and its last failed attempt of any day."""
+    """A webhook in the list, with the newest deliveries of the last day and its last failed attempt of any day.
+
+    `off_reason` and `off_at` are those of `WebhookHealth`.
+    """
 
     webhook: Webhook
     last_failure_at: datetime | None
     last_error: str | None
+    off_reason: str | None = None
+    off_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +77,8 @@ class WebhookHealth:
     """A webhook with the deliveries of its last 24 hours, the current one included.
 
     `p95_ms` is how long 95 of 100 attempts took at most, None without any. Until `previous_until` the secret before
-    the present one signs as well. `off_reason` is why it was switched off by itself; None when it was not.
+    the present one signs as well. `off_reason` is why it was switched off by itself; None when it was not. `off_at` is
+    when, None also where the time is not known.
     """
 
     webhook: Webhook
@@ -82,6 +88,7 @@ class WebhookHealth:
     last_failure_at: datetime | None
     last_error: str | None
     off_reason: str | None = None
+    off_at: datetime | None = None
 
     @property
     def counts(self) -> DeliveryCounts:
@@ -123,6 +130,7 @@ def show(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookHealth:
         last_failure_at=figures.last_failure_at,
         last_error=figures.last_error,
         off_reason=figures.off_reason,
+        off_at=figures.off_at,
     )
 
 
@@ -135,6 +143,7 @@ class HealthFigures:
     last_failure_at: datetime | None
     last_error: str | None
     off_reason: str | None
+    off_at: datetime | None
 
 
 def first_hour(now: datetime) -> datetime:

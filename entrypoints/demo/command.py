@@ -1,7 +1,8 @@
 """`gatehouse demo`: a filled installation, a small application that signs in with it, and a receiver of its webhooks.
 
-The server is a child process with a data folder of its own; the small application runs here. The folder is filled once,
-and what is in it stays. It needs no network.
+The server is a child process with a data folder of its own; the small application runs here, and so do the identity
+provider of one of its customers and the name server that proves the mail domain of this customer. The folder is filled
+once, and what is in it stays. It needs no network.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -24,8 +25,10 @@ from hypercorn.trio import serve as serve_app  # pyright: ignore[reportUnknownVa
 
 from core.secrets import Secret
 from entrypoints import capabilities, database, main
-from entrypoints.demo import filling, shop, story
+from entrypoints.demo import filling, names, shop, story
 from entrypoints.demo.filling import DemoMonth, DemoService
+from entrypoints.demo.identity_provider import DemoIdentityProvider
+from entrypoints.demo.names import DemoNames
 from entrypoints.demo.past import Past, PastClock
 from entrypoints.demo.shop import DemoShop
 from entrypoints.progress import Progress
@@ -75,6 +78,8 @@ def run(settings: Settings, *, folder: Path, port: int, shop_port: int, report: 
             f"{folder} was made for {stored['addresses']['gatehouse']} and {stored['addresses']['shop']}. Name these"
             " ports by --port and --shop-port, or delete the folder."
         )
+    if stored["service"].keys() != {one.name for one in fields(DemoService)}:
+        raise CannotStart(f"{folder} was made by another version. Delete it, and start the demo again.")
     return trio.run(partial(_serve, settings, DemoService(**stored["service"]), addresses, (port, shop_port), report))
 
 
@@ -92,13 +97,19 @@ def _fill(settings: Settings, addresses: dict[str, str], record: Path, report: R
 
 async def _filled(settings: Settings, address: Secret, shop_url: str, report: Report) -> DemoService:
     began_at = filling.beginning(main.now())
-    clock = PastClock(began_at)
-    async with main.connected(settings, address, clock=clock) as connected:
-        await connected.load_secrets()
-        application = Application(connected.installation, capabilities.routes(is_development=True))
-        past = Past(connected.installation, application, clock, filling.receiver(began_at))
-        with Progress(sys.stderr) as progress:
-            return await DemoMonth(past, began_at, shop_url, progress.around(report), progress).fill()
+    clock, known = PastClock(began_at), DemoNames()
+    async with trio.open_nursery() as nursery:
+        port = await nursery.start(known.serve)
+        asking = replace(settings, dns_server=Bind(host=names.HOST, port=port))
+        async with main.connected(asking, address, clock=clock) as connected:
+            await connected.load_secrets()
+            application = Application(connected.installation, capabilities.routes(is_development=True))
+            past = Past(connected.installation, application, clock, filling.receiver(began_at))
+            with Progress(sys.stderr) as progress:
+                month = DemoMonth(past, began_at, shop_url, known, progress.around(report), progress)
+                service = await month.fill()
+        nursery.cancel_scope.cancel()
+    return service
 
 
 async def _serve(
@@ -129,13 +140,22 @@ async def _serve(
         config.bind = [f"fd://{listener.detach()}"]
         config.loglevel = "WARNING"
         own = DemoShop(service, gatehouse_url=addresses["gatehouse"], own_url=addresses["shop"], client=client)
+        provider = DemoIdentityProvider(
+            story.BOLT.name,
+            story.DIRECTORY,
+            issuer=f"{addresses['shop']}{story.PROVIDER_PATH}",
+            client_secret=service.provider_secret,
+            gatehouse_url=addresses["gatehouse"],
+        )
+        provider.add_to(own.app, story.PROVIDER_PATH)
+        dns_port = await nursery.start(DemoNames(service.proofs).serve)
         nursery.start_soon(partial(serve_app, own.app, config, shutdown_trigger=stopping.wait))
         # A group of its own, so that Ctrl-C reaches this process alone, which stops the server once.
         command = [sys.executable, "-c", SERVER, "serve"]
         with (settings.data_dir / LOG).open("ab") as log:
             server = await trio.lowlevel.open_process(
                 command,
-                env=_environment(settings, ports[0]),
+                env=_environment(settings, ports[0], dns_port),
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -154,13 +174,16 @@ async def _serve(
     return 1 if failed else 0
 
 
-def _environment(settings: Settings, port: int) -> dict[str, str]:
+def _environment(settings: Settings, port: int, dns_port: int) -> dict[str, str]:
     own = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
     return own | {
         "GATEHOUSE_DEV": "on",
         "GATEHOUSE_DATA_DIR": str(settings.data_dir),
         "GATEHOUSE_BIND": f"{HOST}:{port}",
         "GATEHOUSE_BASE_URL": settings.base_url,
+        "GATEHOUSE_DNS_SERVER": f"{names.HOST}:{dns_port}",
+        # One person who tries several accounts would look like an attacker.
+        "GATEHOUSE_RATE_LIMITS": "off",
         "GATEHOUSE_OWNER_EMAIL": story.PLATFORM_OWNER,
         "GATEHOUSE_OWNER_PASSWORD": story.PASSWORD,
         "GATEHOUSE_LOG_FORMAT": "console",
@@ -204,10 +227,14 @@ The demo is ready. Everything is for trying out: its password is public.
   {gatehouse}/dev/mailbox the mails that were sent
 
   Accounts, all with the password "{story.PASSWORD}":
-    {story.ACME.addresses[0]}      owner of {story.ACME.name}, which has the service of the shop
-    {story.BOLT.addresses[0]}     owner of {story.BOLT.name}, whose webhooks fail
-    {story.CORD.addresses[0]}      owner of {story.CORD.name}
-    {story.CUSTOMERS[0]}  a customer of the shop
-    {story.PLATFORM_OWNER}  platform owner
+    {story.ACME.addresses[0]:24}owner of {story.ACME.name}, the vendor of the shop
+    {story.BOLT.addresses[0]:24}owner of {story.BOLT.name}, a customer with an identity provider; its webhooks fail
+    {story.CORD.addresses[0]:24}owner of {story.CORD.name}, a customer whose people have passwords
+    {story.IN_TWO:24}in both customers: the shop asks for whom he comes
+    {story.DUNE.addresses[0]:24}owner of {story.DUNE.name}, to which the shop is offered
+    {story.INDIVIDUALS[0]:24}uses the shop for himself
+    {story.PLATFORM_OWNER:24}platform owner
+  Without a password, by the identity provider of {story.BOLT.name}:
+    {", ".join(story.DIRECTORY)}
 
 Ctrl-C stops everything; the next start goes on with the same data."""

@@ -1,7 +1,8 @@
 """The small application of the demo: a relying party that signs people in with Gatehouse, and a receiver of webhooks.
 
 It does what an application of yours would do: the code flow with PKCE, `state` and `nonce`, an ID token whose signature
-and claims are checked, and deliveries whose signatures are (Standard Webhooks). It keeps everything in memory.
+and claims are checked, and deliveries whose signatures are (Standard Webhooks). Organizations use it as customers, and
+the claims say for which of them a person comes. It keeps everything in memory.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from quart import Response, redirect, request
 from quart_trio import QuartTrio
 
 from core.lazy_dataclasses import dataclass
+from entrypoints.demo.frame import page
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Response as AnyResponse
@@ -39,10 +41,10 @@ SECONDS_MAX: Final = 10.0
 AGE_SECONDS_MAX: Final = 300
 TIME_DIGITS_MAX: Final = 12
 KEYS_AT: Final = "/.well-known/jwks.json"
-STYLE: Final = Markup(
-    "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui;max-width:60rem;margin:3rem auto;padding:0 1rem}"
-    "td,th{text-align:start;padding:.2rem 1rem .2rem 0;vertical-align:top}code{word-break:break-all}</style>"
-)
+PEOPLE_MAX: Final = 1_000
+# What the page shows as one sentence, beside the claims as they are.
+ROLES: Final = "service_roles"
+LINKS: Final = Markup('<nav><a href="/">Shop</a> <a href="/webhooks">Webhooks</a></nav>')
 
 
 @dataclass
@@ -79,6 +81,8 @@ class DemoShop:
         self._own_url = own_url
         self._client = client
         self._browsers: OrderedDict[str, ShopBrowser] = OrderedDict()
+        # The names of the customers for which a person has come, by their ids, which never change.
+        self._customers_of: OrderedDict[str, dict[str, str]] = OrderedDict()
         self.received: deque[ReceivedDelivery] = deque(maxlen=DELIVERIES_MAX)
         self.app = QuartTrio("demo_shop", static_folder=None)
         self.app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
@@ -95,13 +99,45 @@ class DemoShop:
     async def _home(self) -> Response:
         browser = self._browsers.get(request.cookies.get(COOKIE, ""))
         if browser is None or not browser.claims:
-            return _page("Acme Shop", Markup('<p><a href="/sign-in">Sign in with Gatehouse</a></p>'))
+            return page("Acme Shop", self._entrances(), links=LINKS)
         rows = Markup("").join(
             Markup("<tr><th>{}</th><td><code>{}</code></td></tr>").format(name, json.dumps(value))
             for name, value in browser.claims.items()
         )
-        text = Markup('<p>Signed in as <strong>{}</strong>. <a href="/sign-out">Sign out</a></p><table>{}</table>')
-        return _page("Acme Shop", text.format(browser.claims.get("email", browser.claims["sub"]), rows))
+        text = Markup(
+            '<p>Signed in as <strong>{}</strong>. <a href="/sign-out">Sign out</a></p>{}'
+            "<h2>What the ID token says</h2><table>{}</table>"
+        )
+        known = browser.claims.get("email", browser.claims["sub"])
+        return page("Acme Shop", text.format(known, self._context(browser.claims), rows), links=LINKS)
+
+    def _entrances(self) -> Markup:
+        """Return the ways to sign in; a product would have an address for each customer, such as bolt.example.com."""
+        ways = Markup("").join(
+            Markup('<li><a href="/sign-in?customer={}">Sign in for {}</a>').format(customer_id, name)
+            for name, customer_id in self._service.customers.items()
+        )
+        text = Markup(
+            '<p><a href="/sign-in">Sign in with Gatehouse</a></p>'
+            "<p>Or from the page that the shop has for a customer:</p><ul>{}</ul>"
+        )
+        return text.format(ways)
+
+    def _context(self, claims: dict[str, Any]) -> Markup:
+        """Return for whom a person is here, with what roles, and the links by which they switch."""
+        if "customer_id" not in claims:
+            return Markup("<p>You are here for yourself.</p>")
+        others = Markup("").join(
+            Markup('<li><a href="/sign-in?customer={}">Switch to {}</a>').format(customer_id, name)
+            for customer_id, name in self._customers_of.get(claims["sub"], {}).items()
+            if customer_id != claims["customer_id"]
+        )
+        text = Markup(
+            "<p>You are here for <strong>{}</strong>, where you are {}. Your roles in the shop: {}.</p>"
+            '<ul>{}<li><a href="/sign-in?choose=yes">Choose for whom you are here</a></ul>'
+        )
+        roles = ", ".join(claims[ROLES]) or "none"
+        return text.format(claims["customer_name"], claims["customer_role"], roles, others)
 
     async def _sign_in(self) -> AnyResponse:
         key, browser = (
@@ -122,6 +158,10 @@ class DemoShop:
             "code_challenge": challenge.decode(),
             "code_challenge_method": "S256",
         }
+        # Also what Gatehouse sends when a sign-in begins there: `initiate_login_uri` of the service is this page.
+        wanted |= {name: request.args[name] for name in ("customer", "login_hint") if name in request.args}
+        if "choose" in request.args:
+            wanted["prompt"] = "select_account"
         answer = redirect(f"{self._gatehouse_url}/auth/authorize?{urlencode(wanted)}")
         answer.set_cookie(COOKIE, key, httponly=True, samesite="Lax")
         return answer
@@ -139,7 +179,9 @@ class DemoShop:
             browser.id_token = await self._id_token(request.args.get("code", ""), browser.verifier)
             browser.claims = await self._claims(browser.id_token, browser.nonce)
         except SignInFailed as failed:
-            return _page("Not signed in", Markup('<p>{}</p><p><a href="/">Back</a></p>').format(failed), status=400)
+            text = Markup('<p>{}</p><p><a href="/">Back</a></p>').format(failed)
+            return page("Not signed in", text, links=LINKS, status=400)
+        self._remember_customer(browser.claims)
         # A new id: an attacker may have set the one before in this browser.
         key = secrets.token_urlsafe(32)
         self._keep(key, browser)
@@ -194,7 +236,7 @@ class DemoShop:
         )
         head = Markup("<tr><th>Received</th><th>Event</th><th>Data</th></tr>")
         text = Markup("<p>{} deliveries with the right signature, the newest first.</p><table>{}{}</table>")
-        return _page("Webhooks", text.format(len(self.received), head, rows))
+        return page("Webhooks", text.format(len(self.received), head, rows), links=LINKS)
 
     async def _receive(self) -> Response:
         body = cast("bytes", await request.get_data(as_text=False))
@@ -223,6 +265,12 @@ class DemoShop:
         expected = b"v1," + base64.b64encode(signed)
         return any(hmac.compare_digest(one.encode(), expected) for one in signatures.split(" "))
 
+    def _remember_customer(self, claims: dict[str, Any]) -> None:
+        if "customer_id" in claims:
+            self._customers_of.setdefault(claims["sub"], {})[claims["customer_id"]] = claims["customer_name"]
+        while len(self._customers_of) > PEOPLE_MAX:
+            self._customers_of.popitem(last=False)
+
     def _keep(self, key: str, browser: ShopBrowser) -> None:
         self._browsers[key] = browser
         while len(self._browsers) > BROWSERS_MAX:
@@ -232,12 +280,3 @@ class DemoShop:
 def client() -> httpx.AsyncClient:
     """Return the client with which the application calls Gatehouse."""
     return httpx.AsyncClient(timeout=SECONDS_MAX, trust_env=False)
-
-
-def _page(title: str, content: Markup, status: int = 200) -> Response:
-    links = Markup('<nav><a href="/">Shop</a> <a href="/webhooks">Webhooks</a></nav>')
-    html = Markup(
-        '<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content="width=device-width">'
-        "<title>{}</title>{}{}<h1>{}</h1>{}"
-    )
-    return Response(html.format(title, STYLE, links, title, content), status=status, content_type="text/html")

@@ -128,6 +128,13 @@ def _count_members(connection: RawConnection) -> None:
         ON CONFLICT (organization_id) DO UPDATE SET members = excluded.members
         """
     )
+    connection.execute(
+        """
+        UPDATE organizations
+        SET    had_other_members = true
+        WHERE  id IN (SELECT organization_id FROM memberships WHERE role <> 'owner') AND NOT had_other_members
+        """
+    )
 
 
 def _count_service_users(connection: RawConnection, say: Say) -> None:

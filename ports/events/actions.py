@@ -21,14 +21,21 @@ class AuditEntries(Protocol):
         actor_user_id: UUID | None,
         success: bool,
         details: Mapping[str, Any],
+        has_origin: bool = True,
     ) -> None:
-        """Add an entry."""
+        """Add an entry; one without an origin has neither the address and user agent of the request nor its id."""
         ...
 
     def add_each(
         self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], details: Mapping[str, Any], /
     ) -> None:
         """Add one entry for each pair of organization and target id, in one statement, without an actor."""
+        ...
+
+    def add_each_without_origin(
+        self, action: AuditAction, entries: Sequence[tuple[UUID, UUID, Mapping[str, Any]]], /
+    ) -> None:
+        """Add one entry for each organization, target id and details, in one statement, without actor and origin."""
         ...
 
 

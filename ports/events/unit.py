@@ -38,6 +38,32 @@ class EventsUnit(Protocol):
         """
         ...
 
+    def record_elsewhere(
+        self,
+        action: AuditAction,
+        target_id: UUID | str,
+        /,
+        *,
+        organization_id: UUID,
+        event_only: Mapping[str, Any] | None = None,
+        **details: Any,
+    ) -> None:
+        """Do what `record` does in an organization for which the caller does not act.
+
+        Its people learn nothing of the caller: neither entry nor event have an actor, an address, a program, a key, an
+        impersonator, or the request.
+        """
+        ...
+
+    def record_each_elsewhere(
+        self,
+        action: AuditAction,
+        happenings: Sequence[tuple[UUID, UUID, Mapping[str, Any], Mapping[str, Any]]],
+        /,
+    ) -> None:
+        """Do that for each organization, target id and details, with what the event says besides, in two statements."""
+        ...
+
     def audit(
         self,
         action: AuditAction,

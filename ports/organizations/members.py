@@ -54,10 +54,6 @@ class Members(Protocol):
         """Return the address of the owner of an organization."""
         ...
 
-    def defer_count_of_organizations(self, user_id: UUID, *, only: UUID | None, counted_max: int) -> Deferred[int]:
-        """Defer counting the organizations of a user, or that one alone if it is theirs; no more than so many."""
-        ...
-
     def is_suspended(self, organization_id: UUID, user_id: UUID) -> bool:
         """Return whether a user is a member of an organization who is suspended."""
         ...

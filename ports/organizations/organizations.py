@@ -43,8 +43,8 @@ class Organizations(Protocol):
         """Delete a locked organization and everything that belongs to it."""
         ...
 
-    def count_pending_of(self, owner_user_id: UUID) -> int:
-        """Count the pending organizations of an owner."""
+    def count_pending(self, organization_ids: Sequence[UUID]) -> int:
+        """Count those of these organizations that are pending."""
         ...
 
     def of_member(self, user_id: UUID) -> Sequence[OrganizationMembership]:

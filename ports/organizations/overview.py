@@ -1,10 +1,11 @@
 """What the overview of an organization shows."""
 
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.organizations.overview import Attention, SetupSteps
+from core.organizations.matters import Matter, MatterKind
+from core.organizations.overview import SetupSteps
 
 
 class Overviews(Protocol):
@@ -14,6 +15,8 @@ class Overviews(Protocol):
         """Return what an organization has set up, and whether one of its members has a second factor."""
         ...
 
-    def attention(self, organization_id: UUID, *, since: datetime) -> Attention:
-        """Return what fails now, and the number of active webhooks with a delivery that has failed since a time."""
+    def matters(
+        self, organization_id: UUID, kinds: Sequence[MatterKind], *, default_seats: int, of_kind_max: int
+    ) -> Sequence[Matter]:
+        """Return what needs a person, of these kinds and at most so many of each, in any order."""
         ...

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from core.organizations.access import AccessContext
 from ports.organizations.bulk_jobs import BulkJobs
+from ports.organizations.deletion import DeletedOrganizations
 from ports.organizations.departures import Departures
 from ports.organizations.group_rules import GroupRules
 from ports.organizations.keys import OrganizationKeys
@@ -31,6 +32,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def organizations(self) -> Organizations: ...
+
+    @property
+    def deleted_organizations(self) -> DeletedOrganizations: ...
 
     @property
     def tiers(self) -> Tiers: ...

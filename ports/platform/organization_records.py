@@ -9,6 +9,8 @@ from core.platform.organization_records import (
     Matches,
     OrganizationFilter,
     PlatformOrganizationRecord,
+    ServedCustomers,
+    UsedProduct,
 )
 from core.positions import Position
 
@@ -37,7 +39,18 @@ class OrganizationRecords(Protocol):
         ...
 
     def detail(self, organization_id: UUID, *, domains_max: int, counted_max: int) -> PlatformOrganizationRecord | None:
-        """Return an organization with at most so many of its domains; None when there is none with this id."""
+        """Return an organization with at most so many of its domains; None when there is none with this id.
+
+        Its products and the customers of its services are read apart.
+        """
+        ...
+
+    def products(self, organization_id: UUID, *, limit: int) -> Sequence[UsedProduct]:
+        """Return the products that an organization uses, the newest first, then those that are offered to it."""
+        ...
+
+    def served(self, organization_id: UUID, *, limit: int, counted_max: int) -> Sequence[ServedCustomers]:
+        """Return the services of an organization that may have customers, the oldest first, with their numbers."""
         ...
 
     def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, str]:

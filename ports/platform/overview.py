@@ -25,6 +25,10 @@ class PlatformOverviews(Protocol):
         """Return receivers of audit logs that take nothing, the longest first, and how many there are."""
         ...
 
+    def owners_without_second_factor(self) -> int:
+        """Count the platform owners whose account has neither a second factor nor a passkey that checks its user."""
+        ...
+
     def organizations_by_status(self, *, counted_max: int) -> Mapping[OrganizationStatus, int]:
         """Count the organizations of each status, each to a maximum."""
         ...

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from ports.platform.audit_log import PlatformAuditLog
 from ports.platform.bulk_work import BulkWork
+from ports.platform.explained_customers import ExplainedCustomers
 from ports.platform.found_users import FoundUserList
 from ports.platform.health_figures import Figures
 from ports.platform.housekeeping import Housekeeping
@@ -47,6 +48,9 @@ class PlatformUnit(Protocol):
 
     @property
     def platform_support(self) -> PlatformSupportStaff: ...
+
+    @property
+    def explained_customers(self) -> ExplainedCustomers: ...
 
     @property
     def platform_mails(self) -> PlatformMails: ...

@@ -5,6 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.privacy.export import (
+    ExportedCustomer,
     ExportedGroup,
     ExportedIdentity,
     ExportedLogin,
@@ -38,6 +39,10 @@ class PrivacyExport(Protocol):
 
     def groups(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedGroup]:
         """Return the groups that directories and connections have put a person into."""
+        ...
+
+    def customers(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedCustomer]:
+        """List those of these organizations for which a person has signed in as customers, the first use first."""
         ...
 
     def identities(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedIdentity]:

@@ -6,8 +6,7 @@ from uuid import UUID
 
 from core.deferred import Deferred
 from core.saml.providers import SamlProvider
-from core.saml.requests import PendingRequest
-from core.sign_in.proofs import Target
+from core.saml.requests import OpenTarget, PendingRequest
 
 
 class SamlRequests(Protocol):
@@ -27,7 +26,7 @@ class SamlRequests(Protocol):
         """Defer marking a request as answered; False when it is already, as for the loser of concurrent calls."""
         ...
 
-    def open_target(self, state_hash: bytes, *, at: datetime) -> Target | None:
+    def open_target(self, state_hash: bytes, *, at: datetime) -> OpenTarget | None:
         """Return where a request signs in; None when it is unknown, answered or expired."""
         ...
 
@@ -38,6 +37,12 @@ class SamlRequests(Protocol):
 
         Return the slugs of the organization and the service; None when the request is answered or expired.
         """
+        ...
+
+    def renew_ticket(
+        self, pending: PendingRequest, *, ticket_hash: bytes, session_id: UUID, expires_at: datetime
+    ) -> None:
+        """Store the ticket of a request in place of the one before, unless the request is answered."""
         ...
 
     def use_ticket(self, request_id: UUID, ticket_hash: bytes, *, at: datetime) -> tuple[UUID, UUID] | None:

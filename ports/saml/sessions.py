@@ -8,6 +8,7 @@ from core.deferred import Deferred
 from core.saml.providers import SamlProvider
 from core.saml.sessions import SamlSession, SessionState
 from core.services.services import Service
+from core.sessions.sessions import Session
 
 
 class SamlSessions(Protocol):
@@ -35,8 +36,11 @@ class SamlSessions(Protocol):
         """Return the states of sessions, in no order."""
         ...
 
-    def end_earlier(self, user_id: UUID, parent_id: UUID, provider: SamlProvider) -> None:
-        """End the sessions of a service provider that began from a session of a user, and are stored here."""
+    def end_earlier(self, session: Session, parent_id: UUID, provider: SamlProvider) -> None:
+        """End the sessions of a service provider that this one replaces, and that are stored here.
+
+        They began from the same parent, for the same customer or for none.
+        """
         ...
 
     def count_live(self, service: Service, *, counted_max: int) -> int:

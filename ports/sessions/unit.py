@@ -6,6 +6,7 @@ from core.sessions.callers import Caller
 from core.sessions.origins import Origin
 from ports.sessions.browser_sessions import BrowserSessions
 from ports.sessions.client_grants import ClientGrants
+from ports.sessions.customer_endings import CustomerSessions
 from ports.sessions.server_secrets import ServerSecrets
 from ports.sessions.sessions import Callers, Sessions
 from ports.sessions.shown_secrets import ShownSecrets
@@ -43,6 +44,9 @@ class SessionsUnit(Protocol):
 
     @property
     def sessions(self) -> Sessions: ...
+
+    @property
+    def customer_sessions(self) -> CustomerSessions: ...
 
     @property
     def client_grants(self) -> ClientGrants: ...

@@ -25,6 +25,7 @@ class LoginEvents(Protocol):
         *,
         organization_slug: str | None,
         service_slug: str | None,
+        customer: UUID | str | None,
         affiliated_only: bool,
         since: datetime,
         rows_max: int,
@@ -33,7 +34,8 @@ class LoginEvents(Protocol):
 
         Nothing is stored when the account does not exist, or has `rows_max` events with the reason and the organization
         since a moment. With `affiliated_only` the event names the organization, and belongs to it, only when the user
-        is a member of it or uses one of its services.
+        is a member of it or uses one of its services. It belongs to the customer of the service as well that is named
+        by its id or slug, if the user has confirmed to be a member of it; a sign-in that waits keeps its customer.
         """
         ...
 

@@ -14,11 +14,16 @@ class MfaChallenges(Protocol):
         """Store a challenge."""
         ...
 
-    def lock(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:
+    def lock(self, challenge_id: UUID, *, user_id: UUID, awaits_customer: bool = False) -> MfaChallenge | None:
         """Return a user's challenge, locked until this transaction ends; None when it is used, expired or ended.
 
+        It is one that waits for a code, or with `awaits_customer` for the choice of a customer; None for another one.
         The caller has locked the account, so that nothing ends the challenge meanwhile.
         """
+        ...
+
+    def user_of(self, challenge_id: UUID) -> UUID | None:
+        """Return whose challenge it is, also one that is over; None when it is not kept."""
         ...
 
     def find(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from ports.sign_in.account_figures import FiguresOfUser
 from ports.sign_in.browser_returns import BrowserReturns
+from ports.sign_in.customer_choices import CustomerVisits
 from ports.sign_in.identities import Identities
 from ports.sign_in.login_events import LoginEvents
 from ports.sign_in.mfa_challenges import MfaChallenges
@@ -48,6 +49,9 @@ class SignInUnit(Protocol):
 
     @property
     def sign_in_rules(self) -> MembersUnderRules: ...
+
+    @property
+    def customer_visits(self) -> CustomerVisits: ...
 
     @property
     def browser_returns(self) -> BrowserReturns: ...

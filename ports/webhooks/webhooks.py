@@ -38,7 +38,7 @@ class Webhooks(Protocol):
         """Store the secrets of a webhook."""
         ...
 
-    def deactivate(self, organization_id: UUID, webhook_id: UUID, *, url: str) -> Webhook | None:
+    def switch_off(self, organization_id: UUID, webhook_id: UUID, reason: str, *, url: str) -> Webhook | None:
         """Switch an active webhook off that still has this URL, and return it; None when there is none."""
         ...
 

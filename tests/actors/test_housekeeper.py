@@ -17,6 +17,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
+from core.platform import ended_organizations
 from core.platform.housekeeping import BATCH_ROWS_MAX, Leftover, sweep
 from core.privacy.closed_accounts import forget_next
 from core.scim import left_directories
@@ -37,6 +38,7 @@ class FakeDatabase:
         self.rows = rows
         self.closed_accounts = 0
         self.left_directories = 0
+        self.ended_organizations = 0
         self.is_away = False
         self.swept: list[tuple[float, str]] = []
         self.kept_for: dict[Leftover, timedelta] = {}
@@ -51,6 +53,9 @@ class FakeDatabase:
         if use_case is left_directories.forget_next:
             self.left_directories -= 1
             return self.left_directories >= 0
+        if use_case is ended_organizations.delete_next:
+            self.ended_organizations -= 1
+            return self.ended_organizations >= 0
         assert use_case is forget_next
         self.closed_accounts -= 1
         return self.closed_accounts >= 0
@@ -168,6 +173,19 @@ async def test_the_groups_of_directories_that_left_are_forgotten_one_by_one(
         await trio.sleep(PERIOD_SECONDS / 2)
 
     assert lines == [{"event": "housekeeping.directories_forgotten", "directories": 2, "log_level": "info"}]
+
+
+async def test_organizations_whose_time_is_over_are_deleted_part_by_part(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    fake = FakeDatabase()
+    fake.ended_organizations = 4
+    nursery.start_soon(housekeeper(fake, metrics).run)
+
+    with capture_logs() as lines:
+        await trio.sleep(PERIOD_SECONDS / 2)
+
+    assert lines == [{"event": "housekeeping.organizations_deleted", "parts": 4, "log_level": "info"}]
 
 
 async def test_what_the_operator_sets_is_kept_that_long_and_everything_else_as_declared(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import BadRequest
 from core.organizations import organizations
-from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN, checked_name, checked_slug
+from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN, checked_name, checked_slug, slug_of_name
 
 
 @pytest.mark.parametrize("text", ["abc", "a-b", "1-2-3", "a" * SLUG_CHARACTERS_MAX, "123"])
@@ -103,3 +103,18 @@ def test_a_name_of_an_organization_is_no_address_of_the_web(name: str) -> None:
 def test_a_name_has_no_control_direction_or_invisible_characters(character: str) -> None:
     with pytest.raises(BadRequest):
         checked_name(f"Ac{character}me", characters_min=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Harbour & Works", "harbour-works"),
+        ("  Café Größe, 2. Stock ", "cafe-grosse-2-stock"),
+        ("Ann's Shop", "anns-shop"),
+        ("東京", ""),
+        (f"{'x' * 49} y", "x" * 49),
+    ],
+)
+def test_a_name_proposes_a_slug(name: str, slug: str) -> None:
+    assert slug_of_name(name) == slug
+    assert slug == "" or checked_slug(slug) == slug

@@ -134,7 +134,8 @@ async def _undo(one: Everything, *, since: datetime) -> None:
 async def close(one: Everything) -> None:
     # A member cannot close the account; what the membership brought along is none of this.
     one.world.connection.execute("DELETE FROM memberships WHERE confirmed_at IS NOT NULL AND role <> 'owner'")
-    for issued in (Issued.MEMBERSHIP, Issued.SERVICE_GRANT, Issued.SETUP_LINK, Issued.ORGANIZATION_KEY):
+    of_membership = (Issued.MEMBERSHIP, Issued.SERVICE_GRANT, Issued.SETUP_LINK, Issued.ORGANIZATION_KEY)
+    for issued in (*of_membership, Issued.CUSTOMER_VISIT, Issued.CUSTOMER_ASSIGNMENT):
         del one.ids[issued]
     answer = await one.world.client.delete("/api/user", token=await _signed_in(one))
     assert answer.status == 204, answer.text
@@ -161,7 +162,9 @@ async def delete_account(one: Everything) -> None:
 
 
 async def delete_service(one: Everything) -> None:
-    one.world.connection.execute("UPDATE subscriptions SET status = 'cancelled'")
+    one.world.connection.execute(
+        "UPDATE subscriptions SET status = 'cancelled' WHERE organization_id = %s", (one.team.organization_id,)
+    )
     answer = await one.team.request("owner", "DELETE", "/services/shop")
     assert answer.status == 204, answer.text
 
@@ -170,6 +173,16 @@ async def delete_organization(one: Everything) -> None:
     root = await one.world.signed_in_platform_owner()
     answer = await root.delete(f"/api/platform/organizations/{one.team.organization_id}")
     assert answer.status == 204, answer.text
+
+
+async def delete_restorably(one: Everything) -> None:
+    answer = await one.team.request("owner", "DELETE", "")
+    assert answer.status == 204, answer.text
+    assert one.world.value("SELECT status FROM organizations WHERE slug = 'acme'") == "deleting"
+
+
+async def end_customer(one: Everything) -> None:
+    one.world.connection.execute("DELETE FROM service_customers")
 
 
 async def _signed_in(one: Everything) -> str:
@@ -194,6 +207,8 @@ CARRIED_OUT: dict[Cause, Callable[[Everything], Awaitable[None]]] = {
     Cause.ACCOUNT_DELETION: delete_account,
     Cause.SERVICE_DELETION: delete_service,
     Cause.ORGANIZATION_DELETION: delete_organization,
+    Cause.RESTORABLE_DELETION: delete_restorably,
+    Cause.CUSTOMER_END: end_customer,
 }
 
 

@@ -14,7 +14,14 @@ from core.sign_in.own_sessions import OwnSession, OwnSessions, ServiceSessions, 
 from core.sign_in.own_ways import AccountLimit, NamedConnection, OwnWays
 from core.sign_in.reasons import SignInReason
 from core.sign_in.risk import Location
-from core.sign_in.sign_ins import SignIn, SignInConnection, SignInOrganization, SignInService, outcome_of
+from core.sign_in.sign_ins import (
+    SignIn,
+    SignInConnection,
+    SignInCustomer,
+    SignInOrganization,
+    SignInService,
+    outcome_of,
+)
 from tests.pages.sample_values import ID, NAME, NOW
 
 SHORT: Final = "Harbour Logs"
@@ -52,6 +59,7 @@ def _session(**others: Any) -> OwnSession:
         "organization": _SIGN_IN_ORGANIZATION,
         "service": None,
         "connection": None,
+        "customer": SignInCustomer(id=UUID(ID), slug=SHORT, name=NAME),
     }
     return OwnSession(**about | others)
 
@@ -82,6 +90,7 @@ def sign_in_of(reason: SignInReason | None, **others: Any) -> SignIn:
         "risk_score": 30,
         "risk_factors": ["new_device"],
         "request_id": None,
+        "customer": SignInCustomer(id=UUID(ID), slug=SHORT, name=NAME),
     }
     return SignIn(**about | others)
 

@@ -8,10 +8,13 @@ from uuid import UUID
 from core.invitations.invitations import InvitationStatus
 from core.invitations.invited import ListedInvitation
 from core.organizations.access import Capability, RequiredStanding
+from core.organizations.deletion import DeletedOrganization
+from core.organizations.matters import Matter, MatterKind
 from core.organizations.organizations import OrganizationStatus
-from core.organizations.overview import Attention, Overview, SetupSteps
+from core.organizations.overview import Overview, SetupSteps
 from core.organizations.people import ListedMember, MemberDeparture, MemberSource
 from core.positions import FoundRows
+from entrypoints.pages.console.found_pages import FoundPage
 from entrypoints.pages.console.sections import sections_of
 from entrypoints.pages.invitations.invited import STATUSES
 from entrypoints.pages.organizations.people import SOURCES
@@ -33,6 +36,9 @@ _ORGANIZATION: Final = SimpleNamespace(
 _ACTIVE: Final = SimpleNamespace(
     id=ID, name="x" * 100, slug=LONG_SLUG, is_active=True, status=OrganizationStatus.ACTIVE
 )
+DELETED: Final = DeletedOrganization(
+    id=UUID(int=1), slug=LONG_SLUG, name="x" * 100, deletes_at=NOW, members=12_000, services=100
+)
 
 
 def standing(organization: Any = _ACTIVE) -> Any:
@@ -43,7 +49,6 @@ def standing(organization: Any = _ACTIVE) -> Any:
         user_id=ID,
         role=NAME,
         owner_email=EMAIL,
-        has_many_organizations=True,
         lacks=lambda _operation: RequiredStanding.OWNER,
     )
 
@@ -60,11 +65,17 @@ _SECTIONS: Final = [
     replace(group, sections=(replace(group.sections[0], missing=None), *group.sections[1:]))
     for group in sections_of(standing())
 ]
+# What a search has found, with a group, and with and without what is worth knowing.
+FOUND: Final = [
+    ("Sections", [FoundPage(address=f"/app/organizations/{LONG_SLUG}/people", title="People", about="Access")]),
+    ("Members", [FoundPage(address="/app", title=EMAIL, about=NAME), FoundPage(address="/app", title=NAME)]),
+]
 CONSOLE: Final[dict[str, Any]] = {
     "form_token": "token",
     "browser": SimpleNamespace(email=EMAIL, is_disowned=False, confined_to=None),
     "standing": standing(),
     "sections": _SECTIONS,
+    "is_called_with_key": False,
     "curl": "curl 'https://id.example.com/api/organizations/harbour' \\\n  -H \"Authorization: Bearer $TOKEN\"",
     "outcome": "The organization is created.",
     "problem": PROBLEM,
@@ -97,6 +108,7 @@ def _invitation(status: InvitationStatus) -> ListedInvitation:
 
 
 CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "platform/organization_search.html": {**CONSOLE, "searched": NAME, "groups": FOUND, "why": ""},
     "invitations/invited.html": {
         "lacks_roles": None,
         **CONSOLE,
@@ -123,6 +135,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "form_page": f"/app/organizations/{LONG_SLUG}/people/invited/{ID}/accept",
     },
     "organizations/people_one.html": {
+        "kept_since": NOW,
         **_MEMBER_PAGE,
         "chosen": "admin",
         "roles": [("admin", "admin"), ("a" * 50, "a" * 50)],
@@ -138,6 +151,15 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "seen_role": "admin",
         "note": NAME,
     },
+    "organizations/people_removed.html": {
+        **CONSOLE,
+        "done": "removed",
+        "email": EMAIL,
+        "role": "member",
+        "had_role": "admin",
+        "lacks_invitation": None,
+        "page": "/app/organizations/acme/people",
+    },
     "organizations/organizations.html": {
         **CONSOLE,
         "standing": None,
@@ -150,6 +172,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 SimpleNamespace(organization=_ACTIVE, membership=SimpleNamespace(role=NAME), is_suspended=True),
             ],
         ),
+        "deleted": [DELETED],
         "query": SimpleNamespace(search=NAME, after="b"),
         "first": "/app/organizations",
         "next": "/app/organizations?after=b",
@@ -158,6 +181,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "problems": {"name": "", "slug": PROBLEM},
     },
     "organizations/people.html": {
+        "kept_since": NOW,
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL, role="admin"),
         "is_filtered": True,
@@ -197,14 +221,14 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 has_webhook=True,
                 has_second_factor=False,
             ),
+            is_new=False,
             sign_ins=None,
-            attention=Attention(
-                domain_failing_since=NOW,
-                mail_failing_since=NOW,
-                siem_failing_since=NOW,
-                failing_webhooks=3,
-                retrying_webhooks=1,
-            ),
+            matters=[
+                *(Matter(kind=kind, at=NOW, name=NAME, target=ID, number=95, maximum=100) for kind in MatterKind),
+                Matter(kind=MatterKind.WEBHOOK_OFF, name=NAME, target=ID),
+                Matter(kind=MatterKind.SEATS_USED, number=5, maximum=5),
+                Matter(kind=MatterKind.INVITATIONS_EXPIRED, number=10_001),
+            ],
         ),
         "shown": SHOWN,
     },

@@ -7,18 +7,19 @@ from uuid import UUID
 
 from core.audit.siem import SiemConfiguration, SiemOptions, SiemProvider, SiemStatus
 from core.audit.siem_console import SiemThroughput
+from core.organizations import takeovers
 from core.organizations.access import Capability
 from core.positions import FoundRows
 from core.scim.log import ProvisioningLogEntry
 from core.scim.tokens import FoundGroups, ScimToken, TokenEnds
-from core.webhooks.deliveries import Delivery
+from core.webhooks.deliveries import RECEIVER_GONE, Delivery
 from core.webhooks.delivery_log import DeliveryAttempt, ListedDelivery
 from core.webhooks.health import HourOfDeliveries, ListedWebhook, WebhookHealth
 from core.webhooks.webhooks import Webhook
 from entrypoints.pages.audit import receiver_kinds
 from entrypoints.pages.audit.siem import SiemForm
 from entrypoints.pages.console.plots import Point, bars
-from entrypoints.pages.events.events import CHOICES, EVENTS, GROUPS
+from entrypoints.pages.events.events import ALL, CHOICES, EVENTS, GROUPS, SETS
 from entrypoints.pages.frame.languages import ENGLISH
 from entrypoints.pages.scim import directory_kinds
 from entrypoints.pages.scim.tokens import FOUND_GROUPS, LIFETIMES, CallsQuery, ScimTokenForm, copies_of
@@ -107,9 +108,11 @@ _STREAM: Final = SiemConfiguration(
     updated_at=NOW,
 )
 _FIELDS: Final[dict[str, Any]] = {
-    "typed": WebhookForm(name=NAME, url=_URL, events=["user.joined"]),
+    "typed": WebhookForm(name=NAME, url=_URL, events=["user.joined"], sets=["security"]),
     "problems": {"name": PROBLEM, "url": PROBLEM, "events": PROBLEM},
     "groups": GROUPS,
+    "sets": SETS,
+    "all": ALL,
 }
 _SIEM: Final = f"{_ORGANIZATION}/siem"
 _PROVISIONING: Final = f"{_ORGANIZATION}/provisioning"
@@ -125,8 +128,16 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 failed=failed,
                 last_failure_at=NOW,
                 last_error=NAME,
+                off_reason=off_reason,
+                off_at=NOW if off_reason else None,
             )
-            for is_active, delivered, failed in ((True, 998, 1), (False, 0, 0), (True, 12, 0))
+            for is_active, delivered, failed, off_reason in (
+                (True, 998, 1, None),
+                (False, 0, 0, None),
+                (True, 12, 0, None),
+                (False, 0, 1, RECEIVER_GONE),
+                (False, 0, 0, takeovers.REASON),
+            )
         ],
         "counted_max": 1000,
         "receiver": RECEIVER,
@@ -151,6 +162,8 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
             previous_until=NOW,
             last_failure_at=NOW,
             last_error=NAME,
+            off_reason=RECEIVER_GONE,
+            off_at=NOW,
         ),
         "plot": bars(
             ENGLISH,
@@ -174,7 +187,9 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "webhooks/webhooks_settings.html": {
         **CONSOLE,
         **_FIELDS,
-        "webhook": _WEBHOOK,
+        "webhook": replace(_WEBHOOK, is_active=False),
+        "off_reason": RECEIVER_GONE,
+        "off_at": NOW,
         "previous_until": NOW,
         "tabs": _TABS,
         "page": _HOOK,

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
 
+from core.customers.relations import CustomerState
 from core.mail.mail import MailState, MailTemplate
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.organizations.tiers import Tier
@@ -17,13 +18,15 @@ from core.platform.organization_records import (
     OrganizationFigures,
     PlatformOrganizationRecord,
     RecordOwner,
+    ServedCustomers,
+    UsedProduct,
 )
 from core.platform.overview import FailingStream, FailingWebhook, PlatformNumbers, PlatformOverview
-from core.platform.search import HitKind, SearchHit
 from core.positions import FoundRows
+from entrypoints.pages.customers.customers import STATES
 from entrypoints.pages.platform.organizations import STATUSES
 from entrypoints.pages.platform.overview import ALERTS, numbers_of
-from tests.pages.console_samples import LONG_SLUG
+from tests.pages.console_samples import FOUND, LONG_SLUG
 from tests.pages.platform_samples import PLATFORM
 from tests.pages.plot_values import SHOWN, analytics
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
@@ -81,6 +84,10 @@ _RECORD: Final = PlatformOrganizationRecord(
         ClaimedDomain(domain="example.com", is_of_mail=True, verified_at=NOW, failing_since=None),
         ClaimedDomain(domain="example.org", is_of_mail=True, verified_at=None, failing_since=None),
     ],
+    products=[
+        UsedProduct(service_name=NAME, vendor_id=_ID, vendor_name=NAME, state=CustomerState.PAUSED, created_at=NOW)
+    ],
+    served=[ServedCustomers(service_name=NAME, customers=10_001)],
     max_services=3,
     max_users=None,
 )
@@ -99,7 +106,6 @@ _NUMBERS: Final = PlatformNumbers(
     new_users=10_001,
     sign_ins=analytics(30),
 )
-_HIT: Final = SearchHit(kind=HitKind.USER, id=_ID, title=EMAIL, about=NAME)
 
 FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform/organizations.html": {
@@ -133,6 +139,7 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_OWNING,
         "found": _RECORD,
         "statuses": STATUSES,
+        "states": STATES,
         "tiers": [(ID, NAME)],
         "form": SimpleNamespace(tier=ID, reason=NAME),
         "limits": SimpleNamespace(tier=ID, max_services="3", max_users="x"),
@@ -166,6 +173,7 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 )
                 for error in (NAME, None)
             ],
+            owners_without_second_factor=2,
             webhooks=[
                 FailingWebhook(organization_id=_ID, organization_name=NAME, name=NAME, lost=lost, last_at=NOW)
                 for lost in (1, 5_000)
@@ -187,7 +195,7 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_OWNING,
         "searched": NAME,
         "is_request": False,
-        "groups": [("Users", [(_HIT, _PAGE), (replace(_HIT, about=""), _PAGE)]), ("Organizations", [(_HIT, _PAGE)])],
+        "groups": FOUND,
         "why": "",
     },
     "platform/suspension.html": {

@@ -10,9 +10,11 @@ from typing import Any, Final
 from core.credentials.factors import FactorsToSetUp
 from core.credentials.mfa import MfaStatus
 from core.organizations.organizations import OrganizationStatus
+from core.saml.configuration import SOURCE_FIELDS
 from core.secrets import Secret
 from core.sign_in.account_figures import AccountFigures
 from core.sign_in.own_ways import AccountLimit
+from entrypoints.pages.console.sections import OF_ACCOUNT
 from entrypoints.pages.frame.form_state import TypedField, TypedForm
 from entrypoints.pages.frame.next_steps import NextStep
 from entrypoints.pages.frame.rendering import Page, page
@@ -26,7 +28,8 @@ from tests.pages.acting_samples import ACTED, ACTING
 from tests.pages.auditlog_samples import AUDITLOG_SAMPLES
 from tests.pages.branding_samples import BRANDING_SAMPLES
 from tests.pages.connection_samples import CONNECTION_SAMPLES
-from tests.pages.console_samples import CONSOLE_SAMPLES
+from tests.pages.console_samples import CONSOLE_SAMPLES, FOUND
+from tests.pages.customers_samples import CUSTOMERS_SAMPLES
 from tests.pages.deliveries_samples import DELIVERIES_SAMPLES
 from tests.pages.fleet_samples import FLEET_SAMPLES
 from tests.pages.job_samples import JOB_SAMPLES
@@ -49,7 +52,7 @@ CODES: Final = [f"{number:05}-{number:05}" for number in range(10)]
 
 _BACK: Final = SimpleNamespace(name=SHORT, redirect_uri="https://harbour.example/welcome")
 _BROWSER: Final = SimpleNamespace(email=EMAIL, is_disowned=True, confined_to="0191d3c1-0000-7000-8000-00000000000f")
-_FORM: Final[dict[str, Any]] = {"form_token": "token", "browser": _BROWSER}
+_FORM: Final[dict[str, Any]] = {"form_token": "token", "browser": _BROWSER, "sections": [OF_ACCOUNT]}
 _WAY: Final[dict[str, Any]] = {
     **_FORM,
     "way": ReturnQuery(return_id="kept"),
@@ -60,8 +63,15 @@ _WAY: Final[dict[str, Any]] = {
     "email": EMAIL,
     "problem": "",
 }
+_CONNECTION = SimpleNamespace(
+    domain=EMAIL.partition("@")[2], provider_name=NAME, connection_id="0191d3c1-0000-7000-8000-00000000000f"
+)
 _ACCOUNT: Final[dict[str, Any]] = {**_FORM, "outcome": "", "problem": "", "email": EMAIL}
 _ROW: Final = {"id": "0191d3c1-0000-7000-8000-00000000000f", "name": NAME, "created_at": NOW, "last_used_at": NOW}
+_CUSTOMERS: Final = [
+    SimpleNamespace(id=1, name=NAME, is_known=False, is_confirmed=False),
+    SimpleNamespace(id=2, name=NAME, is_known=True, is_confirmed=True),
+]
 _ORGANIZATION: Final = SimpleNamespace(
     id=1, name=NAME, slug="royal", is_active=False, status=OrganizationStatus.PENDING
 )
@@ -114,6 +124,13 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "outcome": SHORT,
         "organizations": [_membership("owner"), _membership("intern")],
         "invitations": [SimpleNamespace(organization_name=NAME, role="admin", expires_at=NOW, token=Secret("token"))],
+    },
+    "organizations/organizations_search.html": {
+        **_FORM,
+        "outcome": "",
+        "problem": "",
+        "searched": NAME,
+        "groups": FOUND,
     },
     "accounts/profile.html": {
         **_ACCOUNT,
@@ -192,6 +209,36 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
             created_at=NOW,
         ),
         "qr_code": "PHN2Zy8+",
+        "undecided": SimpleNamespace(customers=_CUSTOMERS, may_come_alone=True),
+        "settled": SimpleNamespace(standing=_CUSTOMERS[0], customer="1"),
+    },
+    "openid/device_no_access.html": {
+        **_FORM,
+        "user_code": "WDJB-MJHT",
+        "waiting": SimpleNamespace(client=SimpleNamespace(service=SimpleNamespace(name=NAME, customers="any"))),
+        "refusal": SimpleNamespace(message=PROBLEM),
+    },
+    "openid/authorization_customers.html": {
+        **_FORM,
+        "question": SimpleNamespace(
+            request_id=Secret("request"),
+            organization_name=NAME,
+            service_name=NAME,
+            email=EMAIL,
+            customers=_CUSTOMERS,
+            may_come_alone=True,
+        ),
+    },
+    "openid/authorization_no_access.html": {
+        **_FORM,
+        "question": SimpleNamespace(
+            request_id=Secret("request"),
+            organization_name=NAME,
+            service_name=NAME,
+            email=EMAIL,
+            message=PROBLEM,
+            may_create_organization=True,
+        ),
     },
     "openid/device_answered.html": {"is_approved": False},
     "accounts/email_change_undo_drop.html": {"token": "token"},
@@ -203,7 +250,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "submits_itself": False,
     },
     "accounts/password_reset_request.html": {**_WAY, "problem": PROBLEM},
-    "frame/home.html": {**_FORM, "is_custom_host": False, "opens_platform": True},
+    "frame/home.html": {**_FORM},
     "invitations/invitations_joined.html": {
         **_FORM,
         "joined": SimpleNamespace(
@@ -273,6 +320,8 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "accounts/password_reset_sent.html": _WAY,
     "accounts/registration.html": {
         **_WAY,
+        "way_place": ("acme", "shop"),
+        "required": _CONNECTION,
         "name": "Ada",
         "problems": {"email": PROBLEM, "password": PROBLEM, "name": PROBLEM},
     },
@@ -299,6 +348,21 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "action": "/saml/royal/harbour/authenticate",
         "saml_state": "state",
         "relay_state": NAME,
+        "customer": NAME,
+    },
+    "saml/sign_in_customers.html": {
+        **_FORM,
+        "question": SimpleNamespace(
+            service_name=NAME,
+            organization_name=NAME,
+            email=EMAIL,
+            attributes=SOURCE_FIELDS,
+            customers=_CUSTOMERS,
+            may_come_alone=True,
+        ),
+        "action": "/saml/royal/harbour/authenticate",
+        "saml_state": "state",
+        "fields": {"saml_state": "state", "relay_state": NAME},
     },
     "saml/messages_denied.html": {
         "message": _SAML_MESSAGE,
@@ -335,6 +399,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **BRANDING_SAMPLES,
     **CONSOLE_SAMPLES,
     **CONNECTION_SAMPLES,
+    **CUSTOMERS_SAMPLES,
     **SETTINGS_SAMPLES,
     **MONEY_SAMPLES,
     **PEOPLE_SAMPLES,
@@ -357,8 +422,9 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_WAY,
         "problem": PROBLEM,
         "stay": "on",
-        "connection": SimpleNamespace(provider_name=NAME, connection_id="0191d3c1-0000-7000-8000-00000000000f"),
+        "connection": _CONNECTION,
     },
+    "sign_in/login_required.html": {**_WAY, "connection": _CONNECTION, "address": "/auth/upstream"},
     "sign_in/second_factor_over.html": {**_WAY, "request_id": "a" * 64},
     "openid/logout_here.html": {**_WAY, "sign_in": "/app/sign-in"},
     "accounts/email_change_undo.html": {"token": "token", "changed_at": NOW},

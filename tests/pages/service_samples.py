@@ -148,7 +148,7 @@ SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_KEYS,
         "form": SimpleNamespace(name=NAME, permissions=["read:users"], expires="30"),
         "problems": {"name": PROBLEM, "permissions": PROBLEM, "expires": PROBLEM},
-        "lacking": {Permission.WRITE_USERS: Capability.END_USERS_MANAGE},
+        "lacking": {Permission.WRITE_USERS: [Capability.END_USERS_MANAGE]},
         "expiries": EXPIRIES,
     },
     "services/api_keys_one.html": {

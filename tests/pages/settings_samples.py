@@ -8,6 +8,7 @@ from uuid import UUID
 
 from core.mail.servers import TlsMode
 from core.organizations.access import Capability, RequiredStanding
+from core.organizations.deletion import Ending
 from core.organizations.domain_proofs import ProofStatus
 from core.organizations.keys import MadeOrganizationKey, OrganizationKey
 from core.organizations.management import OrganizationUse
@@ -26,7 +27,7 @@ from entrypoints.pages.organizations.roles import ChangedRoleForm, NewRoleForm
 from entrypoints.pages.organizations.settings.smtp import ENCRYPTIONS, MailServerForm
 from entrypoints.pages.organizations.setup import PARTS
 from entrypoints.pages.organizations.setup_links import ABOUT, DAYS
-from tests.pages.console_samples import CONSOLE, LONG_SLUG, MEMBER, standing
+from tests.pages.console_samples import CONSOLE, DELETED, LONG_SLUG, MEMBER, standing
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 
 _PAGE: Final = f"/app/organizations/{LONG_SLUG}"
@@ -61,6 +62,9 @@ _MAIL_SERVER: Final = MailServerSettings(
     last_error=f"The mail server answered 550 {NAME}",
     next_attempt_at=NOW,
     last_success_at=None,
+    last_tested_at=NOW,
+    last_test_accepted=False,
+    last_test_answer=f"The mail server answered 550 {NAME}",
     waiting_mails=12_000,
     created_at=NOW,
     updated_at=NOW,
@@ -172,12 +176,31 @@ SETTINGS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "server": _MAIL_SERVER,
         "seen_state": "none",
     },
-    "organizations/management_deletion.html": {
+    "organizations/deletion.html": {
         **CONSOLE,
         "page": f"{_PAGE}/settings",
-        "use": _USE,
+        "ending": Ending(
+            sessions=10_001,
+            subscriptions=10_001,
+            keys=3,
+            invitations=2,
+            setup_links=1,
+            customers=10_001,
+            products=4,
+            members=12_000,
+            services=100,
+            end_users=10_001,
+            restorable_until=NOW,
+        ),
         "slug": NAME,
         "problems": _problems("slug"),
+    },
+    "organizations/deletion_restoration.html": {
+        **CONSOLE,
+        "standing": None,
+        "page": "/app/deleted-organizations/acme",
+        "page_of_all": "/app/organizations",
+        "found": DELETED,
     },
     "organizations/ownership.html": {
         **CONSOLE,

@@ -10,6 +10,7 @@ import pytest
 from core.organizations import management
 from core.organizations.access import Operation
 from core.sessions import callers
+from core.sign_in.browser_returns import BrowserReturn
 from entrypoints import capabilities
 from entrypoints.installation import Installation
 from entrypoints.pages.frame.refusals import refusal_page
@@ -101,7 +102,7 @@ async def change_without_a_page(call: Call) -> Named:
 @in_browser_or_not
 async def ask_again(call: Call) -> Annotated[None, AnswerStatus(303)]:
     """Send a browser to the sign-in, also one that is signed in."""
-    call.headers["Location"] = (await send_to_sign_in(call, return_to="/pieces/either")).headers["Location"]
+    call.headers["Location"] = (await send_to_sign_in(call, BrowserReturn(target="/pieces/either"))).headers["Location"]
 
 
 @pytest.fixture

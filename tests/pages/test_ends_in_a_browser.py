@@ -138,7 +138,7 @@ def test_a_password_can_be_seen_and_is_sent_as_one(site: Site, watch: Callable[.
         toggle.click()
         page.locator("#password").focus()
         page.keyboard.press("Enter")
-        page.wait_for_url(f"{site.url}/app")
+        page.wait_for_url(f"{site.url}/app/account")
 
         assert (shown, hidden) == (("text", "true"), ("password", "false"))
         assert violations == []

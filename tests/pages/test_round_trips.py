@@ -10,7 +10,7 @@ from tests.openid_provider import running_openid_provider
 from tests.pages.saml.logout_steps import index_of, redirected_to, send, statuses
 from tests.service_provider import posted_form
 from tests.world.authorization import address_of, sign_in
-from tests.world.builder import EMAIL, PASSWORD
+from tests.world.builder import EMAIL, PASSWORD, Service
 from tests.world.directory import PATCH, insert_directory
 from tests.world.fixtures import saml, saml_shop
 from tests.world.inviter import Inviter
@@ -146,6 +146,24 @@ async def test_a_sign_in_by_saml_takes_four(
 
     assert posted_form(page.text).statuses == ["Success"]
     assert (round_trips.count, round_trips.statements) == (4, 22)
+
+
+async def test_a_sign_in_by_saml_for_a_customer_reads_once_more_what_its_user_is_there(
+    team: Team, visitor: Visitor, saml_shop: SamlService, world: World, round_trips: RoundTrips
+) -> None:
+    organization_id = world.organization("globex")
+    world.member(organization_id, team.ids["member"])
+    world.customer(Service(id=saml_shop.service_id, client_id=saml_shop.service_id), organization_id)
+    await visitor.sign_in("member@example.com")
+    question = await visitor.open(f"{saml_shop.sso()}&customer=globex")
+    await visitor.submit(question, f"{saml_shop.path}/authenticate/customer")
+    round_trips.begin()
+
+    page = await visitor.open(f"{saml_shop.sso()}&customer=globex")
+
+    assert posted_form(page.text).statuses == ["Success"]
+    # The visit, the hour of the customer and the confirmation are stored in place of the link.
+    assert (round_trips.count, round_trips.statements) == (5, 25)
 
 
 async def test_a_logout_by_saml_takes_twelve(

@@ -177,6 +177,7 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "is_possible": True,
         "minutes": 60,
         "organizations": 20,
+        "at_application": "curl -X POST https://id.example.com/api/platform/impersonate \\\n  -d '{}'",
         "form": ImpersonationForm(reason=NAME, org_slug="No Such"),
         "problems": {"reason": PROBLEM, "org_slug": PROBLEM},
         "page": _PAGE,

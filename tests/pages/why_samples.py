@@ -3,9 +3,11 @@
 from typing import Any, Final
 from uuid import UUID
 
+from core.customers.relations import CustomerSide, CustomerState
 from core.organizations.access import Capability
 from core.organizations.group_roles import ExplainedGroupRule, ExplainedRole, RuleOutcome
 from core.organizations.memberships import RoleSource
+from core.platform.explained_customers import CustomerMembership, ExplainedCustomer
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.why import ConnectionProblems, ExplainedAccount, SignInExplanation
 from core.sign_in.own_ways import NamedConnection
@@ -95,6 +97,16 @@ _EXPLANATION: Final = SignInExplanation(
         ],
         groups_overage=True,
     ),
+    customer=ExplainedCustomer(
+        id=UUID(ID),
+        slug=LONG_SLUG,
+        name=NAME,
+        state=CustomerState.PAUSED,
+        paused_by=list(CustomerSide),
+        has_signed_in=True,
+        membership=CustomerMembership.SUSPENDED,
+        is_assigned=False,
+    ),
 )
 _PLACES: Final = {
     Rule.ACCOUNT: SettingPlace(href=f"/app/organizations/{LONG_SLUG}/people", text="People"),
@@ -106,6 +118,7 @@ WHY_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **CONSOLE,
         **shown(_EXPLANATION, _PLACES),
         "query": WhyQuery(email=EMAIL, service="shop", way="link"),
+        "asked": True,
         "services": ["shop", LONG_SLUG],
         "ways": WAYS,
         "page": f"/app/organizations/{LONG_SLUG}/why",

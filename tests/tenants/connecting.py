@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import UUID
@@ -180,7 +181,8 @@ def _ended(hood: Neighbourhood, how: str) -> None:
     """Every session that began by the connection has ended, and what it named of groups counts no longer."""
     hood.groups.named.clear()
     for held in hood.model.sessions:
-        if held.organization == hood.organizations[A].slug and held.way in {Way.CONNECTION, Way.REDIRECTED}:
+        is_of_a = hood.organizations[A].slug in {held.organization, held.customer}
+        if is_of_a and held.way in {Way.CONNECTION, Way.REDIRECTED}:
             held.end(Ended.CONNECTION, how)
 
 
@@ -213,34 +215,59 @@ async def by_connection(
 
     None when that is refused, or when the connection leads to the other provider.
     """
-    organization = hood.organizations[of]
+    predicted: list[Prediction] = []
+
+    async def predict() -> None:
+        # Which role the groups of this answer give is not known before.
+        found = await _predict(hood, of, claims) if "groups" not in claims else None
+        predicted.extend([found] if found is not None else [])
+
+    connection_id = hood.organizations[of].connection_id
+    visitor = await entered(hood, person, connection_id, claims, password=password, at_work=at_work, before=predict)
+    if visitor is None or not visitor.has_session:
+        _compare(hood, predicted, is_signed_in=False)
+        return None
+    held = hood.hold(person, await _tokens(hood, visitor, of), way)
+    _compare(hood, predicted, is_signed_in=held is not None)
+    if held is not None and of == A and hood.joins_as and not hood.is_redirected:
+        joined(hood, held.user_id, claims["email"])
+    await judging.judge(hood, held)
+    return held
+
+
+async def entered(
+    hood: Neighbourhood,
+    person: Person,
+    connection_id: str,
+    claims: dict[str, Any],
+    *,
+    password: str | None,
+    at_work: bool = True,
+    before: Callable[[], Awaitable[None]] | None = None,
+) -> Visitor | None:
+    """Return a browser that has come back from the provider of a connection, and signed in to an account to link it.
+
+    None when the connection is closed, or leads to the other provider. `before` runs before the provider answers.
+    """
     visitor = Visitor(hood.world.client, address=person.network)
-    begun = await visitor.send("GET", f"/auth/upstream?connection_id={organization.connection_id}")
+    begun = await visitor.send("GET", f"/auth/upstream?connection_id={connection_id}")
     if begun.status != 303:
         return None
     provider = hood.work if at_work else hood.evil
     location = begun.headers["Location"]
     if not location.startswith(provider.url):
         return None
-    # Which role the groups of this answer give is not known before.
-    predicted = await _predict(hood, of, claims) if "groups" not in claims else None
+    if before is not None:
+        await before()
     provider.claims = claims
     page = await visitor.open(provider.sign_in(location))
     provider.codes.clear()
     provider.requests.clear()
-    if not visitor.has_session and password is not None and _form(page, "/app/sign-in"):
+    if not visitor.has_session and password is not None and has_form(page, "/app/sign-in"):
         methods = await visitor.submit(page, "/app/sign-in", email=claims["email"])
-        if _form(methods, "/app/sign-in/password"):
+        if has_form(methods, "/app/sign-in/password"):
             await visitor.submit(methods, "/app/sign-in/password", password=password)
-    if not visitor.has_session:
-        _compare(hood, predicted, is_signed_in=False)
-        return None
-    held = hood.hold(person, await _tokens(hood, visitor, of), way)
-    _compare(hood, predicted, is_signed_in=held is not None)
-    if held is not None and of == A and hood.joins_as and not hood.is_redirected:
-        _joined(hood, held, claims["email"])
-    await judging.judge(hood, held)
-    return held
+    return visitor
 
 
 async def _predict(hood: Neighbourhood, of: str, claims: dict[str, Any]) -> Prediction | None:
@@ -274,17 +301,17 @@ async def _predict(hood: Neighbourhood, of: str, claims: dict[str, Any]) -> Pred
     return await explaining.predict(hood, question, of)
 
 
-def _compare(hood: Neighbourhood, predicted: Prediction | None, *, is_signed_in: bool) -> None:
-    if predicted is not None:
-        predicted.compare(hood, is_signed_in=is_signed_in)
+def _compare(hood: Neighbourhood, predicted: list[Prediction], *, is_signed_in: bool) -> None:
+    for one in predicted:
+        one.compare(hood, is_signed_in=is_signed_in)
 
 
-def _joined(hood: Neighbourhood, held: Held, address: str) -> None:
+def joined(hood: Neighbourhood, user_id: str, address: str) -> None:
     """Record the membership that the connection of A gives to people who have none."""
     organization = hood.organizations[A]
-    if (organization.slug, held.user_id) not in hood.model.gifts:
-        hood.model.give_membership(organization.slug, held.user_id, address, hood.joins_as)
-        organization.users.append(held.user_id)
+    if (organization.slug, user_id) not in hood.model.gifts:
+        hood.model.give_membership(organization.slug, user_id, address, hood.joins_as)
+        organization.users.append(user_id)
 
 
 async def _tokens(hood: Neighbourhood, visitor: Visitor, of: str) -> Answer:
@@ -308,12 +335,12 @@ async def _tokens(hood: Neighbourhood, visitor: Visitor, of: str) -> Answer:
             return await party.redeem(code)
         if answer.status == 303:
             answer = await visitor.send("GET", target)
-        elif _form(answer, "/auth/authorize/allow"):
+        elif has_form(answer, "/auth/authorize/allow"):
             answer = await visitor.submit(answer, "/auth/authorize/allow", is_followed=False)
         else:
             return answer
     return answer
 
 
-def _form(page: Answer, action: str) -> bool:
+def has_form(page: Answer, action: str) -> bool:
     return page.status == 200 and any(form.action == action for form in forms_of(page))

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from core.platform import why
+from core.platform import why_asked, why_for_organizations, why_for_platform
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
@@ -55,7 +55,7 @@ class Prediction:
                 raise Violation("another story", f"{self._told(refusal)}, and the sign-in was not refused")
             hood.explained.add(SIGNED_IN)
             return
-        reasons = _reasons_since(self.lines)
+        reasons = reasons_since(self.lines)
         if refusal is not None and _published(refusal) in reasons:
             hood.explained.add(refusal.rule)
             return
@@ -80,7 +80,7 @@ class Prediction:
 
 async def predict(hood: Neighbourhood, question: SignInQuestion, at: str = "") -> Prediction:
     """Ask for the explanation of a sign-in that is about to be made, on the platform or at an organization."""
-    slug = hood.organizations[at].slug if at else None
+    slug = hood.party(at).slug if at else None
     platform, organization = await hood.world.installation.database.read(_ask, slug, question)
     [walk] = platform.walks
     if organization is not None:
@@ -93,12 +93,12 @@ def _ask(
     uow: UnitOfWork, slug: str | None, question: SignInQuestion
 ) -> tuple[SignInExplanation, SignInExplanation | None]:
     """Ask as the platform, and as the organization, if there is one."""
-    user = why.named(uow, question)
-    platform = why.to_platform(uow, slug, user, question, are_limits_on=False)
+    user = why_asked.named(uow, question)
+    platform = why_for_platform.to_platform(uow, slug, user, question, are_limits_on=False)
     organization = uow.organizations.by_slug(slug) if slug is not None else None
     if organization is None:
         return platform, None
-    return platform, why.to_organization(uow, organization, question, are_limits_on=False)
+    return platform, why_for_organizations.to_organization(uow, organization, question, are_limits_on=False)
 
 
 def _compare_contexts(platform: SignInExplanation, organization: SignInExplanation, walk: SignInWalk) -> None:
@@ -110,13 +110,25 @@ def _compare_contexts(platform: SignInExplanation, organization: SignInExplanati
         if not is_silent:
             raise Violation("another story", "an organization was told of an address that it does not know")
     elif account.is_told:
-        same = [(check.rule, check.verdict, check.reason) for check in told.checks]
-        if same != [(check.rule, check.verdict, check.reason) for check in walk.checks]:
-            raise Violation("another story", f"an organization was told {same}")
+        _compare_told(told, walk)
     elif organization.attempts or {Rule.ACTIVATED, Rule.SECOND_FACTOR} - {
         check.rule for check in told.checks if check.verdict is RuleVerdict.NOT_TOLD
     }:
         raise Violation("another story", f"an organization was told of {account.email}, who has confirmed nothing")
+
+
+def _compare_told(told: SignInWalk, walk: SignInWalk) -> None:
+    """Raise `Violation` when a vendor is told otherwise than the platform, or for which customer a person comes."""
+    same = [(check.rule, check.verdict, check.reason) for check in told.checks]
+    whole = [(check.rule, check.verdict, check.reason) for check in walk.checks]
+    if told.checks and any(
+        check.rule is Rule.CUSTOMER and check.verdict is RuleVerdict.NOT_TOLD for check in told.checks
+    ):
+        # From the first rule on that a customer may have made, the vendor's answer is about the vendor alone.
+        before = [rule for rule, *_ in whole].index(Rule.SINGLE_SIGN_ON)
+        same, whole = same[:before], whole[:before]
+    if same != whole:
+        raise Violation("another story", f"an organization was told {same}")
 
 
 def _require_affiliated(hood: Neighbourhood, at: str, organization: SignInExplanation) -> None:
@@ -128,12 +140,12 @@ def _require_affiliated(hood: Neighbourhood, at: str, organization: SignInExplan
         UNION ALL
         SELECT 'end user' FROM service_users WHERE organization_id = %s AND user_id = %s
         """,
-        *(hood.organizations[at].party.organization_id, account.id) * 2,
+        *(hood.party(at).organization_id, account.id) * 2,
     ):
         raise Violation("another story", f"an organization was told of {account.email} outside of its context")
 
 
-def _reasons_since(lines: int) -> set[str]:
+def reasons_since(lines: int) -> set[str]:
     """Return the reasons in the log lines of requests since."""
     found = [msgspec.json.decode(line) for line in WATCH.lines[lines:] if '"reason"' in line]
     return {line["reason"] for line in found if line["event"] == "request"}

@@ -18,7 +18,7 @@ from tests.world.directory import GROUP, PATCH, USER
 GIVING, SUSPENDING, LEAVING = Story.GIVING, Story.SUSPENDING, Story.LEAVING
 
 
-@step(GIVING, SUSPENDING, LEAVING)
+@step(GIVING, SUSPENDING, LEAVING, Story.SERVING)
 async def scim_creates(hood: Neighbourhood, of: str, address: str, active: bool) -> None:
     had_account = hood.user_id(address) is not None
     body = {"schemas": [USER], "userName": address, "active": active}
@@ -56,11 +56,16 @@ async def scim_replaces(hood: Neighbourhood, of: str, pick: int, address: str) -
     await _renamed(hood, of, user_id, answer, shown)
 
 
-@step(SUSPENDING, LEAVING)
+@step(SUSPENDING, LEAVING, Story.SERVING)
 async def scim_switches(hood: Neighbourhood, of: str, pick: int, active: bool) -> None:
     user_id = picked(hood.organizations[of].users, pick)
     if user_id is None:
         return
+    await switch(hood, of, user_id, active=active)
+
+
+async def switch(hood: Neighbourhood, of: str, user_id: str, *, active: bool) -> None:
+    """Switch a user on or off by the directory."""
     change = [{"op": "replace", "path": "active", "value": active}]
     path = f"/Users/{hood.known_id(of, user_id)}"
     answer = await hood.scim(of, "PATCH", path, {"schemas": [PATCH], "Operations": change})
@@ -175,7 +180,7 @@ async def inviter_accepts_with_bare_token(hood: Neighbourhood, of: str, pick: in
         joined_by_invitation(hood, of, address, answer)
 
 
-@step(LEAVING, SUSPENDING)
+@step(LEAVING, SUSPENDING, Story.SERVING)
 async def owner_removes(hood: Neighbourhood, of: str, pick: int) -> None:
     user_id = picked(hood.organizations[of].users, pick)
     if user_id is not None:

@@ -52,7 +52,7 @@ async def owner_sets_rules(hood: Neighbourhood, pick: int) -> None:
     judge_roles(hood)
 
 
-@step(GROUPING)
+@step(GROUPING, Story.SERVING)
 async def directory_groups(hood: Neighbourhood, address: str, whole: bool) -> None:
     """The honest directory of A puts a person into the group, or takes them out."""
     user_id, groups = hood.user_id(address), hood.groups

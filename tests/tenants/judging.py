@@ -53,7 +53,9 @@ async def select(hood: Neighbourhood, held: Held, organization: Organization) ->
 
 
 async def refresh(hood: Neighbourhood, held: Held) -> None:
-    """Refresh a session, and judge it."""
+    """Refresh a session, and judge it; those at the desk are refreshed as they are judged there (`standing.py`)."""
+    if hood.desk is not None and held in hood.desk.sessions:
+        return
     body = {"refresh_token": held.refresh_token}
     answer = await hood.send("POST", "/api/auth/refresh", body, by=held.person)
     if answer.status == 200:
@@ -66,7 +68,7 @@ def _judge_account(hood: Neighbourhood, held: Held, address: str) -> None:
     owner, model, at_a = hood.model.owner_of(address), hood.model, hood.organizations[A]
     if owner is held.person or owner is hood.eve:
         return
-    is_of_a = held.person in model.attackers and held.organization == at_a.slug and bool(held.service)
+    is_of_a = held.person in model.attackers and at_a.slug in {held.organization, held.customer} and bool(held.service)
     if is_of_a and held.way is Way.MAKER:
         return
     if is_of_a and held.way is Way.CONNECTION:

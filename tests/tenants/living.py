@@ -144,7 +144,7 @@ async def accept(hood: Neighbourhood, person: Person, of: str, address: str) -> 
             body = {"token": mail.values["token"], "proof": mail.values["proof"]}
             answer = await hood.send("POST", "/api/invitations/accept", body, by=person)
             joined_by_invitation(hood, of, address, answer)
-            _confirmed(hood, hood.organizations[of].slug, address)
+            confirmed(hood, hood.organizations[of].slug, address)
             return
 
 
@@ -156,10 +156,10 @@ async def confirms_membership(hood: Neighbourhood, address: str) -> None:
     for mail in (await hood.mails(address, "membership_added"))[-1:]:
         await hood.send_form("/app/invitations/confirmation", {"token": mail.values["token"]}, by=person)
         for organization in hood.organizations.values():
-            _confirmed(hood, organization.slug, address)
+            confirmed(hood, organization.slug, address)
 
 
-@step(GIVING)
+@step(GIVING, Story.SERVING)
 async def selects(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
     """A person selects an organization in one of their sessions."""
     held = picked(judging.live(hood, hood.person(name)), pick)
@@ -167,7 +167,7 @@ async def selects(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
         await judging.select(hood, held, hood.organizations[of])
 
 
-@step(LEAVING)
+@step(LEAVING, Story.SERVING)
 async def leaves(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
     held: Held | None = picked(judging.live(hood, hood.person(name)), pick)
     if held is not None:
@@ -206,7 +206,7 @@ async def _cause(hood: Neighbourhood, person: Person, address: str, path: str, b
         hood.caused.setdefault(address, []).append(mail.values["token"])
 
 
-def _confirmed(hood: Neighbourhood, slug: str, address: str) -> None:
+def confirmed(hood: Neighbourhood, slug: str, address: str) -> None:
     """Record that a person confirmed a membership; of an account that is open to A they were told so before."""
     user_id = hood.user_id(address)
     gift = hood.model.gifts.get((slug, user_id or ""))

@@ -86,6 +86,9 @@ class Held:
     way: Way
     # Whether the account was a member of that organization when the session began.
     is_of_member: bool
+    # The customer of the service for which the session acts, by its slug and the id of its record.
+    customer: str = ""
+    customer_id: str = ""
     # What should have ended the session, and how that came; None while nothing has.
     ended: tuple[Ended, str] | None = None
     is_dead: bool = False
@@ -96,6 +99,7 @@ class Held:
 
     def __str__(self) -> str:
         context = f" at the service of {self.organization}" if self.service else ""
+        context += f" for {self.customer}" if self.customer else ""
         return f"{self.person.name} holds a session of {self.address}{context} by {self.way}"
 
 
@@ -220,5 +224,6 @@ class Model:
         """Return whether an account may belong to another organization than this one."""
         is_given = any(member_id == user_id and other != organization for other, member_id in self.gifts)
         return is_given or any(
-            held.user_id == user_id and held.organization not in {"", organization} for held in self.sessions
+            held.user_id == user_id and held.organization not in {"", organization} and held.customer != organization
+            for held in self.sessions
         )

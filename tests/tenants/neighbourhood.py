@@ -17,6 +17,7 @@ from core.mail import mail
 from core.mail.mail import MailMessage
 from tests.application import Answer
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
+from tests.tenants.customers import Desk, V
 from tests.tenants.model import Held, Model, Person, Way
 from tests.world.backend import insert_key
 from tests.world.builder import PASSWORD, hash_password
@@ -102,6 +103,8 @@ class Neighbourhood:
     explained: set[str] = field(default_factory=set[str])
     # Takeovers that are not undone yet (`hijacking.py`).
     takeovers: list[Takeover] = field(default_factory=list["Takeover"])
+    # The service of a third organization that A and B may use as its customers; None while no step has used it.
+    desk: Desk | None = None
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -111,6 +114,10 @@ class Neighbourhood:
     def person(self, name: str) -> Person:
         """Return a person by name."""
         return next(person for person in self.model.people if person.name == name)
+
+    def party(self, name: str) -> RelyingParty:
+        """Return the service of an organization, by its name; that of the desk for the vendor."""
+        return self.organizations[name].party if self.desk is None or name != V else self.desk.party
 
     async def send(
         self,
@@ -184,6 +191,8 @@ class Neighbourhood:
             address=claims["email"],
             organization=claims.get("org", ""),
             service=claims.get("service", ""),
+            customer=claims.get("customer", ""),
+            customer_id=claims.get("customer_id", ""),
             way=way,
             is_of_member=self.model.is_member(claims.get("org", ""), claims["sub"]),
         )

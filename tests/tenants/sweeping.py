@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.tenants import acting, connecting, hijacking, living
+from tests.tenants import acting, connecting, hijacking, living, people, serving, standing
 from tests.tenants.judging import judge, refresh
 from tests.tenants.model import Person, Violation
 from tests.tenants.neighbourhood import B, Neighbourhood
@@ -14,6 +14,13 @@ async def sweep(hood: Neighbourhood) -> None:
     for held in list(model.sessions):
         await refresh(hood, held)
         await judge(hood, held)
+    await standing.recheck(hood, is_of_all=True)
+    if hood.desk is not None:
+        await people.judge_news(hood, hood.desk)
+        await people.judge_lists(hood, hood.desk)
+        await standing.judge_endings(hood, hood.desk)
+        await serving.judge_vendor(hood, hood.desk)
+        serving.judge_events(hood, hood.desk)
     for address in hood.addresses:
         if model.owner_of(address) is not hood.eve:
             await _attack(hood, address)

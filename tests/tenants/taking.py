@@ -21,6 +21,8 @@ class Story(StrEnum):
     CONNECTING = "connecting"
     HIJACKING = "hijacking"
     GROUPING = "grouping"
+    SERVING = "serving"
+    SELLING = "selling"
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,15 @@ from uuid import UUID
 
 import pytest
 
+from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED, IS_OF_CUSTOMER
 from core.accounts.users import User
 from core.organizations.group_roles import FittedMember, GivenRole
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict
 from core.platform.sign_in_questions import SignInQuestion
-from core.platform.why import named
+from core.platform.why_asked import named
+from core.sessions.confinement import Confinement
+from core.sign_in.arrivals import AssessedSignIn
+from core.sign_in.customer_choices import Choice, ForCustomer, Undecided
 from core.sign_in.sign_ins import Affiliation
 from ports.unit_of_work import UnitOfWork
 from tests.tenants.taking import Story
@@ -119,6 +123,87 @@ def _kept(original: Any) -> Any:
     return decide
 
 
+def _without(*conditions: str) -> Callable[[Any], Any]:
+    """Return what takes conditions out of a statement."""
+
+    def change(statement: str) -> str:
+        for condition in conditions:
+            assert condition in statement, "the condition is not in the statement any more"
+            statement = statement.replace(condition, "AND true" if condition.startswith("AND ") else "true")
+        return statement
+
+    return change
+
+
+def _always(_original: Any) -> Any:
+    return property(lambda _self: True)
+
+
+def _first(original: Any) -> Any:
+    """Return a function that takes the first customer where the user would be asked."""
+
+    def choose(*arguments: Any, **options: Any) -> Choice:
+        found = original(*arguments, **options)
+        return ForCustomer(found.customers[0]) if isinstance(found, Undecided) else found
+
+    return choose
+
+
+def _by_customer(original: Any) -> Any:
+    """Return a method by which the connection of one customer opens a service for another one."""
+
+    def allows(limits: Confinement, customer_id: UUID, organization_id: UUID, service_id: UUID) -> bool:
+        is_by_vendor = limits.organization_id == organization_id
+        return original(limits, customer_id, organization_id, service_id) if is_by_vendor else True
+
+    return allows
+
+
+def _elsewhere(original: Any) -> Any:
+    """Return a method by which a connection of one organization signs in to the services of another one."""
+
+    def allows(limits: Confinement, organization_id: UUID | None, service_id: UUID | None) -> bool:
+        return service_id is not None or original(limits, organization_id, service_id)
+
+    return allows
+
+
+def _of_another(statement: str) -> str:
+    """Return a statement that reads of a session for a customer what its user is for the latest one."""
+    own = "c.id = s.customer_id"
+    latest = "(SELECT max(id::text)::uuid FROM service_customers WHERE service_id = s.service_id)"
+    assert own in statement, "the statement reads the customer of a session in another way"
+    return statement.replace(own, f"c.id = {latest} AND s.customer_id IS NOT NULL")
+
+
+def _told_to_all(original: Any) -> Any:
+    """Return a function that tells every organization of a user of each sign-in."""
+
+    def publish(uow: UnitOfWork, sign_in: AssessedSignIn) -> None:
+        of_user = uow.members.organizations_of(sign_in.user.id)
+        original(uow, replace(sign_in, receivers=(*sign_in.receivers, *of_user)))
+
+    return publish
+
+
+def _one_name(original: Any) -> Any:
+    """Return a function by which a person has one name at a service, whichever customer they come for."""
+    return lambda uow, provider, user_id, email, _customer_id: original(uow, provider, user_id, email, None)
+
+
+def _of_vendor(original: Any) -> Any:
+    """Return a function by which assertions say what a person is to the vendor, whichever customer they come for."""
+    return lambda mapping, **said: original(mapping, **{**said, "customer": None})
+
+
+_OF_VENDOR: Final = "c.vendor_paused_at IS NULL"
+_OF_CUSTOMER: Final = "c.customer_paused_at IS NULL"
+_PLACE: Final = ("adapters.postgres.sign_in.places", "_PLACE")
+_REQUEST: Final = ("adapters.postgres.sessions.callers", "OF_SESSION")
+_REFRESHED: Final = ("adapters.postgres.sessions.sessions", "REFRESHABLE")
+_CHOICES: Final = "core.sign_in.customer_choices"
+_TOLD: Final = ("adapters.postgres.customers.people_news", "CHECK")
+_LIMITS: Final = "core.sessions.confinement.Confinement"
 UNDONE: Final = (
     Undone(
         "1: what is given hangs on the address",
@@ -274,10 +359,211 @@ UNDONE: Final = (
     ),
     Undone(
         "an organization is told what lies in its context alone",
-        "core.platform.why",
+        "core.platform.why_for_organizations",
         "_affiliated",
         _any_account,
         Story.LEAVING,
+        ("another story",),
+    ),
+    Undone("who has several customers is asked", _CHOICES, "choose", _first, Story.SERVING, ("customer",)),
+    Undone(
+        "the first use for a customer is asked",
+        f"{_CHOICES}.CustomerStanding",
+        "is_known",
+        _always,
+        Story.SERVING,
+        ("customer",),
+    ),
+    Undone(
+        "an unconfirmed membership decides nothing",
+        f"{_CHOICES}.CustomerStanding",
+        "counts",
+        _always,
+        Story.SERVING,
+        ("customer",),
+    ),
+    Undone(
+        "only one whose membership is confirmed is taken",
+        _CHOICES,
+        "_is_taken",
+        _yes,
+        Story.SERVING,
+        ("customer",),
+    ),
+    Undone(
+        "members of customers are no individuals",
+        _CHOICES,
+        "_may_come_alone",
+        _yes,
+        Story.SERVING,
+        ("customer",),
+    ),
+    Undone(
+        "who came without a customer may not go on when they belong to one",
+        *_REQUEST,
+        _without(f"NOT {IS_OF_CUSTOMER}"),
+        Story.SERVING,
+        ("outlived a customer",),
+    ),
+    Undone("a pause of the vendor closes sign-ins", *_PLACE, _without(_OF_VENDOR), Story.SERVING, ("customer",)),
+    Undone("a pause of the customer closes sign-ins", *_PLACE, _without(_OF_CUSTOMER), Story.SERVING, ("customer",)),
+    Undone(
+        "a pause closes what is asked with an access token",
+        *_REQUEST,
+        _without(_OF_VENDOR, _OF_CUSTOMER),
+        Story.SERVING,
+        ("outlived a customer",),
+    ),
+    Undone(
+        "a pause closes refreshing",
+        *_REFRESHED,
+        _without(_OF_VENDOR, _OF_CUSTOMER),
+        Story.SERVING,
+        ("outlived a customer",),
+    ),
+    Undone(
+        "a suspended customer is closed",
+        *_REQUEST,
+        _without("co.status = 'active'"),
+        Story.SERVING,
+        ("outlived a customer",),
+    ),
+    Undone("only the assigned come in", *_PLACE, _without(IS_ASSIGNED), Story.SERVING, ("customer",)),
+    Undone(
+        "a lost assignment closes what came by it",
+        *_REQUEST,
+        _without(IS_ASSIGNED),
+        Story.SERVING,
+        ("outlived a customer",),
+    ),
+    Undone(
+        "a suspended member comes in for no customer",
+        *_PLACE,
+        _without("cm.suspended_at IS NULL"),
+        Story.SERVING,
+        ("customer",),
+    ),
+    Undone(
+        "roles of a service are those that an assignment gives",
+        *_REQUEST,
+        _without("known.value::uuid = ANY (a.role_ids)"),
+        Story.SERVING,
+        ("roles",),
+    ),
+    Undone("the customer of a session never changes", *_REFRESHED, _of_another, Story.SERVING, ("customer",)),
+    Undone(
+        "a token for a customer has no role of the vendor",
+        *_REQUEST,
+        _without("AND s.customer_id IS NULL"),
+        Story.SERVING,
+        ("power of the vendor",),
+    ),
+    Undone(
+        "the connection of a customer opens no other one",
+        _LIMITS,
+        "allows_customer",
+        _by_customer,
+        Story.SERVING,
+        ("confined", "customer"),
+    ),
+    Undone(
+        "the connection of a customer signs in no individual",
+        _LIMITS,
+        "allows",
+        _elsewhere,
+        Story.SERVING,
+        ("confined", "customer"),
+    ),
+    Undone(
+        "the vendor and the customer alone are told of a sign-in",
+        "core.sign_in.conclusion",
+        "_publish",
+        _told_to_all,
+        Story.SERVING,
+        ("told",),
+    ),
+    Undone(
+        "own roles are those that the vendor has given",
+        *_REQUEST,
+        _without("known.value::uuid = ANY (own.own_role_ids)"),
+        Story.SELLING,
+        ("roles",),
+    ),
+    Undone(
+        "the vendor is told of people who have come in alone",
+        *_TOLD,
+        _without("(c.shares_directory OR own.user_id IS NOT NULL)"),
+        Story.SELLING,
+        ("told",),
+    ),
+    Undone(
+        "the vendor is told of no unconfirmed membership",
+        *_TOLD,
+        _without("cm.confirmed_at IS NOT NULL"),
+        Story.SELLING,
+        ("told",),
+    ),
+    Undone(
+        "the vendor is told of people who are let in no longer",
+        *_TOLD,
+        _without(IS_ASSIGNED),
+        Story.SELLING,
+        ("untold",),
+    ),
+    Undone(
+        "the vendor reads people who are let in",
+        "adapters.postgres.customers.people",
+        "PAGE_OF_SIGNED_IN",
+        _without(IS_ASSIGNED),
+        Story.SELLING,
+        ("told",),
+    ),
+    Undone(
+        "an assertion for a customer says nothing of the vendor",
+        "core.saml.assertions",
+        "attributes",
+        _of_vendor,
+        Story.SELLING,
+        ("asserted",),
+    ),
+    Undone(
+        "a person has another name by SAML at each customer",
+        "core.saml.assertions",
+        "name_id",
+        _one_name,
+        Story.SELLING,
+        ("named",),
+    ),
+    Undone(
+        "sessions for a customer that is closed end",
+        "core.sessions.customer_endings",
+        "recheck",
+        _nothing,
+        Story.SELLING,
+        ("outlived a customer",),
+    ),
+    Undone(
+        "the platform acts for customers for which a person has come in",
+        f"{_CHOICES}.CustomerStanding",
+        "is_known",
+        _always,
+        Story.SELLING,
+        ("impersonated",),
+    ),
+    Undone(
+        "both sides are told that the platform acts for a customer",
+        "core.platform.impersonation_for_customers",
+        "tell",
+        _nothing,
+        Story.SELLING,
+        ("impersonated",),
+    ),
+    Undone(
+        "the vendor is told why of people whom it sees",
+        "core.platform.explained_customers.CustomerOfUser",
+        "shows_user",
+        _always,
+        Story.SELLING,
         ("another story",),
     ),
 )

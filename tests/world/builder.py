@@ -5,13 +5,16 @@ It needs a database and a clock and no application; `World` of `world.py` adds o
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import argon2
+from psycopg.types.json import Jsonb
 
+from core.organizations.organizations import RESTORABLE_FOR
 from ports.clock import Clock
 from tests import ids
 from tests.application import CHEAP
@@ -211,6 +214,105 @@ class Builder(Records):
             (service_id, organization_id, user_id, self.clock()),
         )
 
+    def serve_customers(
+        self, service: Service, *roles: str, policy: str = "listed", individuals: str = "others"
+    ) -> dict[str, UUID]:
+        """Make a service one for customers, with roles of these names; return their ids."""
+        role_ids = {name: self.new_id() for name in roles}
+        self.connection.execute(
+            "UPDATE services SET customers = %s, individuals = %s, roles = %s, role_ids = %s WHERE id = %s",
+            (
+                policy,
+                individuals,
+                Jsonb([{"name": name, "title": name.title(), "description": ""} for name in roles]),
+                Jsonb({name: str(role_id) for name, role_id in role_ids.items()}),
+                service.id,
+            ),
+        )
+        return role_ids
+
+    def customer(
+        self,
+        service: Service,
+        organization_id: UUID,
+        *,
+        access: str = "members",
+        external_id: str | None = None,
+        shares_directory: bool = False,
+        hidden: bool = False,
+        groups: Iterable[UUID] = (),
+        paused_by: Collection[str] = (),
+    ) -> UUID:
+        """Make an organization a customer of a service, which may be paused by "vendor", "customer" or both.
+
+        Return the id of the record. A service that was none for customers becomes one.
+        """
+        customer_id, now = self.new_id(), self.clock()
+        self.connection.execute(
+            """
+            UPDATE services SET customers = 'listed', individuals = 'others'
+            WHERE  id = %s AND customers = 'none'
+            """,
+            (service.id,),
+        )
+        self.connection.execute(
+            """
+            INSERT INTO service_customers (id, vendor_id, service_id, organization_id, accepted_at, vendor_paused_at,
+                                           customer_paused_at, external_id, access, shares_directory, groups, hidden,
+                                           created_at)
+            SELECT %s, organization_id, id, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s
+            FROM   services
+            WHERE  id = %s
+            """,
+            (
+                customer_id,
+                organization_id,
+                now,
+                now if "vendor" in paused_by else None,
+                now if "customer" in paused_by else None,
+                external_id,
+                access,
+                shares_directory,
+                list(groups),
+                hidden,
+                now,
+                service.id,
+            ),
+        )
+        self.connection.execute(
+            "INSERT INTO customer_slugs (slug) SELECT slug FROM organizations WHERE id = %s ON CONFLICT DO NOTHING",
+            (organization_id,),
+        )
+        return customer_id
+
+    def assign(self, customer_id: UUID, subject: str, *roles: str) -> None:
+        """Assign "everyone", "role:<slug>", "group:<id>" or "user:<id>" of a customer these roles of the service."""
+        kind, _, named = subject.partition(":")
+        self.connection.execute(
+            """
+            INSERT INTO customer_assignments (customer_id, organization_id, position, subject, role, custom_role,
+                                              group_id, user_id, role_ids)
+            SELECT c.id, c.organization_id,
+                   (SELECT count(*) FROM customer_assignments a WHERE a.customer_id = c.id), %(kind)s, %(role)s,
+                   (SELECT r.slug FROM organization_roles r
+                    WHERE  r.organization_id = c.organization_id AND r.slug = %(role)s),
+                   %(group_id)s, %(user_id)s,
+                   ARRAY(SELECT known.value::uuid FROM jsonb_each_text(v.role_ids) AS known
+                         WHERE  known.key = ANY (%(roles)s))
+            FROM   service_customers c
+            JOIN   services v ON v.id = c.service_id
+            WHERE  c.id = %(customer_id)s
+            """,
+            {
+                "customer_id": customer_id,
+                "kind": kind,
+                "role": named if kind == "role" else None,
+                "group_id": named if kind == "group" else None,
+                "user_id": named if kind == "user" else None,
+                "roles": list(roles),
+            },
+        )
+
     def mail_domain(self, organization_id: UUID, domain: str) -> None:
         """Make a mail domain that of an organization, as if its name servers had proved it."""
         connection_id, now = self.new_id(), self.clock()
@@ -254,7 +356,16 @@ class Builder(Records):
 
     def set_organization_status(self, organization_id: UUID, status: str) -> None:
         """Change the status of an organization."""
-        self.connection.execute("UPDATE organizations SET status = %s WHERE id = %s", (status, organization_id))
+        self.connection.execute(
+            """
+            UPDATE organizations
+            SET    status = %(status)s,
+                   status_before_deletion = CASE WHEN %(status)s = 'deleting' THEN 'active' END,
+                   deletes_at = CASE WHEN %(status)s = 'deleting' THEN %(deletes_at)s::timestamptz END
+            WHERE  id = %(id)s
+            """,
+            {"id": organization_id, "status": status, "deletes_at": self.clock() + RESTORABLE_FOR},
+        )
 
     def remove_password(self, email: str = EMAIL) -> None:
         """Remove a user's password, as if they had never set one."""

@@ -229,6 +229,8 @@ def insert_callers(world: World) -> Callers:
             "api_key_id": str(insert_key(world, globex, till.id, f"sk_globex_{'g' * 43}")),
             "plan_id": str(world.plan(globex, till.id)),
             "session_id": str(sessions[Caller.OTHER_OWNER]),
+            "customer_id": str(world.customer(till, world.organization("initech"))),
+            "client_id": str(till.client_id),
             "key_id": str(insert_organization_key(world, globex, people[Caller.OTHER_OWNER], f"gk_globex_{'g' * 43}")),
             "token_id": str(insert_scim_token(world, globex, f"scim_live_globex_{'g' * 43}")),
         },

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from core.organizations.domain_proofs import ProofStatus
@@ -16,6 +17,7 @@ from tests.world.visitor import Visitor
 from tests.world.world import World
 
 DOMAIN = "id.acme.example"
+BASE = "localhost"
 
 
 def insert_verified(world: World, organization_id: UUID, name: str = DOMAIN) -> None:
@@ -27,6 +29,33 @@ def insert_verified(world: World, organization_id: UUID, name: str = DOMAIN) -> 
         """,
         {"id": new_id(), "organization_id": organization_id, "name": name, "now": world.clock()},
     )
+
+
+@dataclass
+class BrowserOfHosts(Visitor):
+    """A browser that goes from host to host of Gatehouse, with the cookies of each; others it does not open."""
+
+    host: str = DOMAIN
+    jars: dict[str, dict[str, str]] = field(default_factory=lambda: {DOMAIN: {}, BASE: {}})
+
+    async def send(
+        self, method: str, path: str, *, data: bytes | None = None, headers: dict[str, str] | None = None
+    ) -> Answer:
+        """Send a request to the host that the address names, else to the present one."""
+        parts = urlsplit(path)
+        self.host = parts.hostname or self.host
+        self.headers["Host"] = self.host
+        self.cookies = self.jars[self.host]
+        return await super().send(method, parts._replace(scheme="", netloc="").geturl(), data=data, headers=headers)
+
+    async def _follow(self, answer: Answer) -> Answer:
+        while answer.status == 303 and (urlsplit(answer.headers["Location"]).hostname or self.host) in self.jars:
+            answer = await self.send("GET", answer.headers["Location"])
+        return answer
+
+    def at(self, host: str) -> dict[str, str]:
+        """Return the cookies that it has of a host."""
+        return self.jars[host]
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,22 @@ class _Issuer:
         assert not isinstance(self.shop, bytes)
         world.grant(self.acme, self.shop, self.user_id, "viewer")
         self.ids[Issued.SERVICE_GRANT] = self.user_id
+        vendor_id = world.organization("vendor")
+        self.desk = world.service(vendor_id, "desk")
+        self.customer_id, self.vendor_id = world.customer(self.desk, self.acme), vendor_id
+        world.assign(self.customer_id, f"user:{self.user_id}")
+        self.run(
+            """
+            INSERT INTO customer_users (customer_id, organization_id, user_id, first_sign_in_at, last_sign_in_at)
+            VALUES (%s, %s, %s, %s, %s)
+            """,
+            self.customer_id,
+            self.acme,
+            self.user_id,
+            self.now,
+            self.now,
+        )
+        self.ids[Issued.CUSTOMER_VISIT] = self.ids[Issued.CUSTOMER_ASSIGNMENT] = self.user_id
 
     def sessions(self) -> None:
         connection_id = self.world.value("SELECT id FROM upstream_connections")
@@ -113,6 +129,7 @@ class _Issuer:
             (Issued.SERVICE_SESSION, self.acme, self.shop, None, None),
             (Issued.VISITOR_SESSION, self.acme, self.blog, None, None),
             (Issued.CONNECTION_SESSION, None, None, self.acme, connection_id),
+            (Issued.CUSTOMER_SESSION, self.vendor_id, self.desk.id, None, None),
         )
         for issued, organization_id, service_id, confined_to, connection in contexts:
             self.ids[issued] = session_id = new_id()
@@ -133,6 +150,9 @@ class _Issuer:
                 confined_to,
                 connection,
             )
+        self.run(
+            "UPDATE sessions SET customer_id = %s WHERE id = %s", self.customer_id, self.ids[Issued.CUSTOMER_SESSION]
+        )
         cookie = self.ids[Issued.BROWSER_COOKIE] = self.ids[Issued.ACCOUNT_SESSION]
         self.run(
             "INSERT INTO browser_sessions (session_id, secret_hash, stays_signed_in) VALUES (%s, %s, false)",

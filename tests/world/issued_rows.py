@@ -15,6 +15,7 @@ _OF_SESSION: Final = """
 _TOKEN: Final = "SELECT EXISTS (SELECT FROM one_time_tokens WHERE token_hash = %(id)s AND used_at IS NULL)"
 _ROW: Final = "SELECT EXISTS (SELECT FROM {table} WHERE id = %(id)s)"
 _OF_USER: Final = "SELECT EXISTS (SELECT FROM {table} WHERE user_id = %(id)s)"
+_SUBSCRIPTION: Final = "SELECT EXISTS (SELECT FROM subscriptions WHERE id = %(id)s AND status = 'active')"
 _LINK: Final = "SELECT EXISTS (SELECT FROM service_users WHERE user_id = %(user)s AND service_id = %(id)s)"
 # The statement that tells whether something still holds; the id is what `issue_everything` has noted.
 ALIVE: Final[dict[Issued, str]] = {
@@ -23,6 +24,13 @@ ALIVE: Final[dict[Issued, str]] = {
     Issued.SERVICE_SESSION: _SESSION,
     Issued.VISITOR_SESSION: _SESSION,
     Issued.CONNECTION_SESSION: _SESSION,
+    Issued.CUSTOMER_SESSION: """
+        SELECT EXISTS (SELECT FROM sessions s
+                       JOIN   service_customers c ON c.id = s.customer_id
+                       WHERE  s.id = %(id)s AND s.revoked_at IS NULL)
+    """,
+    Issued.CUSTOMER_VISIT: _OF_USER.format(table="customer_users"),
+    Issued.CUSTOMER_ASSIGNMENT: _OF_USER.format(table="customer_assignments"),
     Issued.BROWSER_COOKIE: _OF_SESSION.format(table="browser_sessions"),
     Issued.CLIENT_GRANT: _OF_SESSION.format(table="client_grants"),
     Issued.AUTHORIZATION_CODE: _OF_SESSION.format(table="authorization_codes"),
@@ -51,8 +59,8 @@ ALIVE: Final[dict[Issued, str]] = {
     Issued.MEMBER_LINK: _LINK,
     Issued.VISITOR_LINK: _LINK,
     Issued.UNCONFIRMED_LINK: _LINK,
-    Issued.GIVEN_SUBSCRIPTION: _ROW.format(table="subscriptions"),
-    Issued.UNCONFIRMED_SUBSCRIPTION: _ROW.format(table="subscriptions"),
+    Issued.GIVEN_SUBSCRIPTION: _SUBSCRIPTION,
+    Issued.UNCONFIRMED_SUBSCRIPTION: _SUBSCRIPTION,
     Issued.SENT_INVITATION: "SELECT EXISTS (SELECT FROM invitations WHERE id = %(id)s AND status = 'pending')",
     Issued.SETUP_LINK: """
         SELECT EXISTS (SELECT FROM setup_links l

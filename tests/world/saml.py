@@ -65,6 +65,13 @@ class SamlWorld:
         self, organization_id: UUID, organization_slug: str, slug: str = "shop", **settings: Any
     ) -> SamlService:
         """Insert a service with an enabled configuration and a certificate; service providers differ by the slugs."""
+        service_id = self.world.service(organization_id, slug, name=f"{slug.title()} of {organization_slug}").id
+        return await self.configured(organization_id, service_id, organization_slug, slug, **settings)
+
+    async def configured(
+        self, organization_id: UUID, service_id: UUID, organization_slug: str, slug: str = "shop", **settings: Any
+    ) -> SamlService:
+        """Give a service an enabled configuration and a certificate."""
         name = f"{slug}.{organization_slug}"
         path = f"/saml/{organization_slug}/{slug}"
         sp = ServiceProvider(
@@ -75,7 +82,6 @@ class SamlWorld:
             slo_url=f"https://{name}.example/slo",
             key=key_pair(f"sp of {name}"),
         )
-        service_id = self.world.service(organization_id, slug, name=f"{slug.title()} of {organization_slug}").id
         key = key_pair(f"idp of {name}")
         configuration = SamlConfiguration(
             organization_id=organization_id, service_id=service_id, **{**sp.configuration, **settings}

@@ -15,6 +15,8 @@ from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL, PASSWORD
 
 LANGUAGE = "/app/language"
+SIGN_IN = "/app/sign-in"
+ANOTHER_WAY = "/app/sign-in/another-way"
 FORM = "application/x-www-form-urlencoded"
 REDIRECTS_MAX = 5
 
@@ -111,10 +113,15 @@ class Visitor:
         is_followed: bool = True,
         **fields: str,
     ) -> Answer:
-        """Submit the form of a page, by its action where there are several, with these fields filled in."""
+        """Submit the form of a page, by its action where there are several, with these fields filled in.
+
+        Where the page of the sign-in leads on to a connection after the address, return the one with the other ways.
+        """
         form = next(form for form in forms_of(page) if action in {None, form.action})
         sent = {**form.fields, **(filled or {}), **fields}
-        return await self.post(form.action, sent, headers=headers, is_followed=is_followed)
+        answer = await self.post(form.action, sent, headers=headers, is_followed=is_followed)
+        leads_on = form.action == SIGN_IN and ANOTHER_WAY in answer.text
+        return await self.follow(answer, ANOTHER_WAY) if leads_on else answer
 
     async def follow(self, page: Answer, path: str) -> Answer:
         """Follow the link of a page to this path."""

@@ -22,6 +22,7 @@ PAGE: Final = f"""
         SELECT   DISTINCT ON (service_id) *, status IN ('active', 'past_due') AS is_live
         FROM     subscriptions
         WHERE    user_id = %(user_id)s AND {_WITHIN.format(organization="organization_id")}
+          AND    NOT EXISTS (SELECT FROM organizations o WHERE o.id = organization_id AND o.status = 'deleting')
         ORDER BY service_id, is_live DESC, created_at DESC, id DESC),
     page AS (
         SELECT   *, count(*) OVER () AS total

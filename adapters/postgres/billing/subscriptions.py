@@ -63,6 +63,7 @@ UNDELIVERABLE: Final = """
     WHERE  EXISTS (SELECT FROM audit_entries
                    WHERE  organization_id = %(organization_id)s AND target_type = 'service'
                      AND  target_id = %(service_id)s::uuid::text AND action = 'service.deleted')
+       OR  EXISTS (SELECT FROM organizations WHERE id = %(organization_id)s AND status = 'deleting')
        OR  EXISTS (SELECT FROM users WHERE id = %(user_id)s AND anonymized_at IS NOT NULL)
        OR  NOT EXISTS (SELECT FROM users WHERE id = %(user_id)s)
            AND EXISTS (SELECT FROM audit_entries
@@ -173,6 +174,7 @@ class PostgresBillingSubscriptions(Aggregate):
             """
             SELECT
             FROM   services s
+            JOIN   organizations o ON o.id = s.organization_id AND o.status <> 'deleting'
             JOIN   plans p ON p.organization_id = s.organization_id AND p.service_id = s.id
             JOIN   users u ON u.id = %s AND u.anonymized_at IS NULL
             WHERE  s.organization_id = %s AND s.id = %s AND p.id = %s

@@ -126,6 +126,7 @@ class PostgresSecondFactors(Aggregate):
                                         coalesce(bool_or(o.mfa_methods = %(resistant)s), false) AS resists
                                  FROM   memberships m
                                  JOIN   organizations o ON o.id = m.organization_id AND o.mfa_required
+                                                         AND o.status <> 'deleting'
                                  WHERE  m.user_id = u.id) AS asked
             WHERE  u.id = %(user_id)s
             """,

@@ -26,7 +26,9 @@ class PostgresAuditEntries(Aggregate):
         actor_user_id: UUID | None,
         success: bool,
         details: Mapping[str, Any],
+        has_origin: bool = True,
     ) -> None:
+        origin = self._transaction.origin
         self._connection.execute_later(
             """
             INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id,
@@ -40,9 +42,7 @@ class PostgresAuditEntries(Aggregate):
                 action.value,
                 action.target_type.value,
                 str(target_id),
-                self._transaction.origin.ip_address,
-                self._transaction.origin.user_agent,
-                self._transaction.origin.request_id,
+                *((origin.ip_address, origin.user_agent, origin.request_id) if has_origin else (None, None, None)),
                 success,
                 Jsonb(details),
                 self._transaction.now,
@@ -70,6 +70,28 @@ class PostgresAuditEntries(Aggregate):
                 [self._transaction.randomness.new_id() for _ in targets],
                 [organization_id for organization_id, _ in targets],
                 [target_id for _, target_id in targets],
+            ),
+        )
+
+    def add_each_without_origin(
+        self, action: AuditAction, entries: Sequence[tuple[UUID, UUID, Mapping[str, Any]]], /
+    ) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
+                                       created_at)
+            SELECT entry.id, entry.organization_id, %s, %s, entry.target_id::text, true, entry.details, %s
+            FROM   unnest(%s::uuid[], %s::uuid[], %s::uuid[], %s::jsonb[])
+                   AS entry (id, organization_id, target_id, details)
+            """,
+            (
+                action.value,
+                action.target_type.value,
+                self._transaction.now,
+                [self._transaction.randomness.new_id() for _ in entries],
+                [organization_id for organization_id, _, _ in entries],
+                [target_id for _, target_id, _ in entries],
+                [Jsonb(details) for _, _, details in entries],
             ),
         )
 

@@ -162,7 +162,7 @@ class PostgresInvitations(Aggregate):
                       o.name AS organization_name, o.status AS organization_status,
                       CASE WHEN u.email_verified_at IS NOT NULL THEN u.email END AS inviter_email
             FROM      invitations i
-            JOIN      organizations o ON o.id = i.organization_id
+            JOIN      organizations o ON o.id = i.organization_id AND o.status <> 'deleting'
             LEFT JOIN users u         ON u.id = i.invited_by
             WHERE     i.token_hash = %s
             """,

@@ -16,7 +16,7 @@ FIND: Final = f"""
     {SELECT_SERVICE}, o.slug AS organization_slug, o.status = 'active' AS is_organization_active,
            s.client_secret_hash AS secret_hash
     FROM   services s
-    JOIN   organizations o ON o.id = s.organization_id
+    JOIN   organizations o ON o.id = s.organization_id AND o.status <> 'deleting'
     WHERE  s.client_id = %s
 """
 

@@ -20,8 +20,8 @@ class PostgresDeviceCodes(Aggregate):
             """
             INSERT INTO device_codes (device_code_hash, user_code_hash, organization_id, service_id, scopes,
                                       audience, ip_address, user_agent, created_at, expires_at, interval_seconds,
-                                      host)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                      host, customer)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             ON CONFLICT (user_code_hash) DO NOTHING
             """,
             (
@@ -37,6 +37,7 @@ class PostgresDeviceCodes(Aggregate):
                 device.expires_at,
                 device.interval.total_seconds(),
                 device.host,
+                device.customer,
             ),
         )
 
@@ -95,15 +96,17 @@ _OF_DEVICE: Final = (
     "audience",
     "denied_at",
     "session_id",
+    "customer",
 )
 WAITING: Final = f"""
     {SELECT_SERVICE}, o.name AS organization_name, o.slug AS organization_slug,
            o.status = 'active' AS is_organization_active, s.client_secret_hash AS secret_hash, d.ip_address,
            d.user_agent, d.created_at AS began_at, d.expires_at,
-           make_interval(secs => d.interval_seconds) AS interval, d.scopes, d.audience, d.denied_at, d.session_id
+           make_interval(secs => d.interval_seconds) AS interval, d.scopes, d.audience, d.denied_at, d.session_id,
+           d.customer
     FROM   device_codes d
-    LEFT   JOIN services s ON s.organization_id = d.organization_id AND s.id = d.service_id
-    LEFT   JOIN organizations o ON o.id = s.organization_id
+    LEFT   JOIN (services s JOIN organizations o ON o.id = s.organization_id AND o.status <> 'deleting')
+           ON s.organization_id = d.organization_id AND s.id = d.service_id
     WHERE  d.user_code_hash = %s
 """
 
@@ -124,5 +127,6 @@ def _waiting(*, organization_name: str | None, began_at: datetime, **columns: An
             ip_address=device["ip_address"],
             user_agent=device["user_agent"],
             created_at=began_at,
+            customer=device["customer"],
         ),
     )

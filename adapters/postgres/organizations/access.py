@@ -32,7 +32,7 @@ CONTEXT: Final = f"""
                          AND  s.connection_id IS DISTINCT FROM c.id)
                                 AS is_single_sign_on_missing
     {LIVE}
-    LEFT   JOIN organizations p       ON p.slug = %(slug)s
+    LEFT   JOIN organizations p       ON p.slug = %(slug)s AND p.status <> 'deleting'
     LEFT   JOIN memberships pm        ON pm.organization_id = p.id AND pm.user_id = u.id
     LEFT   JOIN organization_roles pr ON pr.organization_id = p.id AND pr.slug = pm.role
     {LIVE_SESSION}

@@ -23,7 +23,11 @@ SESSIONS_THAT_END: Final = f"""
          OR (s.organization_id = %(organization_id)s
              AND EXISTS (SELECT FROM service_users l
                          WHERE  l.organization_id = %(organization_id)s AND l.service_id = s.service_id
-                           AND  l.user_id = s.user_id AND l.origin = ANY (%(origins)s) AND {UNPAID})))
+                           AND  l.user_id = s.user_id AND l.origin = ANY (%(origins)s) AND {UNPAID}))
+         -- At services that the organization uses as a customer, by the membership.
+         OR ('membership' = ANY (%(origins)s)
+             AND s.customer_id = ANY (ARRAY(SELECT id FROM service_customers
+                                            WHERE  organization_id = %(organization_id)s))))
 """
 _SESSIONS: Final = f"""
     WITH ended AS (
@@ -163,11 +167,11 @@ class PostgresDepartures(Aggregate):
         return self._value(
             """
             SELECT EXISTS (SELECT FROM memberships m
-                           JOIN   organizations o ON o.id = m.organization_id
+                           JOIN   organizations o ON o.id = m.organization_id AND o.status <> 'deleting'
                            WHERE  m.user_id = %(user_id)s AND o.slug = %(organization_slug)s
                              AND  m.confirmed_at IS NULL)
                 OR EXISTS (SELECT FROM service_users l
-                           JOIN   organizations o ON o.id = l.organization_id
+                           JOIN   organizations o ON o.id = l.organization_id AND o.status <> 'deleting'
                            JOIN   services s      ON s.organization_id = o.id AND s.id = l.service_id
                            WHERE  l.user_id = %(user_id)s AND o.slug = %(organization_slug)s
                              AND  s.slug = %(service_slug)s AND l.last_login_at IS NULL)

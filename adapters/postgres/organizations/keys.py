@@ -28,7 +28,7 @@ CALLERS: Final = f"""
            r.permissions AS custom_permissions,
            u.email, u.email_verified_at, u.created_at AS user_created_at, u.disowned_at IS NOT NULL AS is_disowned
     FROM   organization_keys k
-    JOIN   organizations o ON o.id = k.organization_id
+    JOIN   organizations o ON o.id = k.organization_id AND o.status <> 'deleting'
     JOIN   memberships m   ON m.organization_id = k.organization_id AND m.user_id = k.created_by
     JOIN   users u         ON u.id = k.created_by AND u.deactivated_at IS NULL
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role

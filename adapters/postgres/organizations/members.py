@@ -86,8 +86,9 @@ class PostgresMembers(Aggregate):
         return self._defer_values(
             """
             SELECT   organization_id
-            FROM     memberships
+            FROM     memberships m
             WHERE    user_id = %s AND confirmed_at IS NOT NULL AND suspended_at IS NULL
+              AND    NOT EXISTS (SELECT FROM organizations WHERE id = m.organization_id AND status = 'deleting')
             ORDER BY organization_id
             """,
             (user_id,),
@@ -148,19 +149,6 @@ class PostgresMembers(Aggregate):
             WHERE  m.organization_id = %s AND m.role = 'owner'
             """,
             (organization_id,),
-        )
-
-    def defer_count_of_organizations(self, user_id: UUID, *, only: UUID | None, counted_max: int) -> Deferred[int]:
-        return self._defer_value_or_none(
-            """
-            SELECT count(*)
-            FROM   (SELECT
-                    FROM   memberships
-                    WHERE  user_id = %(user_id)s AND suspended_at IS NULL
-                    AND    (%(only)s::uuid IS NULL OR organization_id = %(only)s)
-                    LIMIT  %(counted_max)s) AS counted
-            """,
-            {"user_id": user_id, "only": only, "counted_max": counted_max},
         )
 
     def count(self, organization_id: UUID) -> int:

@@ -28,14 +28,14 @@ _OF_MEMBER: Final = """
     FROM     memberships m
     JOIN     organizations o ON o.id = m.organization_id
     JOIN     tiers t         ON t.id = o.tier_id
-    WHERE    m.user_id = %s
+    WHERE    m.user_id = %s AND o.status <> 'deleting'
     ORDER BY o.slug
 """
 _SEARCHED: Final = """
     FROM     memberships m
     JOIN     organizations o ON o.id = m.organization_id
     JOIN     tiers t         ON t.id = o.tier_id
-    WHERE    m.user_id = %(user_id)s
+    WHERE    m.user_id = %(user_id)s AND o.status <> 'deleting'
       AND    (%(only)s::uuid IS NULL OR m.organization_id = %(only)s)
       AND    (strpos(o.slug, %(part)s) > 0 OR strpos(lower(o.name), %(part)s) > 0)
 """
@@ -43,7 +43,7 @@ OF_MEMBER: Final = f"SELECT {ORGANIZATION}, {_TIER_AND_MEMBERSHIP} {_OF_MEMBER}"
 _ORGANIZATION: Final = f"SELECT {columns(Organization)} FROM organizations"
 # Tables with very many rows of one organization, in the order of deletion. A statement must not take too long, so these
 # are deleted in batches; the other rows are deleted with the row of the organization.
-_PLENTIFUL: Final[tuple[LiteralString, ...]] = (
+PLENTIFUL: Final[tuple[LiteralString, ...]] = (
     """
     WITH given AS MATERIALIZED (SELECT %s::uuid AS organization_id, %s::bigint AS rows_max)
     DELETE FROM audit_entries
@@ -109,7 +109,7 @@ class PostgresOrganizations(Aggregate):
         return self.defer_by_slug(slug)()
 
     def defer_by_slug(self, slug: str) -> Deferred[Organization | None]:
-        return self._defer_one(organization_row, f"{_ORGANIZATION} WHERE slug = %s", (slug,))
+        return self._defer_one(organization_row, f"{_ORGANIZATION} WHERE slug = %s AND status <> 'deleting'", (slug,))
 
     def lock(self, organization_id: UUID) -> Organization | None:
         # Not FOR UPDATE, which would also wait for transactions that write rows which refer to the organization.
@@ -122,7 +122,9 @@ class PostgresOrganizations(Aggregate):
         return self._changes_one(
             f"""
             INSERT INTO organizations ({columns(Organization)})
-            VALUES ({placeholders(Organization)})
+            SELECT {placeholders(Organization)}
+            -- A product knows its customers by their slugs, so it must not take another one for one of them.
+            WHERE  NOT EXISTS (SELECT FROM customer_slugs WHERE slug = %(slug)s)
             ON CONFLICT (slug) DO NOTHING
             """,
             values(organization),
@@ -139,21 +141,15 @@ class PostgresOrganizations(Aggregate):
         )
 
     def delete(self, organization_id: UUID) -> None:
-        for statement in _PLENTIFUL:
+        for statement in PLENTIFUL:
             deleted = DELETED_AT_ONCE_MAX
             while deleted == DELETED_AT_ONCE_MAX:
                 deleted = self._connection.execute(statement, (organization_id, DELETED_AT_ONCE_MAX)).rowcount
         self._connection.execute("DELETE FROM organizations WHERE id = %s", (organization_id,))
 
-    def count_pending_of(self, owner_user_id: UUID) -> int:
+    def count_pending(self, organization_ids: Sequence[UUID]) -> int:
         return self._value(
-            """
-            SELECT count(*)
-            FROM   memberships m
-            JOIN   organizations o ON o.id = m.organization_id
-            WHERE  m.user_id = %s AND m.role = 'owner' AND o.status = 'pending'
-            """,
-            (owner_user_id,),
+            "SELECT count(*) FROM organizations WHERE id = ANY (%s) AND status = 'pending'", (list(organization_ids),)
         )
 
     def of_member(self, user_id: UUID) -> Sequence[OrganizationMembership]:

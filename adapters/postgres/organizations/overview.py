@@ -1,15 +1,23 @@
-"""The overview of an organization: existence, and what fails."""
+"""The overview of an organization: existence, and what needs a person."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.ids import first_id_since
-from core.organizations.overview import Attention, SetupSteps
+from core.ids import first_id_at, first_id_since
+from core.invitations.invitations import LIFETIME
+from core.key_certificates import WARNING
+from core.limits import COUNTED_MAX
+from core.organizations.matters import EXPIRED_WITHIN, LAG, LOST_WITHIN, SEATS_PERCENT, Matter, MatterKind
+from core.organizations.overview import SetupSteps
+from core.sign_in.upstream.metadata_validity import WARNING_OF_ADDRESS
+from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.webhooks.events import RETENTION
+
+OF_ONE_SIGN_IN: Final = [problem.value for problem in ProviderProblem if problem.is_of_one_sign_in]
 
 STEPS: Final = """
     SELECT EXISTS (SELECT FROM services WHERE organization_id = %(organization_id)s) AS has_service,
@@ -25,37 +33,179 @@ STEPS: Final = """
            EXISTS (SELECT FROM users WHERE id = %(user_id)s AND mfa_enabled_at IS NOT NULL)
            OR EXISTS (SELECT FROM passkeys WHERE user_id = %(user_id)s AND verifies_user) AS has_second_factor
 """
-ATTENTION: Final = """
-    SELECT (SELECT min(failing_since) FROM custom_domains WHERE organization_id = %(organization_id)s)
-               AS domain_failing_since,
-           (SELECT failing_since FROM mail_servers WHERE organization_id = %(organization_id)s) AS mail_failing_since,
-           (SELECT coalesce(last_success_at, created_at)
-            FROM   siem_streams
-            WHERE  organization_id = %(organization_id)s AND enabled AND failures > 0) AS siem_failing_since,
-           (SELECT count(*)
-            FROM   webhooks w
-            WHERE  w.organization_id = %(organization_id)s AND w.is_active
-              AND  EXISTS (SELECT FROM webhook_deliveries d
-                           WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id
-                             AND  NOT d.delivered AND d.next_retry_at IS NULL AND d.created_at >= %(since)s
-                             AND  d.id >= %(first_id)s))
-               AS failing_webhooks,
-           (SELECT count(*)
-            FROM   webhooks w
-            WHERE  w.organization_id = %(organization_id)s AND w.is_active
-              AND  EXISTS (SELECT
-                           FROM   (SELECT   a.delivery_id
-                                   FROM     webhook_attempts a
-                                   WHERE    a.organization_id = w.organization_id AND a.webhook_id = w.id
-                                     AND    a.error IS NOT NULL AND a.attempted_at >= %(since)s
-                                     AND    a.id >= %(first_id)s
-                                   ORDER BY a.attempted_at DESC
-                                   LIMIT    100) AS newest
-                           JOIN   webhook_deliveries d
-                                  ON d.organization_id = w.organization_id AND d.id = newest.delivery_id
-                                     AND d.id >= %(first_kept_id)s
-                           WHERE  NOT d.delivered AND d.next_retry_at IS NOT NULL))
-               AS retrying_webhooks
+# A part whose kind is not asked for is not read. Each ends at a maximum, or has one row at most.
+MATTERS: Final = """
+    SELECT 'mail_server_failing' AS kind, failing_since AS at, host AS name, NULL AS target, NULL::bigint AS number,
+           NULL::integer AS maximum
+    FROM   mail_servers
+    WHERE  organization_id = %(organization_id)s AND 'mail_server_failing' = ANY (%(kinds)s)
+      AND  failing_since IS NOT NULL
+
+    UNION  ALL
+    (SELECT 'domain_failing', failing_since, domain, NULL, NULL, NULL
+     FROM   custom_domains
+     WHERE  organization_id = %(organization_id)s AND 'domain_failing' = ANY (%(kinds)s) AND failing_since IS NOT NULL
+     LIMIT  %(of_kind_max)s)
+
+    UNION  ALL
+    (SELECT   'connection_off', NULL, name, id::text, NULL, NULL
+     FROM     upstream_connections
+     WHERE    organization_id = %(organization_id)s AND 'connection_off' = ANY (%(kinds)s)
+       AND    NOT enabled AND off_reason IS NOT NULL
+     ORDER BY name
+     LIMIT    %(of_kind_max)s)
+
+    UNION  ALL
+    (SELECT   'connection_failing', greatest(f.failing_since, i.last_sign_in_at), c.name, c.id::text, NULL, NULL
+     FROM     upstream_connections c
+     CROSS    JOIN LATERAL (
+         SELECT max(used_at) AS last_sign_in_at
+         FROM   identities
+         WHERE  organization_id = c.organization_id AND connection_id = c.id) i
+     CROSS    JOIN LATERAL (
+         SELECT min(first_at) AS failing_since
+         FROM   upstream_failures
+         WHERE  organization_id = c.organization_id AND connection_id = c.id
+           AND  (i.last_sign_in_at IS NULL
+                 OR (last_at > i.last_sign_in_at AND problem <> ALL (%(of_one_sign_in)s)))) f
+     WHERE    c.organization_id = %(organization_id)s AND 'connection_failing' = ANY (%(kinds)s)
+       AND    c.enabled AND f.failing_since IS NOT NULL
+     ORDER BY c.name
+     LIMIT    %(of_kind_max)s)
+
+    UNION  ALL
+    (SELECT   'mail_domain_failing', failing_since, domain, id::text, NULL, NULL
+     FROM     domain_routes
+     WHERE    organization_id = %(organization_id)s AND 'mail_domain_failing' = ANY (%(kinds)s)
+       AND    failing_since IS NOT NULL
+     ORDER BY domain
+     LIMIT    %(of_kind_max)s)
+
+    UNION  ALL
+    (SELECT   'webhook_off', off_at, name, id::text, NULL, NULL
+     FROM     webhooks
+     WHERE    organization_id = %(organization_id)s AND 'webhook_off' = ANY (%(kinds)s)
+       AND    NOT is_active AND off_reason IS NOT NULL
+     ORDER BY name
+     LIMIT    %(of_kind_max)s)
+
+    UNION  ALL
+    (SELECT   'webhook_losing', NULL, w.name, w.id::text, NULL, NULL
+     FROM     webhooks w
+     WHERE    w.organization_id = %(organization_id)s AND 'webhook_losing' = ANY (%(kinds)s) AND w.is_active
+       AND    EXISTS (SELECT FROM webhook_deliveries d
+                      WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id
+                        AND  NOT d.delivered AND d.next_retry_at IS NULL AND d.created_at >= %(since)s
+                        AND  d.id >= %(first_id)s)
+     ORDER BY w.name
+     LIMIT    %(of_kind_max)s)
+
+    UNION  ALL
+    (SELECT   'webhook_retrying', NULL, w.name, w.id::text, NULL, NULL
+     FROM     webhooks w
+     WHERE    w.organization_id = %(organization_id)s AND 'webhook_retrying' = ANY (%(kinds)s) AND w.is_active
+       AND    EXISTS (SELECT
+                      FROM   (SELECT   a.delivery_id
+                              FROM     webhook_attempts a
+                              WHERE    a.organization_id = w.organization_id AND a.webhook_id = w.id
+                                AND    a.error IS NOT NULL AND a.attempted_at >= %(since)s
+                                AND    a.id >= %(first_id)s
+                              ORDER BY a.attempted_at DESC
+                              LIMIT    100) AS newest
+                      JOIN   webhook_deliveries d
+                             ON d.organization_id = w.organization_id AND d.id = newest.delivery_id
+                                AND d.id >= %(first_kept_id)s
+                      WHERE  NOT d.delivered AND d.next_retry_at IS NOT NULL)
+     ORDER BY w.name
+     LIMIT    %(of_kind_max)s)
+
+    UNION  ALL
+    SELECT CASE WHEN NOT s.enabled THEN 'siem_off' WHEN s.failures > 0 THEN 'siem_failing' ELSE 'siem_lagging' END,
+           CASE WHEN s.enabled AND s.failures > 0 THEN coalesce(s.last_success_at, s.created_at) END,
+           NULL, NULL, NULL, NULL
+    FROM   siem_streams s
+    WHERE  s.organization_id = %(organization_id)s AND 'siem_failing' = ANY (%(kinds)s)
+      AND  CASE WHEN s.enabled
+                THEN s.failures > 0
+                     -- The id of an entry says when it was written.
+                     OR (SELECT   n.entry_id
+                         FROM     audit_seals n
+                         WHERE    n.organization_id = s.organization_id AND n.position > s.position
+                         ORDER BY n.position
+                         LIMIT    1) < %(lagging_id)s
+                ELSE s.off_reason IS NOT NULL END
+
+    UNION  ALL
+    (SELECT   'connection_key_ending', k.valid_until, c.name, c.id::text, NULL, NULL
+     FROM     connection_keys k
+     JOIN     upstream_connections c ON c.organization_id = k.organization_id AND c.id = k.connection_id
+     WHERE    k.organization_id = %(organization_id)s AND 'connection_key_ending' = ANY (%(kinds)s)
+       AND    k.is_active AND k.valid_until < %(ends_before)s
+     ORDER BY k.valid_until
+     LIMIT    %(of_kind_max)s)
+
+    UNION  ALL
+    (SELECT   'connection_metadata_ending', metadata_valid_until, name, id::text, NULL, NULL
+     FROM     upstream_connections
+     WHERE    organization_id = %(organization_id)s AND 'connection_metadata_ending' = ANY (%(kinds)s) AND enabled
+       AND    metadata_valid_until
+              < CASE WHEN metadata_url IS NULL THEN %(ends_before)s ELSE %(address_ends_before)s END
+     ORDER BY metadata_valid_until
+     LIMIT    %(of_kind_max)s)
+
+    UNION  ALL
+    (SELECT   'saml_certificate_ending', k.valid_until, s.name, s.slug, NULL, NULL
+     FROM     saml_certificates k
+     JOIN     services s ON s.organization_id = k.organization_id AND s.id = k.service_id
+     JOIN     saml_configurations f ON f.organization_id = k.organization_id AND f.service_id = k.service_id
+     WHERE    k.organization_id = %(organization_id)s AND 'saml_certificate_ending' = ANY (%(kinds)s)
+       AND    k.is_active AND k.valid_until < %(ends_before)s AND f.enabled
+     ORDER BY k.valid_until
+     LIMIT    %(of_kind_max)s)
+
+    UNION  ALL
+    SELECT 'owner_without_second_factor', NULL, NULL, NULL, NULL, NULL
+    FROM   memberships m
+    JOIN   users u ON u.id = m.user_id
+    WHERE  m.organization_id = %(organization_id)s AND 'owner_without_second_factor' = ANY (%(kinds)s)
+      AND  m.role = 'owner' AND u.mfa_enabled_at IS NULL
+      AND  NOT EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id AND p.verifies_user)
+
+    UNION  ALL
+    SELECT 'seats_used', NULL, NULL, NULL, total.members, total.seats
+    FROM   (SELECT coalesce((SELECT t.members FROM membership_totals t
+                             WHERE  t.organization_id = %(organization_id)s), 0) AS members,
+                   CASE WHEN o.max_users IS NOT NULL THEN o.max_users
+                        WHEN t.id IS NULL THEN %(default_seats)s
+                        ELSE t.default_max_users END AS seats
+            FROM   organizations o
+            LEFT   JOIN tiers t ON t.id = o.tier_id
+            WHERE  o.id = %(organization_id)s AND 'seats_used' = ANY (%(kinds)s)) AS total
+    WHERE  total.members * 100 >= total.seats * %(seats_percent)s AND total.seats > 0
+
+    UNION  ALL
+    (SELECT   'product_offered', c.offer_expires_at, s.name, s.client_id::text, NULL, NULL
+     FROM     service_customers c
+     JOIN     services s      ON s.organization_id = c.vendor_id AND s.id = c.service_id
+     JOIN     organizations v ON v.id = c.vendor_id
+     WHERE    c.offered_to = %(organization_id)s AND 'product_offered' = ANY (%(kinds)s)
+       AND    c.accepted_at IS NULL AND c.offer_expires_at > %(now)s AND v.status = 'active'
+     ORDER BY c.offer_expires_at
+     LIMIT    %(of_kind_max)s)
+
+    UNION  ALL
+    SELECT 'invitations_expired', NULL, NULL, NULL, ended.number, NULL
+    FROM   (SELECT count(*) AS number
+            FROM   (SELECT
+                    FROM   invitations i
+                    WHERE  i.organization_id = %(organization_id)s AND 'invitations_expired' = ANY (%(kinds)s)
+                      AND  i.status = 'expired' AND i.created_at >= %(invited_since)s
+                      AND  i.expires_at >= %(expired_since)s
+                      AND  NOT EXISTS (SELECT FROM invitations later
+                                       WHERE  later.organization_id = i.organization_id AND later.email = i.email
+                                         AND  later.created_at > i.created_at)
+                    LIMIT  %(counted_max)s) AS one) AS ended
+    WHERE  ended.number > 0
 """
 
 
@@ -65,14 +215,36 @@ class PostgresOverviews(Aggregate):
     def steps(self, organization_id: UUID, user_id: UUID) -> SetupSteps:
         return self._only(SetupSteps, STEPS, {"organization_id": organization_id, "user_id": user_id})
 
-    def attention(self, organization_id: UUID, *, since: datetime) -> Attention:
-        return self._only(
-            Attention,
-            ATTENTION,
+    def matters(
+        self, organization_id: UUID, kinds: Sequence[MatterKind], *, default_seats: int, of_kind_max: int
+    ) -> Sequence[Matter]:
+        now = self._transaction.now
+        since = now - LOST_WITHIN
+        expired_since = now - EXPIRED_WITHIN
+        return self._all(
+            _matter,
+            MATTERS,
             {
                 "organization_id": organization_id,
+                "kinds": [kind.value for kind in kinds],
+                "of_kind_max": of_kind_max,
                 "since": since,
                 "first_id": first_id_since(since),
-                "first_kept_id": first_id_since(self._transaction.now - RETENTION),
+                "first_kept_id": first_id_since(now - RETENTION),
+                "of_one_sign_in": OF_ONE_SIGN_IN,
+                "lagging_id": first_id_at(now - LAG),
+                "ends_before": now + WARNING,
+                "address_ends_before": now + WARNING_OF_ADDRESS,
+                "default_seats": default_seats,
+                "seats_percent": SEATS_PERCENT,
+                "now": now,
+                "expired_since": expired_since,
+                "invited_since": expired_since - LIFETIME,
+                "counted_max": COUNTED_MAX + 1,
             },
+            prepare=False,
         )
+
+
+def _matter(*, kind: str, **columns: Any) -> Matter:
+    return Matter(kind=MatterKind(kind), **columns)

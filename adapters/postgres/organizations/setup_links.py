@@ -60,7 +60,7 @@ _PROGRESS: Final = """
                       AND  (i.used_at IS NULL
                             OR (f.last_at > i.used_at
                                 AND f.problem NOT IN ('declined', 'error_at_provider', 'code_refused', 'no_address',
-                                                      'not_admitted')))) AS failing_since
+                                                      'foreign_domain', 'not_admitted')))) AS failing_since
             FROM   upstream_connections u
             LEFT   JOIN LATERAL (
                 SELECT max(used_at) AS used_at

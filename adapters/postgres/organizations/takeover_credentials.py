@@ -127,7 +127,7 @@ class PostgresTakeoverCredentials(Aggregate):
             MadeCredentialKind.WEBHOOK,
             f"""
             UPDATE    webhooks t
-            SET       is_active = false, off_reason = %(reason)s, updated_at = %(now)s
+            SET       is_active = false, off_reason = %(reason)s, off_at = %(now)s, updated_at = %(now)s
             FROM      {ACTING}
             WHERE     {_SET_SINCE} AND t.is_active
             RETURNING t.organization_id, t.id, 'to ' AS label, t.url, t.id::text AS webhook_id,

@@ -45,7 +45,8 @@ LEASE: Final = """
 _ROWS: Final = """
     SELECT   number, label, subject_id, seen
     FROM     bulk_job_rows
-    WHERE    job_id = %s AND state = 'waiting'
+    WHERE    job_id = (SELECT id FROM bulk_jobs WHERE id = %s AND organization_id IS NOT DISTINCT FROM %s)
+      AND    state = 'waiting'
     ORDER BY number
     LIMIT    %s
 """
@@ -120,7 +121,7 @@ class PostgresBulkWork(Aggregate):
         return LeasedJob(
             kind=JobKind(kind),
             origin=Origin(request_id=request_id, ip_address=ip_address, user_agent=user_agent, language=language),
-            rows=self._all(WaitingRow, _ROWS, (row["id"], rows_max)),
+            rows=self._all(WaitingRow, _ROWS, (row["id"], row["organization_id"], rows_max)),
             **row,
         )
 

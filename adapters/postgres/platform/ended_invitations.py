@@ -32,14 +32,16 @@ _FORGET_ORIGINS: Final = """
     FROM   unnest(%(organizations)s::uuid[], %(ids)s::text[]) AS i (organization_id, id)
     WHERE  a.organization_id = i.organization_id AND a.target_type = 'invitation' AND a.target_id = i.id
       AND  a.actor_user_id IS NULL AND a.ip_address IS NOT NULL AND NOT a.details ? 'organization_key_id'
-    RETURNING a.id
+    RETURNING a.organization_id, a.id
 """
 # After the entries, and by a statement of its own: an entry that was being sealed has its seal by now.
 _FORGET_SALTS: Final = """
     UPDATE audit_seals s
     SET    salts = s.salts - '{ip_address,user_agent}'::text[]
     FROM   audit_entries a
-    WHERE  a.id = ANY (%s) AND s.organization_id = a.organization_id AND s.position = a.position
+    JOIN   unnest(%(organizations)s::uuid[], %(ids)s::uuid[]) AS e (organization_id, id)
+           ON e.organization_id = a.organization_id AND e.id = a.id
+    WHERE  s.organization_id = a.organization_id AND s.position = a.position
 """
 
 
@@ -49,7 +51,7 @@ class EndedInvitations(Aggregate):
     def delete(self, ended_until: datetime, limit: int) -> int:
         deleted = self._connection.execute(_DELETE, (ended_until, limit)).fetchall()
         if deleted:
-            entries = self._values(
+            entries = self._connection.execute(
                 _FORGET_ORIGINS,
                 {
                     "organizations": [organization_id for organization_id, _ in deleted],
@@ -57,6 +59,12 @@ class EndedInvitations(Aggregate):
                     "ip_address": ANONYMIZED_IP_ADDRESS,
                     "user_agent": ANONYMIZED_USER_AGENT,
                 },
+            ).fetchall()
+            self._connection.execute(
+                _FORGET_SALTS,
+                {
+                    "organizations": [organization_id for organization_id, _ in entries],
+                    "ids": [entry_id for _, entry_id in entries],
+                },
             )
-            self._connection.execute(_FORGET_SALTS, (list(entries),))
         return len(deleted)

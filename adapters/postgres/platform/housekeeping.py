@@ -247,6 +247,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.CUSTOMER_OFFERS: """
+        DELETE FROM service_customers
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     service_customers
+            WHERE    accepted_at IS NULL AND offer_expires_at <= %s
+            ORDER BY offer_expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.ORGANIZATION_KEYS: """
         DELETE FROM organization_keys
         WHERE  id = ANY (ARRAY(
@@ -423,6 +433,9 @@ _EXPIRED: Final[Mapping[Leftover, LiteralString]] = {
     Leftover.INVITATIONS: (
         "FROM invitations WHERE status <> 'pending' AND coalesce(answered_at, expires_at) <= %s"
         " ORDER BY coalesce(answered_at, expires_at)"
+    ),
+    Leftover.CUSTOMER_OFFERS: (
+        "FROM service_customers WHERE accepted_at IS NULL AND offer_expires_at <= %s ORDER BY offer_expires_at"
     ),
     Leftover.UNPROVED_ACCOUNTS: "FROM users WHERE unproved_since <= %s ORDER BY unproved_since",
 }

@@ -13,6 +13,7 @@ from adapters.postgres.organizations.organizations import ORGANIZATION, organiza
 from adapters.postgres.platform.users import GROUP_LETTERS
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
+from core.customers import relations
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.tiers import Tier
 from core.platform.organization_records import (
@@ -23,6 +24,8 @@ from core.platform.organization_records import (
     OrganizationFilter,
     PlatformOrganizationRecord,
     RecordOwner,
+    ServedCustomers,
+    UsedProduct,
     limits,
 )
 from core.positions import Position
@@ -142,6 +145,29 @@ _DOMAINS: Final = """
     ORDER BY is_of_mail, domain
     LIMIT    %(domains_max)s
 """
+# The newest of those that it uses, and of open offers to it.
+_PRODUCTS: Final = """
+    SELECT   s.name AS service_name, v.id AS vendor_id, v.name AS vendor_name, c.accepted_at IS NOT NULL AS is_accepted,
+             c.vendor_paused_at IS NOT NULL OR c.customer_paused_at IS NOT NULL AS is_paused, c.created_at
+    FROM     service_customers c
+    JOIN     services s      ON s.organization_id = c.vendor_id AND s.id = c.service_id
+    JOIN     organizations v ON v.id = c.vendor_id
+    WHERE    c.organization_id = %(id)s
+       OR    (c.offered_to = %(id)s AND c.accepted_at IS NULL AND c.offer_expires_at > %(now)s)
+    ORDER BY c.accepted_at IS NULL, c.created_at DESC, c.id DESC
+    LIMIT    %(limit)s
+"""
+_SERVED: Final = """
+    SELECT   s.name AS service_name,
+             (SELECT count(*)
+              FROM   (SELECT FROM service_customers c
+                      WHERE  c.vendor_id = %(id)s AND c.service_id = s.id AND c.accepted_at IS NOT NULL
+                      LIMIT  %(counted_max)s) AS one) AS customers
+    FROM     services s
+    WHERE    s.organization_id = %(id)s AND s.customers <> 'none'
+    ORDER BY s.created_at, s.id
+    LIMIT    %(limit)s
+"""
 _RECORD: Final = f"""
     SELECT {ORGANIZATION}, {prefixed(Tier, table="t", prefix="tier_")}, a.email AS approved_by,
            u.id AS owner_id, u.email AS owner_email, u.is_platform_owner AS owner_is_platform_owner
@@ -223,6 +249,13 @@ class PostgresOrganizationRecords(Aggregate):
             max_users=max_users,
         )
 
+    def products(self, organization_id: UUID, *, limit: int) -> Sequence[UsedProduct]:
+        values = {"id": organization_id, "now": self._transaction.now, "limit": limit}
+        return self._all(_used_product, _PRODUCTS, values)
+
+    def served(self, organization_id: UUID, *, limit: int, counted_max: int) -> Sequence[ServedCustomers]:
+        return self._all(ServedCustomers, _SERVED, {"id": organization_id, "limit": limit, "counted_max": counted_max})
+
     def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, str]:
         rows = self._rows("SELECT id, name FROM organizations WHERE id = ANY (%s)", (list(organization_ids),))
         return {row["id"]: row["name"] for row in rows}
@@ -245,6 +278,10 @@ def _parameters(wanted: OrganizationFilter, matches: Matches) -> dict[str, Any]:
         "text": wanted.search,
         "matches": list(matches.ids),
     }
+
+
+def _used_product(*, is_accepted: bool, is_paused: bool, **columns: Any) -> UsedProduct:
+    return UsedProduct(state=relations.state_of(is_accepted=is_accepted, is_paused=is_paused), **columns)
 
 
 def _listed(

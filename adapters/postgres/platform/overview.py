@@ -66,6 +66,12 @@ ORGANIZATIONS: Final = """
     FROM   unnest(%s::text[]) AS s (status)
 """
 NEW_USERS: Final = "SELECT count(*) FROM (SELECT FROM users WHERE created_at >= %s LIMIT %s) AS newest"
+OWNERS_WITHOUT_SECOND_FACTOR: Final = """
+    SELECT count(*)
+    FROM   users u
+    WHERE  u.is_platform_owner AND u.closed_at IS NULL AND u.mfa_enabled_at IS NULL
+      AND  NOT EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id AND p.verifies_user)
+"""
 
 
 class PostgresPlatformOverviews(Aggregate):
@@ -88,6 +94,9 @@ class PostgresPlatformOverviews(Aggregate):
 
     def failing_streams(self, *, limit: int) -> tuple[Sequence[FailingStream], int]:
         return self._page_of(FailingStream, FAILING_STREAMS, {"limit": limit})
+
+    def owners_without_second_factor(self) -> int:
+        return self._value(OWNERS_WITHOUT_SECOND_FACTOR)
 
     def organizations_by_status(self, *, counted_max: int) -> Mapping[OrganizationStatus, int]:
         rows = self._rows(ORGANIZATIONS, (counted_max, [status.value for status in OrganizationStatus]))

@@ -87,6 +87,14 @@ NEXT: Final = """
           LIMIT    1)),
         ('service_users',
          (SELECT %(now)s::timestamptz FROM service_user_changes LIMIT 1)),
+        ('customer_sessions',
+         least((SELECT %(now)s::timestamptz FROM customer_rechecks WHERE due_at IS NULL LIMIT 1),
+               (SELECT   due_at
+                FROM     customer_rechecks
+                WHERE    due_at IS NOT NULL
+                ORDER BY due_at
+                LIMIT    1),
+               (SELECT %(now)s::timestamptz FROM customer_user_checks LIMIT 1))),
         ('billing',
          least((SELECT   c.due_at
                 FROM     billing_cancellations c

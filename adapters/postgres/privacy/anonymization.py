@@ -187,12 +187,14 @@ class PostgresAnonymization(Aggregate):
 
     def _delete_invitation_mails(self, user_id: UUID, addresses: Sequence[str]) -> None:
         """Delete the mails that name the person as the inviter; their invitations are withdrawn."""
-        for mail_id, sealed in self._connection.execute(
+        for organization_id, mail_id, sealed in self._connection.execute(
             personal_data.INVITATION_MAILS, {"user_id": user_id}
         ).fetchall():
             values = opened_values(self._transaction.vault, mail_id, sealed)
             if values is not None and values.get("inviter") in addresses:
-                self._connection.execute("DELETE FROM mails WHERE id = %s", (mail_id,))
+                self._connection.execute(
+                    "DELETE FROM mails WHERE organization_id = %s AND id = %s", (organization_id, mail_id)
+                )
 
     def replace_origins(self, user_id: UUID, anonymous: Anonymous) -> None:
         values = _values(anonymous, user_id) | {"forced": MfaEvent.FORCE_DISABLED_BY_ADMIN}
@@ -202,14 +204,16 @@ class PostgresAnonymization(Aggregate):
                 self._connection.execute(change, values | {"ids": ids[start : start + BATCH_ROWS_MAX]})
 
     def _replace_in_details(self, addresses: Sequence[str], anonymous: Anonymous, values: dict[str, Any]) -> None:
-        found: list[tuple[UUID, dict[str, Any]]] = self._connection.execute(personal_data.DETAILS, values).fetchall()
-        changed = [(row, before, without_addresses(before, addresses, anonymous.email)) for row, before in found]
-        self._connection.execute_each(personal_data.CHANGE_DETAILS, [(Jsonb(after), row) for row, _, after in changed])
+        found: list[tuple[UUID, UUID, dict[str, Any]]] = self._connection.execute(
+            personal_data.DETAILS, values
+        ).fetchall()
+        changed = [(key, before, without_addresses(before, addresses, anonymous.email)) for *key, before in found]
+        self._connection.execute_each(personal_data.CHANGE_DETAILS, [(Jsonb(after), *key) for key, _, after in changed])
         self._connection.execute_each(
             personal_data.FORGET_DETAILS,
             [
-                ([f"{DETAIL}{name}" for name, value in before.items() if after[name] != value], row)
-                for row, before, after in changed
+                ([f"{DETAIL}{name}" for name, value in before.items() if after[name] != value], *key)
+                for key, before, after in changed
             ],
         )
 

@@ -12,6 +12,7 @@ from adapters.postgres.transaction import Aggregate
 from core.limits import SIGN_INS_KEPT_FOR
 from core.organizations.memberships import OWNER
 from core.privacy.export import (
+    ExportedCustomer,
     ExportedGroup,
     ExportedIdentity,
     ExportedLogin,
@@ -78,6 +79,23 @@ class PostgresPrivacyExport(Aggregate):
             ORDER BY organization_id, source, name
             """,
             _values(user_id, within),
+        )
+
+    def customers(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedCustomer]:
+        return self._all(
+            ExportedCustomer,
+            """
+            SELECT   c.id AS customer_id, c.organization_id, co.slug AS organization_slug, vo.slug AS vendor_slug,
+                     v.slug AS service_slug, own.first_sign_in_at, own.last_sign_in_at
+            FROM     customer_users own
+            JOIN     service_customers c ON c.id = own.customer_id AND c.organization_id = own.organization_id
+            JOIN     organizations co    ON co.id = c.organization_id
+            JOIN     organizations vo    ON vo.id = c.vendor_id
+            JOIN     services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
+            WHERE    own.organization_id = ANY (%s) AND own.user_id = %s
+            ORDER BY own.first_sign_in_at, c.id
+            """,
+            (list(organization_ids), user_id),
         )
 
     def identities(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedIdentity]:

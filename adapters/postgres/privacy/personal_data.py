@@ -66,6 +66,13 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
             UNION
             SELECT id FROM events WHERE data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]))))
     """,
+    # What vendors were told of the people of their customers is found by the address that stands beside the name.
+    """
+    UPDATE events
+    SET    data = data || '{"name": null}'
+    WHERE  type IN ('customer.user_added', 'customer.user_changed') AND data ->> 'user_id' = %(user_id)s::text
+    AND    data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]
+    """,
     "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
     "UPDATE scim_log_entries SET user_name = NULL WHERE user_name = ANY (%(addresses)s)",
@@ -115,15 +122,15 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
 # Texts in the audit logs of organizations. The salts of the changed details are deleted too, so that no value can be
 # guessed by its digest, and the chain stays verifiable (`core/audit/chain.py`).
 DETAILS: Final = """
-    SELECT id, details FROM audit_entries
+    SELECT organization_id, id, details FROM audit_entries
     WHERE  details::text LIKE '%%@%%' AND addresses_in(details) && %(addresses)s::text[]
 """
-CHANGE_DETAILS: Final = "UPDATE audit_entries SET details = %s WHERE id = %s"
+CHANGE_DETAILS: Final = "UPDATE audit_entries SET details = %s WHERE organization_id = %s AND id = %s"
 FORGET_DETAILS: Final = """
     UPDATE audit_seals s
     SET    salts = s.salts - %s::text[]
     FROM   audit_entries e
-    WHERE  e.id = %s AND s.organization_id = e.organization_id AND s.position = e.position
+    WHERE  e.organization_id = %s AND e.id = %s AND s.organization_id = e.organization_id AND s.position = e.position
 """
 # Texts in other logs; each row is found by the addresses in it or by its user. The columns are the text and the key of
 # the row.
@@ -160,7 +167,7 @@ ROLES: Final = """
 """
 # Mails to others that still have their contents, and may name the person as the inviter.
 INVITATION_MAILS: Final = """
-    SELECT m.id, m.values_sealed
+    SELECT m.organization_id, m.id, m.values_sealed
     FROM   mails m
     WHERE  m.template = 'invitation' AND m.values_sealed IS NOT NULL
       AND  m.organization_id IN (SELECT organization_id FROM invitations WHERE invited_by = %(user_id)s)

@@ -34,11 +34,12 @@ _HAS_CERTIFICATE: Final = """
 _PROVIDER: Final = f"""
     SELECT {_CONFIGURATION}, o.slug AS organization_slug, o.name AS organization_name,
            o.status AS organization_status, s.slug AS service_slug, s.name AS service_name,
+           s.customers <> 'none' AS serves_customers,
            EXISTS (SELECT FROM saml_certificates
                    WHERE  organization_id = c.organization_id AND service_id = c.service_id AND is_active)
                AS has_certificate
     FROM   saml_configurations c
-    JOIN   organizations o ON o.id = c.organization_id
+    JOIN   organizations o ON o.id = c.organization_id AND o.status <> 'deleting'
     JOIN   services s      ON s.organization_id = c.organization_id AND s.id = c.service_id
 """
 PROVIDER_BY_SLUGS: Final = f"{_PROVIDER} WHERE o.slug = %s AND s.slug = %s"
@@ -165,7 +166,9 @@ def _configuration(*, name_id_format: str | None, slo_binding: str, **columns: A
     )
 
 
-def _provider(*, organization_status: str, has_certificate: bool, **columns: Any) -> SamlProvider:
+def _provider(
+    *, organization_status: str, has_certificate: bool, serves_customers: bool, **columns: Any
+) -> SamlProvider:
     names = {name: columns.pop(name) for name in _NAMES}
     configuration = _configuration(**columns)
     return SamlProvider(
@@ -174,5 +177,6 @@ def _provider(*, organization_status: str, has_certificate: bool, **columns: Any
         service_id=configuration.service_id,
         has_certificate=has_certificate,
         configuration=configuration,
+        serves_customers=serves_customers,
         **names,
     )

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.transaction import Aggregate
 from core.saml.messages import SamlStatus, StatusOf
 from core.saml.providers import SamlProvider
-from core.saml.requests import PendingRequest, Terms
+from core.saml.requests import OpenTarget, PendingRequest, Terms
 from core.sign_in.proofs import Target
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 # Also the loser of a race finds no row to return.
 _ADD: Final = """
     INSERT INTO saml_requests (id, organization_id, service_id, message_id, state_hash, browser_hash, relay_state,
-                               terms, created_at, expires_at)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                               customer, terms, created_at, expires_at)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
     ON CONFLICT (service_id, message_id) DO NOTHING
 """
 
@@ -40,6 +40,7 @@ class PostgresSamlRequests(Aggregate):
                 state_hash,
                 browser_hash,
                 pending.relay_state,
+                pending.customer,
                 Jsonb(_stored(pending.terms)),
                 pending.created_at,
                 pending.expires_at,
@@ -52,7 +53,7 @@ class PostgresSamlRequests(Aggregate):
         return self._one(
             _pending,
             """
-            SELECT id, organization_id, service_id, message_id, relay_state, terms, created_at, expires_at
+            SELECT id, organization_id, service_id, message_id, relay_state, customer, terms, created_at, expires_at
             FROM   saml_requests
             WHERE  state_hash = %s AND browser_hash = %s AND organization_id = %s AND service_id = %s
               AND  answered_at IS NULL AND expires_at > %s
@@ -70,13 +71,15 @@ class PostgresSamlRequests(Aggregate):
             (at, pending.id, pending.organization_id),
         )
 
-    def open_target(self, state_hash: bytes, *, at: datetime) -> Target | None:
+    def open_target(self, state_hash: bytes, *, at: datetime) -> OpenTarget | None:
         return self._one(
-            Target,
+            _open_target,
             """
-            SELECT organization_id, service_id
-            FROM   saml_requests
-            WHERE  state_hash = %s AND answered_at IS NULL AND expires_at > %s
+            SELECT r.organization_id, r.service_id, r.customer, o.slug AS organization_slug, s.slug AS service_slug
+            FROM   saml_requests r
+            JOIN   organizations o ON o.id = r.organization_id AND o.status <> 'deleting'
+            JOIN   services s      ON s.organization_id = r.organization_id AND s.id = r.service_id
+            WHERE  r.state_hash = %s AND r.answered_at IS NULL AND r.expires_at > %s
             """,
             (state_hash, at),
         )
@@ -90,11 +93,24 @@ class PostgresSamlRequests(Aggregate):
             SET    ticket_hash = %s, ticket_session_id = %s, ticket_expires_at = %s
             FROM   organizations o, services s
             WHERE  r.state_hash = %s AND r.answered_at IS NULL AND r.expires_at > %s
-              AND  o.id = r.organization_id AND s.organization_id = r.organization_id AND s.id = r.service_id
+              AND  o.id = r.organization_id AND o.status <> 'deleting'
+              AND  s.organization_id = r.organization_id AND s.id = r.service_id
             RETURNING o.slug, s.slug
             """,
             (ticket_hash, session_id, expires_at, state_hash, at),
         ).fetchone()
+
+    def renew_ticket(
+        self, pending: PendingRequest, *, ticket_hash: bytes, session_id: UUID, expires_at: datetime
+    ) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE saml_requests
+            SET    ticket_hash = %s, ticket_session_id = %s, ticket_expires_at = %s
+            WHERE  id = %s AND organization_id = %s AND answered_at IS NULL
+            """,
+            (ticket_hash, session_id, expires_at, pending.id, pending.organization_id),
+        )
 
     def use_ticket(self, request_id: UUID, ticket_hash: bytes, *, at: datetime) -> tuple[UUID, UUID] | None:
         # The ids in RETURNING are the new ones, so the row is locked and read first.
@@ -126,6 +142,10 @@ def _stored(terms: Terms) -> dict[str, Any]:
         "comparison": terms.comparison,
         "refusal": [refusal.first, refusal.second] if refusal is not None else None,
     }
+
+
+def _open_target(*, organization_id: UUID, service_id: UUID, **columns: Any) -> OpenTarget:
+    return OpenTarget(target=Target(organization_id=organization_id, service_id=service_id), **columns)
 
 
 def _pending(*, terms: dict[str, Any], **columns: Any) -> PendingRequest:

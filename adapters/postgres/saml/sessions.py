@@ -12,6 +12,7 @@ from core.saml.messages import NameId
 from core.saml.providers import SamlProvider
 from core.saml.sessions import SamlSession, SessionState
 from core.services.services import Service
+from core.sessions.sessions import Session
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -33,6 +34,7 @@ END_EARLIER: Final = """
     UPDATE sessions s
     SET    revoked_at = %s
     WHERE  s.parent_id = %s AND s.user_id = %s AND s.revoked_at IS NULL
+      AND  s.customer_id IS NOT DISTINCT FROM %s::uuid
       AND  (SELECT p.organization_id = %s AND p.service_id = %s FROM saml_sessions p WHERE p.session_id = s.id)
 """
 ALIVE: Final = f"""
@@ -112,9 +114,17 @@ class PostgresSamlSessions(Aggregate):
             {"session_ids": list(session_ids), **live_at(self._transaction.now)},
         )
 
-    def end_earlier(self, user_id: UUID, parent_id: UUID, provider: SamlProvider) -> None:
+    def end_earlier(self, session: Session, parent_id: UUID, provider: SamlProvider) -> None:
         self._connection.execute_later(
-            END_EARLIER, (self._transaction.now, parent_id, user_id, provider.organization_id, provider.service_id)
+            END_EARLIER,
+            (
+                self._transaction.now,
+                parent_id,
+                session.user_id,
+                session.customer_id,
+                provider.organization_id,
+                provider.service_id,
+            ),
         )
 
     def count_live(self, service: Service, *, counted_max: int) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TypeAlias
@@ -58,6 +59,8 @@ CONCURRENT_WAITS = LockWaits(try_seconds=600, between_seconds=30, total_seconds=
 REPLICA_WAIT_SECONDS_MAX = 600
 REPLICA_REPORT_SECONDS = 10
 REPLICA_POLL_SECONDS = 0.1
+# How often the making of a new schema says how far it is.
+MAKING_REPORT_SECONDS = 5
 HISTORY = "The record of migrations"
 
 
@@ -176,16 +179,41 @@ def migrate(
     """
     assert connection.autocommit, "the connection must be in autocommit mode, because each migration commits by itself"
     with excluding_replicas(connection, report):
-        pending = plan(connection, migrations).pending
+        found = plan(connection, migrations)
+        pending = found.pending
         if pending:
             _prepare(connection, report, table_waits)
-        run = _Run(connection, report, watch, table_waits, concurrent_waits)
-        for done, migration in enumerate(pending):
-            report(f"Applying {migration}, {done + 1} of {len(pending)}.")
-            seconds = run.apply(migration)
-            percent = (done + 1) * 100 // len(pending)
-            report(f"Applied {migration.id} in {seconds:.2f} s: {done + 1} of {len(pending)}, {percent} %.")
+        if found.applied:
+            _upgrade(pending, _Run(connection, report, watch, table_waits, concurrent_waits))
+        elif pending:
+            _make(pending, _Run(connection, report, watch, table_waits, concurrent_waits))
     return list(pending)
+
+
+def _upgrade(pending: Sequence[Migration], run: _Run) -> None:
+    for done, migration in enumerate(pending):
+        run.report(f"Applying {migration}, {done + 1} of {len(pending)}.")
+        seconds = run.apply(migration)
+        percent = (done + 1) * 100 // len(pending)
+        run.report(f"Applied {migration.id} in {seconds:.2f} s: {done + 1} of {len(pending)}, {percent} %.")
+
+
+def _ignore(_: str) -> None:
+    """Take a line of the progress that is not reported."""
+
+
+def _make(pending: Sequence[Migration], run: _Run) -> None:
+    """Apply all migrations to an empty database, of which only the progress is of interest."""
+    report, number = run.report, len(pending)
+    report(f"Making the schema: migrations 1 to {number}.")
+    quiet, started = replace(run, report=_ignore), time.monotonic()
+    reported = started
+    for done, migration in enumerate(pending, 1):
+        quiet.apply(migration)
+        if time.monotonic() - reported >= MAKING_REPORT_SECONDS:
+            reported = time.monotonic()
+            report(f"Made {done} of {number} migrations of the schema, {done * 100 // number} %.")
+    report(f"Made the schema in {time.monotonic() - started:.2f} s: {number} of {number}, 100 %.")
 
 
 def _check_address(url: str) -> None:

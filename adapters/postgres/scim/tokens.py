@@ -17,7 +17,7 @@ CALLERS: Final = """
     SELECT t.id AS token_id, t.name AS token_name, t.token_hash, t.last_used_at, t.expires_at, t.groups, t.maker_role,
            t.maker_permissions, o.id AS organization_id, o.status AS organization_status
     FROM   scim_tokens t
-    JOIN   organizations o ON o.id = t.organization_id
+    JOIN   organizations o ON o.id = t.organization_id AND o.status <> 'deleting'
     WHERE  t.prefix = %s
 """
 

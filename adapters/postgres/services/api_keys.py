@@ -18,7 +18,7 @@ CALLERS: Final = """
            s.id AS service_id, s.slug AS service_slug, o.id AS organization_id, o.status AS organization_status
     FROM   api_keys k
     JOIN   services s      ON s.organization_id = k.organization_id AND s.id = k.service_id
-    JOIN   organizations o ON o.id = k.organization_id
+    JOIN   organizations o ON o.id = k.organization_id AND o.status <> 'deleting'
     WHERE  k.prefix = %s
 """
 # At least one row, for the total.

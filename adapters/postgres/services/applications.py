@@ -22,6 +22,7 @@ PAGE: Final = f"""
           AND    (%(within)s::uuid IS NULL
                   OR (l.organization_id = %(within)s
                       AND (%(within_service)s::uuid IS NULL OR l.service_id = %(within_service)s)))
+          AND    NOT EXISTS (SELECT FROM organizations WHERE id = l.organization_id AND status = 'deleting')
         ORDER BY l.last_login_at DESC, l.service_id
         LIMIT    %(limit)s),
     alive AS MATERIALIZED (

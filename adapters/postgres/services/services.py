@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
+
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import Organization
+from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
 from core.services.management import CountedService, ServicesPage, Usage
 from core.services.services import Service, ServiceFields, ServiceType
 from core.sessions.security_profiles import SecurityProfile
@@ -85,6 +89,12 @@ _PLENTIFUL: Final = (
     """,
 )
 DELETED_AT_ONCE_MAX: Final = 50_000
+# A role keeps its id as long as the service has one of its name.
+_ROLE_IDS: Final = """
+    (SELECT coalesce(jsonb_object_agg(role ->> 'name',
+                                      coalesce(services.role_ids ->> (role ->> 'name'), gen_random_uuid()::text)), '{}')
+     FROM   jsonb_array_elements(%(roles)s::jsonb) AS role)
+"""
 
 
 class PostgresServices(Aggregate):
@@ -137,21 +147,23 @@ class PostgresServices(Aggregate):
     def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:
         return self._changes_one(
             f"""
-            INSERT INTO services ({columns(Service)}, client_secret_hash)
-            VALUES ({placeholders(Service)}, %(client_secret_hash)s)
+            INSERT INTO services ({columns(Service)}, role_ids, client_secret_hash)
+            SELECT {placeholders(Service)}, {_ROLE_IDS}, %(client_secret_hash)s
+            FROM   (SELECT '{{}}'::jsonb AS role_ids) AS services
             ON CONFLICT (organization_id, slug) DO NOTHING
             """,
-            values(service) | {"client_secret_hash": client_secret_hash},
+            _values(service) | {"client_secret_hash": client_secret_hash},
         )
 
     def save(self, service: Service) -> None:
         self._connection.execute_later(
             f"""
             UPDATE services
-            SET    {assignments(ServiceFields, without=("slug",))}, updated_at = %(updated_at)s
+            SET    {assignments(ServiceFields, without=("slug",))}, role_ids = {_ROLE_IDS},
+                   updated_at = %(updated_at)s
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
             """,
-            values(service),
+            _values(service),
         )
 
     def claim_audiences(self, service: Service) -> str | None:
@@ -224,10 +236,28 @@ class PostgresServices(Aggregate):
         )
 
 
-def service_row(*, service_type: str, security_profile: str | None, **columns: Any) -> Service:
+def service_row(
+    *,
+    service_type: str,
+    security_profile: str | None,
+    customers: str,
+    individuals: str,
+    roles: list[dict[str, str]],
+    **columns: Any,
+) -> Service:
     """Return the service of a row."""
-    profile = SecurityProfile(security_profile) if security_profile is not None else None
-    return Service(service_type=ServiceType(service_type), security_profile=profile, **columns)
+    return Service(
+        service_type=ServiceType(service_type),
+        security_profile=SecurityProfile(security_profile) if security_profile is not None else None,
+        customers=CustomerPolicy(customers),
+        individuals=Individuals(individuals),
+        roles=[ServiceRole(**role) for role in roles],
+        **columns,
+    )
+
+
+def _values(service: Service) -> dict[str, Any]:
+    return values(service) | {"roles": Jsonb([asdict(role) for role in service.roles])}
 
 
 def _counted(*, plan_count: int, subscription_count: int, **columns: Any) -> CountedService:

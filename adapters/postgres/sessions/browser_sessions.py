@@ -33,6 +33,7 @@ _LIVE: Final = f"""
            s.confined_to_service,
            s.connection_id,
            s.confined_to_role,
+           s.lacks_connection,
            s.bounded_until,
            b.domain_id,
            d.organization_id AS domain_organization_id,

@@ -7,10 +7,12 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.domains_in_force import ENFORCED_ROUTE, in_force_at
+from adapters.postgres.sessions.customer_contexts import CONTEXT, IS_OPEN_TO_INDIVIDUALS, OPEN_CUSTOMER
 from adapters.postgres.transaction import Aggregate
 from core.deferred import Deferred
 from core.sessions.callers import Caller, ServicePlan
 from core.sessions.client_grants import ClientGrant
+from core.sessions.customer_contexts import CustomerContext
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.refresh import Refreshable
 from core.sessions.security_profiles import SecurityProfile
@@ -24,6 +26,10 @@ IS_IMPERSONATOR_OWNER: Final = "(s.impersonator_id IS NULL OR (i.is_platform_own
 _LACKS_MAILED_PROOF: Final = (
     "(u.changed_by_service_at IS NOT NULL OR COALESCE(s.created_at < u.email_verified_at, false))"
 )
+# Which memberships `cm` in a customer count: what is unconfirmed is not this user's before a proof.
+_COUNTS: Final = f"(cm.confirmed_at IS NOT NULL OR (u.disowned_at IS NULL AND NOT {_LACKS_MAILED_PROOF}))"
+# Whether the customer of a session `s` of a user `u` at a service `v` is open to them.
+IS_CUSTOMER_OPEN: Final = f"EXISTS (SELECT {OPEN_CUSTOMER} AND {_COUNTS})"
 # Every table is read by a primary or another unique key, so that no table's size matters.
 CALLER: Final = f"""
     u.id                  AS user_id,
@@ -60,6 +66,8 @@ CALLER: Final = f"""
                                       status IN ('active', 'past_due') AS is_live
                              FROM     subscriptions
                              WHERE    user_id = s.user_id AND service_id = s.service_id
+                               -- A customer cannot subscribe yet, and their people's own plans do not count.
+                               AND    s.customer_id IS NULL
                              ORDER BY is_live DESC, created_at DESC, id DESC
                              LIMIT    1) AS b ON true
         LEFT   JOIN plans p ON p.service_id = s.service_id AND p.id = b.plan_id
@@ -99,6 +107,12 @@ CALLER: Final = f"""
     u.disowned_at IS NOT NULL           AS is_disowned,
     {_LACKS_MAILED_PROOF} AS lacks_mailed_proof,
     s.confined_to_role,
+    s.lacks_connection,
+    s.customer_id,
+    CASE WHEN s.customer_id IS NOT NULL THEN (
+        {CONTEXT} AND {_COUNTS}
+    ) END                               AS customer,
+    {IS_OPEN_TO_INDIVIDUALS}            AS is_open_to_individuals,
     v.security_profile                  AS service_security_profile,
     -- Without a verified address or a second factor the appointment gives no power (decisions 5.12).
     u.is_platform_support AND u.mfa_enabled_at IS NOT NULL AND u.email_verified_at IS NOT NULL
@@ -110,6 +124,8 @@ LIVE: Final = f"""
     LEFT   JOIN organizations o      ON o.id = s.organization_id
     LEFT   JOIN memberships m        ON m.organization_id = s.organization_id AND m.user_id = s.user_id
                                     AND m.suspended_at IS NULL
+                                    -- For a customer its user has no role of the vendor (decisions 15.4).
+                                    AND s.customer_id IS NULL
                                     -- What is unconfirmed is not this user's before a proof (decisions 2.8 and 5.7).
                                     AND (m.confirmed_at IS NOT NULL
                                          OR (u.disowned_at IS NULL AND NOT {_LACKS_MAILED_PROOF}))
@@ -125,6 +141,7 @@ LIVE_SESSION: Final = f"""
       AND  {IS_LIVE}
       AND  u.deactivated_at IS NULL
       AND  {IS_IMPERSONATOR_OWNER}
+      AND  o.status IS DISTINCT FROM 'deleting'
 """
 OF_SESSION: Final = f"SELECT {CALLER} {LIVE} {LIVE_SESSION}"
 _REFRESH: Final = """
@@ -173,9 +190,12 @@ def caller_row(
     organization_mfa_methods: str,
     service_plan: dict[str, Any] | None,
     service_security_profile: str | None,
+    customer: dict[str, Any] | None,
     **columns: Any,
 ) -> Caller:
     """Return the caller of a row with the columns of `CALLER`."""
+    if customer is not None:
+        columns["customer"] = customer_context(customer)
     columns["organization_mfa_methods"] = MfaMethods(organization_mfa_methods)
     if service_security_profile is not None:
         columns["service_security_profile"] = SecurityProfile(service_security_profile)
@@ -188,6 +208,12 @@ def caller_row(
         **service_plan,
     )
     return Caller(service_plan=plan, **columns)
+
+
+def customer_context(described: dict[str, Any]) -> CustomerContext:
+    """Return what the user is for a customer, as `CONTEXT` describes it."""
+    ids = {name: UUID(described.pop(name)) for name in ("id", "organization_id")}
+    return CustomerContext(mfa_methods=MfaMethods(described.pop("mfa_methods")), **ids, **described)
 
 
 def _parent_row(

@@ -25,9 +25,10 @@ _OF_ORGANIZATION: Final = "AND (%(organization_id)s::uuid IS NULL OR organizatio
 
 # What `Confinement.covers` says, with the values of `within_values`.
 WITHIN: Final = """
-    ((confined_to = %(within)s AND (%(within_service)s::uuid IS NULL OR confined_to_service = %(within_service)s))
-     OR (organization_id = %(within)s AND service_id IS NOT NULL
-         AND (%(within_service)s::uuid IS NULL OR service_id = %(within_service)s)))
+    (((confined_to = %(within)s AND (%(within_service)s::uuid IS NULL OR confined_to_service = %(within_service)s))
+      OR (organization_id = %(within)s AND service_id IS NOT NULL
+          AND (%(within_service)s::uuid IS NULL OR service_id = %(within_service)s)))
+     AND (%(within_service)s::uuid IS NULL OR customer_id IS NOT DISTINCT FROM %(within_customer)s))
 """
 
 
@@ -40,8 +41,8 @@ class PostgresSessions(Aggregate):
             INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
                                   refresh_hash, refreshed_at, expires_at, ip_address, user_agent, impersonator_id,
                                   impersonator_session_id, parent_id, confined_to, confined_to_service, connection_id,
-                                  confined_to_role, bounded_until, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                  confined_to_role, lacks_connection, customer_id, bounded_until, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 session.id,
@@ -61,6 +62,7 @@ class PostgresSessions(Aggregate):
                 session.impersonator_session_id,
                 session.parent_id,
                 *_limits(session.confinement),
+                session.customer_id,
                 session.bounded_until,
                 session.created_at,
             ),
@@ -121,7 +123,8 @@ class PostgresSessions(Aggregate):
             f"""
             SELECT   id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
                      refreshed_at, expires_at, ip_address, user_agent, impersonator_id, impersonator_session_id,
-                     parent_id, confined_to, confined_to_service, connection_id, created_at
+                     parent_id, confined_to, confined_to_service, connection_id, lacks_connection, customer_id,
+                     created_at
             FROM     sessions s
             WHERE    user_id = %(user_id)s AND {IS_LIVE}
             ORDER BY refreshed_at DESC, id DESC
@@ -154,8 +157,15 @@ class PostgresSessions(Aggregate):
         return self._revoked(f"{_REVOKE} AND device_id = %(device_id)s {_REVOKED}", user_id, device_id=device_id)
 
     def revoke_in_organization(self, organization_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
-        # With those that the organization's own identity provider has begun on the platform.
-        text = f"{_REVOKE} AND (organization_id = %(organization_id)s OR confined_to = %(organization_id)s) {_REVOKED}"
+        # With those that the organization's own identity provider has begun on the platform, and those at services that
+        # it uses as a customer.
+        text = f"""
+            {_REVOKE}
+            AND (organization_id = %(organization_id)s OR confined_to = %(organization_id)s
+                 OR customer_id = ANY (ARRAY(SELECT id FROM service_customers
+                                             WHERE  organization_id = %(organization_id)s)))
+            {_REVOKED}
+        """
         return self._revoked(text, user_id, organization_id=organization_id)
 
     def revoke_by_any_connection(self, user_id: UUID, *, except_session_id: UUID) -> Sequence[UUID | None]:
@@ -288,20 +298,40 @@ class PostgresSessions(Aggregate):
 def within_values(limits: Confinement | None) -> dict[str, UUID | None]:
     """Return the values of `WITHIN`; without limits they are null."""
     if limits is None:
-        return {"within": None, "within_service": None}
-    return {"within": limits.organization_id, "within_service": limits.service_id}
+        return {"within": None, "within_service": None, "within_customer": None}
+    return {
+        "within": limits.organization_id,
+        "within_service": limits.service_id,
+        "within_customer": limits.customer_id,
+    }
 
 
-def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, UUID | None, str | None]:
+def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, UUID | None, str | None, bool]:
     if confinement is None:
-        return None, None, None, None
-    return confinement.organization_id, confinement.service_id, confinement.connection_id, confinement.role
+        return None, None, None, None, False
+    return (
+        confinement.organization_id,
+        confinement.service_id,
+        confinement.connection_id,
+        confinement.role,
+        confinement.lacks_connection,
+    )
 
 
 def _session(
-    *, confined_to: UUID | None, confined_to_service: UUID | None, connection_id: UUID | None, **columns: Any
+    *,
+    confined_to: UUID | None,
+    confined_to_service: UUID | None,
+    connection_id: UUID | None,
+    lacks_connection: bool,
+    **columns: Any,
 ) -> Session:
     if confined_to is None:
         return Session(**columns)
-    confinement = Confinement(organization_id=confined_to, service_id=confined_to_service, connection_id=connection_id)
+    confinement = Confinement(
+        organization_id=confined_to,
+        service_id=confined_to_service,
+        connection_id=connection_id,
+        lacks_connection=lacks_connection,
+    )
     return Session(confinement=confinement, **columns)

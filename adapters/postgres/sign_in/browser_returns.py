@@ -23,8 +23,8 @@ class PostgresBrowserReturns(Aggregate):
             """
             INSERT INTO browser_returns
                 (id_hash, target, organization_slug, service_slug, email, language, request_target, request_key,
-                 expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+                 not_in_session, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 id_hash,
@@ -35,6 +35,7 @@ class PostgresBrowserReturns(Aggregate):
                 wanted.language,
                 wanted.request_target,
                 wanted.request_key,
+                wanted.not_in_session,
                 expires_at,
             ),
         )
@@ -44,6 +45,7 @@ class PostgresBrowserReturns(Aggregate):
             _return,
             f"""
             SELECT r.target, r.organization_slug, r.service_slug, r.email, r.language, r.request_target,
+                   r.not_in_session,
                    coalesce(s.name, o.name, '') AS place,
                    CASE WHEN s.id IS NULL THEN '' ELSE o.name END AS owner,
                    b.organization_id AS branded_id, o.name AS branded_name, {BRANDING_COLUMNS}

@@ -32,6 +32,16 @@ class PostgresMfaChallenges(Aggregate):
             **_stored(proof.confinement),
             "provider_session": asdict(proof.provider_session) if proof.provider_session is not None else None,
             **({"bounded_until": proof.bounded_until.isoformat()} if proof.bounded_until is not None else {}),
+            **({"customer": destination.customer} if destination.customer is not None else {}),
+            **({"asks_for_customer": True} if destination.asks_for_customer else {}),
+            **(
+                {"customer_token_hash": challenge.customer_token_hash.hex()}
+                if challenge.customer_token_hash is not None
+                else {}
+            ),
+            **({"trusts_device": True} if challenge.trusts_device else {}),
+            # What proves the address counts for a customer that is chosen later.
+            **({"proves_address": True} if proof.proves_address and challenge.customer_token_hash is not None else {}),
         }
         self._connection.execute_later(
             """
@@ -49,7 +59,7 @@ class PostgresMfaChallenges(Aggregate):
             ),
         )
 
-    def lock(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:
+    def lock(self, challenge_id: UUID, *, user_id: UUID, awaits_customer: bool = False) -> MfaChallenge | None:
         return self._one(
             _challenge,
             """
@@ -57,10 +67,20 @@ class PostgresMfaChallenges(Aggregate):
             FROM   mfa_challenges
             WHERE  id = %s AND user_id = %s AND used_at IS NULL AND expires_at > %s
             AND    domain_id IS NOT DISTINCT FROM %s
+            AND    (context ? 'customer_token_hash') = %s
             FOR UPDATE
             """,
-            (challenge_id, user_id, self._transaction.now, self._transaction.origin.domain_id),
+            (
+                challenge_id,
+                user_id,
+                self._transaction.now,
+                self._transaction.origin.domain_id,
+                awaits_customer,
+            ),
         )
+
+    def user_of(self, challenge_id: UUID) -> UUID | None:
+        return self._value_or_none("SELECT user_id FROM mfa_challenges WHERE id = %s", (challenge_id,))
 
     def find(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:
         return self._one(
@@ -103,11 +123,19 @@ def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> Mfa
             user_id=user_id,
             provider=Provider(context["provider"]),
             amr=tuple(context["amr"]),
+            proves_address=context.get("proves_address", False),
             confinement=_confinement(context),
             provider_session=_provider_session(context.get("provider_session")),
             bounded_until=datetime.fromisoformat(context["bounded_until"]) if "bounded_until" in context else None,
         ),
-        destination=Destination(organization_slug=context["organization"], service_slug=context["service"]),
+        destination=Destination(
+            organization_slug=context["organization"],
+            service_slug=context["service"],
+            customer=context.get("customer"),
+            asks_for_customer=context.get("asks_for_customer", False),
+        ),
+        customer_token_hash=bytes.fromhex(context["customer_token_hash"]) if "customer_token_hash" in context else None,
+        trusts_device=context.get("trusts_device", False),
         **columns,
     )
 
@@ -116,7 +144,8 @@ def _stored(confinement: Confinement | None) -> dict[str, Any]:
     if confinement is None:
         return {}
     limits = {name: getattr(confinement, name) for name in (*_LIMITS, "role")}
-    return {"confinement": {name: str(value) for name, value in limits.items() if value is not None}}
+    stored: dict[str, Any] = {name: str(value) for name, value in limits.items() if value is not None}
+    return {"confinement": stored | ({"lacks_connection": True} if confinement.lacks_connection else {})}
 
 
 def _provider_session(stored: dict[str, Any] | None) -> ProviderSession | None:
@@ -127,5 +156,6 @@ def _confinement(context: dict[str, Any]) -> Confinement | None:
     stored = context.get("confinement")
     if stored is None:
         return None
-    role = stored.pop("role", None)
-    return Confinement(**{name: UUID(value) for name, value in stored.items()}, role=role)
+    role, lacks_connection = stored.pop("role", None), stored.pop("lacks_connection", False)
+    limits = {name: UUID(value) for name, value in stored.items()}
+    return Confinement(**limits, role=role, lacks_connection=lacks_connection)

@@ -14,7 +14,7 @@ from adapters.postgres.transaction import Aggregate
 from core.sessions.confinement import Confinement
 from core.sessions.sessions import IDLE_LIFETIME
 from core.sign_in.own_sessions import OwnSession, SupportSession
-from core.sign_in.sign_ins import SignInConnection, SignInOrganization, SignInService
+from core.sign_in.sign_ins import SignInConnection, SignInCustomer, SignInOrganization, SignInService
 
 # The index of a user's sessions is read from the oldest that can be alive; names are joined to the page alone.
 PAGE: Final = f"""
@@ -33,7 +33,8 @@ PAGE: Final = f"""
              p.impersonator_id IS NOT NULL AS is_impersonation,
              o.id AS organization_id, o.slug AS organization_slug, o.name AS organization_name,
              v.id AS service_id, v.slug AS service_slug, v.name AS service_name,
-             c.id AS connection_id, c.name AS connection_name
+             c.id AS connection_id, c.name AS connection_name,
+             w.id AS customer_id, k.slug AS customer_slug, k.name AS customer_name
     FROM     page p
     LEFT     JOIN browser_sessions b ON b.session_id = p.id
     LEFT     JOIN custom_domains h ON h.id = b.domain_id
@@ -41,6 +42,9 @@ PAGE: Final = f"""
     LEFT     JOIN organizations o ON o.id = coalesce(p.organization_id, p.confined_to)
     LEFT     JOIN services v ON v.id = p.service_id AND v.organization_id = p.organization_id
     LEFT     JOIN upstream_connections c ON c.id = p.connection_id AND c.organization_id = p.confined_to
+    LEFT     JOIN service_customers w
+             ON   w.id = p.customer_id AND w.vendor_id = p.organization_id AND w.service_id = p.service_id
+    LEFT     JOIN organizations k ON k.id = w.organization_id
     ORDER BY p.id = %(current_id)s::uuid DESC, p.refreshed_at DESC, p.id DESC
 """
 # Of the index of a user's sessions, the newest first.
@@ -95,11 +99,13 @@ def _own_session(
 ) -> OwnSession:
     organization = taken(columns, "organization_")
     service, connection = taken(columns, "service_"), taken(columns, "connection_")
+    customer = taken(columns, "customer_")
     return OwnSession(
         expires_at=min(expires_at, last_used_at + IDLE_LIFETIME),
         last_used_at=last_used_at,
         organization=SignInOrganization(**organization) if organization["id"] is not None else None,
         service=SignInService(**service) if service["id"] is not None else None,
         connection=SignInConnection(**connection) if connection["id"] is not None else None,
+        customer=SignInCustomer(**customer) if customer["id"] is not None else None,
         **columns,
     )

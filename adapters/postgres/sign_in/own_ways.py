@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from adapters.postgres.domains_in_force import in_force_at
-from adapters.postgres.sign_in.upstream.domain_routes import IS_ENFORCED, OF_USER
+from adapters.postgres.sign_in.upstream.domain_routes import IS_ENFORCED, IS_OF_OWNER, OF_USER
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.sign_in.own_ways import NamedConnection
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
 
 _NAMED: Final = "c.id, c.organization_id, c.name, o.name AS organization_name"
-_REQUIRED: Final = f"SELECT {_NAMED} {OF_USER} AND {IS_ENFORCED}"
+_REQUIRED: Final = f"SELECT {_NAMED} {OF_USER} AND {IS_ENFORCED} AND (%(of_owners)s OR NOT {IS_OF_OWNER})"
 _OF_SESSION: Final = f"""
     SELECT {_NAMED}
     FROM   sessions s
@@ -28,10 +28,9 @@ _OF_SESSION: Final = f"""
 class PostgresWaysOfUser(Aggregate):
     """The port `WaysOfUser`."""
 
-    def defer_required(self, user_id: UUID) -> Deferred[NamedConnection | None]:
-        return self._defer_one(
-            NamedConnection, _REQUIRED, {"user_id": user_id, "owner": OWNER, **in_force_at(self._transaction.now)}
-        )
+    def defer_required(self, user_id: UUID, *, of_owners: bool = False) -> Deferred[NamedConnection | None]:
+        values = {"user_id": user_id, "owner": OWNER, "of_owners": of_owners}
+        return self._defer_one(NamedConnection, _REQUIRED, values | in_force_at(self._transaction.now))
 
     def defer_connection_of(self, session_id: UUID) -> Deferred[NamedConnection | None]:
         return self._defer_one(NamedConnection, _OF_SESSION, (session_id,))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from adapters.postgres.domains_in_force import in_force_at
 from adapters.postgres.driver.columns import prefixed, taken
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.services.services import service_row
+from adapters.postgres.sign_in.customer_choices import CUSTOMERS_OF_USER, customers_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import Organization
 from core.services.services import Service
@@ -22,11 +24,12 @@ _PLACE: Final = f"""
     SELECT {prefixed(Organization, table="o", prefix="organization_")},
            {prefixed(Service, table="s", prefix="service_")},
            m.id IS NOT NULL           AS is_member,
-           m.suspended_at IS NOT NULL AS is_suspended
+           m.suspended_at IS NOT NULL AS is_suspended,
+           CASE WHEN s.customers <> 'none' THEN ({CUSTOMERS_OF_USER}) END AS customers
     FROM      organizations o
     LEFT JOIN services s    ON s.organization_id = o.id AND s.slug = %(service_slug)s
     LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = %(user_id)s
-    WHERE     o.slug = %(organization_slug)s
+    WHERE     o.slug = %(organization_slug)s AND o.status <> 'deleting'
 """
 
 
@@ -41,7 +44,7 @@ _TARGET: Final = """
     FROM      organizations o
     LEFT JOIN kept       ON true
     LEFT JOIN services s ON s.organization_id = o.id AND s.slug = kept.service_slug
-    WHERE     o.slug = coalesce((SELECT slug FROM kept), %(organization_slug)s)
+    WHERE     o.slug = coalesce((SELECT slug FROM kept), %(organization_slug)s) AND o.status <> 'deleting'
 """
 
 
@@ -52,7 +55,14 @@ class PostgresSignInPlaces(Aggregate):
         if organization_slug is None:
             return Place
         found = self._defer_one(
-            _place, _PLACE, {"organization_slug": organization_slug, "service_slug": service_slug, "user_id": user_id}
+            _place,
+            _PLACE,
+            {
+                "organization_slug": organization_slug,
+                "service_slug": service_slug,
+                "user_id": user_id,
+                **in_force_at(self._transaction.now),
+            },
         )
         return lambda: found() or Place()
 
@@ -64,11 +74,12 @@ class PostgresSignInPlaces(Aggregate):
         )
 
 
-def _place(*, is_member: bool, is_suspended: bool, **columns: Any) -> Place:
+def _place(*, is_member: bool, is_suspended: bool, customers: dict[str, Any] | None, **columns: Any) -> Place:
     organization, service = taken(columns, "organization_"), taken(columns, "service_")
     return Place(
         organization=organization_row(**organization),
         service=service_row(**service) if service["id"] is not None else None,
         is_member=is_member,
         is_suspended=is_suspended,
+        customers=customers_row(customers) if customers is not None else None,
     )

@@ -17,6 +17,7 @@ from core.sign_in.sign_ins import (
     Scope,
     SignIn,
     SignInConnection,
+    SignInCustomer,
     SignInOrganization,
     SignInService,
     outcome_of,
@@ -57,7 +58,7 @@ AFFILIATED: Final = """
 """
 _COLUMNS: Final = """
     id, created_at, provider, success, reason, organization_id, service_id, connection_id, ip_address, user_agent,
-    device_id, geo_country, geo_city, risk_score, risk_factors, request_id
+    device_id, geo_country, geo_city, risk_score, risk_factors, request_id, customer_id
 """
 _IN_CONTEXT: Final = """
     FROM  login_events
@@ -99,17 +100,29 @@ _FOLLOWING_OF_USER: Final = f"""
     UNION ALL
     (SELECT {_COLUMNS} {_OF_USER} AND NOT success {_FOLLOWING})
 """
-_NAMED: Final = """
+# For a vendor: whether it knew by then that the user belongs to the customer, who has signed in for it. A refusal alone
+# would tell so of a user whom the customer has not shown.
+_IS_KNOWN_FOR: Final = """
+    EXISTS (SELECT FROM customer_users own
+            WHERE  own.customer_id = w.id AND own.organization_id = w.organization_id
+            AND    own.user_id = %(user_id)s AND own.first_sign_in_at <= e.created_at)
+"""
+_NAMED: Final = f"""
     SELECT   e.id, e.created_at, e.provider, e.success, e.reason, e.ip_address, e.user_agent, e.device_id,
              e.geo_country, e.geo_city, e.risk_score, e.risk_factors, e.request_id,
              o.id AS organization_id, o.slug AS organization_slug, o.name AS organization_name,
              s.id AS service_id, s.slug AS service_slug, s.name AS service_name,
-             c.id AS connection_id, c.name AS connection_name
+             c.id AS connection_id, c.name AS connection_name,
+             w.id AS customer_id, k.slug AS customer_slug, k.name AS customer_name
     FROM     page e
-    LEFT     JOIN organizations o ON o.id = e.organization_id
+    LEFT     JOIN organizations o ON o.id = e.organization_id AND o.status <> 'deleting'
     LEFT     JOIN services s ON s.id = e.service_id AND s.organization_id = e.organization_id
     LEFT     JOIN upstream_connections c
              ON   c.id = e.connection_id AND c.organization_id = coalesce(%(organization_id)s, c.organization_id)
+    LEFT     JOIN service_customers w
+             ON   w.id = e.customer_id AND w.vendor_id = e.organization_id AND w.service_id = e.service_id
+             AND  (e.success OR e.organization_id IS DISTINCT FROM %(organization_id)s::uuid OR {_IS_KNOWN_FOR})
+    LEFT     JOIN organizations k ON k.id = w.organization_id
     ORDER BY e.id DESC
 """
 _PAGE: Final = "SELECT * FROM found ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s"
@@ -177,6 +190,7 @@ def _sign_in(*, success: bool, reason: str | None, user_agent: str | None, **col
     known = None if success else reason_of(reason) or SignInReason.NOT_RECORDED
     organization = taken(columns, "organization_")
     service, connection = taken(columns, "service_"), taken(columns, "connection_")
+    customer = taken(columns, "customer_")
     return SignIn(
         outcome=outcome_of(known),
         reason=known,
@@ -184,6 +198,7 @@ def _sign_in(*, success: bool, reason: str | None, user_agent: str | None, **col
         organization=SignInOrganization(**organization) if organization["id"] is not None else None,
         service=SignInService(**service) if service["id"] is not None else None,
         connection=SignInConnection(**connection) if connection["id"] is not None else None,
+        customer=SignInCustomer(**customer) if customer["id"] is not None else None,
         user_agent=user_agent,
         device=user_agents.describe(user_agent).name,
         **columns,

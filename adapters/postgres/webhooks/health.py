@@ -23,7 +23,7 @@ _COUNTS: Final = """
     count(*) FILTER (WHERE NOT delivered AND next_retry_at IS NULL) AS failed
 """
 LISTED: Final = f"""
-    SELECT   {prefixed(Webhook, table="w", prefix="webhook_")}, counts.*,
+    SELECT   {prefixed(Webhook, table="w", prefix="webhook_")}, counts.*, w.off_reason, w.off_at,
              failure.attempted_at AS last_failure_at, failure.error AS last_error
     FROM     webhooks w
     CROSS JOIN LATERAL (
@@ -69,7 +69,7 @@ FIGURES: Final = """
                     ORDER BY attempted_at DESC
                     LIMIT    %(attempts_max)s) AS newest) AS p95_ms,
            CASE WHEN w.previous_secret_until > %(now)s THEN w.previous_secret_until END AS previous_until,
-           failure.attempted_at AS last_failure_at, failure.error AS last_error, w.off_reason
+           failure.attempted_at AS last_failure_at, failure.error AS last_error, w.off_reason, w.off_at
     FROM   webhooks w
     LEFT JOIN LATERAL (
         SELECT   attempted_at, error

@@ -62,7 +62,8 @@ class PostgresWebhooks(Aggregate):
             f"""
             UPDATE webhooks
             SET    {assignments(Webhook, without=("id", "created_at"))},
-                   off_reason = CASE WHEN NOT %(is_active)s THEN off_reason END
+                   off_reason = CASE WHEN NOT %(is_active)s THEN off_reason END,
+                   off_at = CASE WHEN NOT %(is_active)s THEN off_at END
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
             AND    NOT EXISTS (SELECT FROM webhooks other
                                WHERE  other.organization_id = %(organization_id)s AND other.name = %(name)s
@@ -100,16 +101,16 @@ class PostgresWebhooks(Aggregate):
             ),
         )
 
-    def deactivate(self, organization_id: UUID, webhook_id: UUID, *, url: str) -> Webhook | None:
+    def switch_off(self, organization_id: UUID, webhook_id: UUID, reason: str, *, url: str) -> Webhook | None:
         return self._one(
             Webhook,
             f"""
             UPDATE    webhooks
-            SET       is_active = false, updated_at = %s
+            SET       is_active = false, off_reason = %s, off_at = %s, updated_at = %s
             WHERE     organization_id = %s AND id = %s AND url = %s AND is_active
             RETURNING {columns(Webhook)}
             """,
-            (self._transaction.now, organization_id, webhook_id, url),
+            (reason, self._transaction.now, self._transaction.now, organization_id, webhook_id, url),
         )
 
     def remove(self, organization_id: UUID, webhook_id: UUID) -> bool:

@@ -61,11 +61,21 @@ class MailServerStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MailServerTrial:
+    """The last test of the settings of a mail server: when, whether it took the mail, and its words."""
+
+    tested_at: datetime
+    is_accepted: bool
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredServer:
-    """A mail server as it is stored, with its secret and its health."""
+    """A mail server as it is stored, with its secret and its health; `trial` is None without a test."""
 
     server: MailServer
     health: ServerHealth
+    trial: MailServerTrial | None
     created_at: datetime
     updated_at: datetime
 
@@ -86,6 +96,9 @@ class MailServerSettings:
     last_error: str | None
     next_attempt_at: datetime | None
     last_success_at: datetime | None
+    last_tested_at: datetime | None
+    last_test_accepted: bool | None
+    last_test_answer: str | None
     waiting_mails: int
     created_at: datetime
     updated_at: datetime
@@ -203,9 +216,12 @@ def prepare_test(uow: UnitOfWork, slug: str, to: str) -> PreparedTest:
     )
 
 
-def record_accepted_test(uow: UnitOfWork, test: PreparedTest) -> None:
-    """Record that the mail server works, so that waiting mails are tried at once."""
-    uow.mail_servers.mark_working(test.organization_id, settings_at=test.settings_at)
+def record_test(uow: UnitOfWork, test: PreparedTest, *, is_accepted: bool, answer: str) -> None:
+    """Record what a test found, unless the settings were changed since; waiting mails go to a server that works."""
+    trial = MailServerTrial(tested_at=uow.now, is_accepted=is_accepted, answer=routed_mail.kept_answer(answer))
+    uow.mail_servers.save_trial(test.organization_id, trial, settings_at=test.settings_at)
+    if is_accepted:
+        uow.mail_servers.mark_working(test.organization_id, settings_at=test.settings_at)
 
 
 def record_failure(uow: UnitOfWork, leased: LeasedServer, error: str, unsent: Sequence[Mail]) -> None:
@@ -249,7 +265,7 @@ def _find(uow: UnitOfWork, organization_id: UUID) -> StoredServer:
 
 
 def _shown(uow: UnitOfWork, organization_id: UUID, stored: StoredServer) -> MailServerSettings:
-    server, health = stored.server, stored.health
+    server, health, trial = stored.server, stored.health, stored.trial
     return MailServerSettings(
         host=server.host,
         port=server.port,
@@ -263,6 +279,9 @@ def _shown(uow: UnitOfWork, organization_id: UUID, stored: StoredServer) -> Mail
         last_error=health.last_error,
         next_attempt_at=health.next_attempt_at,
         last_success_at=health.last_success_at,
+        last_tested_at=trial.tested_at if trial is not None else None,
+        last_test_accepted=trial.is_accepted if trial is not None else None,
+        last_test_answer=trial.answer if trial is not None else None,
         waiting_mails=uow.routed_mail.count(organization_id),
         created_at=stored.created_at,
         updated_at=stored.updated_at,

@@ -2,6 +2,10 @@
 
 A service's own sign-in begins here too. The browser comes back to Gatehouse, is signed in, and goes on to the
 authorization endpoint with the service's request, which answers it with a code as any other request.
+
+At a service with customers, the customer for which the user comes is settled there, after the sign-in. So such a
+sign-in is one to the account: what only the service vouches for opens none of its customers, and the connection of any
+organization may lead there, because nothing says before a sign-in which of them is a customer (decisions 15.3).
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.identities import PLATFORM, IdentityContext
 from core.sign_in.upstream import flows
+from core.sign_in.upstream.by_connection import OpenConnection
 from core.sign_in.upstream.flows import Departure, ProviderClient, ProviderNotOffered, ReturnAddress, UpstreamSignIn
 from core.sign_in.upstream.providers import ExternalProvider
 from core.wording import Wording
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
 
 STATE_CHARACTERS_MAX: Final = 2000
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+# The path that is for browsers which come from a form.
+_CONTINUE: Final = "/auth/authorize/continue"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +54,8 @@ class Wanted:
     user_code: str = ""
     return_to: str = ""
     return_id: str = ""
+    # The customer of the service, by its id or slug; empty for a user who comes as an individual, None for neither.
+    customer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +73,7 @@ def begin(uow: UnitOfWork, external: ExternalProvider, wanted: Wanted, *, browse
     """
     organization = _organization(uow, wanted)
     service = _service(uow, organization, wanted)
-    way = _way(service, wanted)
+    way = keep_way(uow, _way(service, wanted))
     own = uow.oauth_credentials.find(organization.id, external) if organization is not None else None
     client = own or external.client
     if client is None:
@@ -77,19 +86,40 @@ def begin(uow: UnitOfWork, external: ExternalProvider, wanted: Wanted, *, browse
         way=way,
         context=_context(organization, service, own),
     )
-    return Begun(departure=departure, scopes=_scopes(external, service))
+    # What a service asks for itself is kept with an identity of its own.
+    of_service = service if departure.sign_in.context.service_id is not None else None
+    return Begun(departure=departure, scopes=_scopes(external, of_service))
 
 
-def way_to(uow: UnitOfWork, organization_slug: str, wanted: Wanted) -> ReturnAddress:
+def way_to(uow: UnitOfWork, organization_slug: str, wanted: Wanted) -> ReturnAddress | BrowserReturn:
     """Return where a sign-in by a connection of an organization leads, as `begin` does for a provider.
 
-    Raise `NotFound` for another organization than the connection's: it signs in nowhere else.
+    Raise `NotFound` for another organization than the connection's: it signs in nowhere else, but to services that the
+    organization may use as a customer.
     """
-    if wanted.org not in {"", organization_slug}:
+    if wanted.org in {"", organization_slug}:
+        named = replace(wanted, org=organization_slug)
+        return _way(_service(uow, _organization(uow, named), named), named)
+    vendor = uow.organizations.by_slug(wanted.org)
+    service = uow.services.by_slug(vendor.id, wanted.service) if vendor is not None and vendor.is_active else None
+    if service is None or not service.serves_customers:
         raise NotFound("There is no such organization, or the connection is another one's.")
-    named = replace(wanted, org=organization_slug)
-    service = _service(uow, _organization(uow, named), named)
+    security_profiles.require_pushed(service.security_profile, is_pushed=False)
     return _way(service, wanted)
+
+
+def depart_by_connection(
+    uow: UnitOfWork, target: OpenConnection, way: ReturnAddress | BrowserReturn, *, browser: str
+) -> Departure:
+    """Store that a browser goes to the provider of a connection, to come back to where `way_to` says."""
+    return flows.depart(
+        uow,
+        Provider.UPSTREAM,
+        browser=browser,
+        client_id=target.connection.client_id,
+        way=keep_way(uow, way),
+        context=target.context,
+    )
 
 
 def begin_link(uow: UnitOfWork, external: ExternalProvider, link: UpstreamSignIn, *, browser: str) -> Begun:
@@ -173,6 +203,8 @@ def _service(uow: UnitOfWork, organization: Organization | None, wanted: Wanted)
     if not wanted.service:
         if wanted.redirect_uri:
             raise BadRequest.of_field("redirect_uri", "Name the service that has registered this address too.")
+        if wanted.customer is not None:
+            raise BadRequest.of_field("service", "Name the service that the customer uses as well.")
         return None
     if organization is None or not wanted.org:
         raise BadRequest.of_field("org", "Name the organization of the service too.")
@@ -184,7 +216,7 @@ def _service(uow: UnitOfWork, organization: Organization | None, wanted: Wanted)
 
 
 def _context(organization: Organization | None, service: Service | None, own: ProviderClient | None) -> IdentityContext:
-    if service is not None:
+    if service is not None and (own is not None or not service.serves_customers):
         return IdentityContext(organization_id=service.organization_id, service_id=service.id)
     if organization is not None and own is not None:
         # The word of another party's credentials opens nothing else.
@@ -192,7 +224,7 @@ def _context(organization: Organization | None, service: Service | None, own: Pr
     return PLATFORM
 
 
-def _way(service: Service | None, wanted: Wanted) -> ReturnAddress:
+def _way(service: Service | None, wanted: Wanted) -> ReturnAddress | BrowserReturn:
     if wanted.user_code:
         return ReturnAddress(target=f"/auth/device?{urlencode({'user_code': wanted.user_code})}")
     if service is None or not wanted.redirect_uri:
@@ -209,10 +241,22 @@ def _way(service: Service | None, wanted: Wanted) -> ReturnAddress:
         "code_challenge": wanted.code_challenge,
         "code_challenge_method": wanted.code_challenge_method,
     }
-    # The path that is for browsers which come from a form.
-    return ReturnAddress(
-        target=f"/auth/authorize/continue?{urlencode({name: value for name, value in request.items() if value})}"
+    given = {name: value for name, value in request.items() if value}
+    if not service.serves_customers:
+        return ReturnAddress(target=f"{_CONTINUE}?{urlencode(given)}")
+    if wanted.customer is not None:
+        given["customer"] = wanted.customer
+    # The sign-in is judged by where it leads, because its identity is not one of the service.
+    return BrowserReturn(
+        target=f"{_CONTINUE}?{urlencode(given)}", organization_slug=wanted.org, service_slug=service.slug
     )
+
+
+def keep_way(uow: UnitOfWork, way: ReturnAddress | BrowserReturn) -> ReturnAddress:
+    """Return a way as a sign-in carries it; a return is kept for that."""
+    if isinstance(way, ReturnAddress):
+        return way
+    return ReturnAddress(return_id=browser_returns.keep(uow, way).reveal())
 
 
 def _require_registered(service: Service, redirect_uri: str) -> None:

@@ -61,6 +61,18 @@ class ReturnAddress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AtDomain:
+    """The custom domain at which a sign-in began, and ends (`at_domains.py`).
+
+    `browser_hash` is the browser as the domain knows it while it is under the base URL; None at the domain.
+    """
+
+    domain_id: UUID
+    name: str
+    browser_hash: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSignIn:
     """A browser that has gone to a provider; with `user_id` it links what it brings back to that account."""
 
@@ -71,6 +83,13 @@ class UpstreamSignIn:
     user_id: UUID | None
     way: ReturnAddress
     expires_at: datetime
+    # None for one under the base URL.
+    domain: AtDomain | None = None
+
+    @property
+    def is_away(self) -> bool:
+        """Whether its browser is under the base URL, and goes back to a custom domain."""
+        return self.domain is not None and self.domain.browser_hash is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,6 +63,7 @@ class ProviderProblem(StrEnum):
     FOR_ANOTHER = "for_another"
     NO_ID = "no_id"
     NO_ADDRESS = "no_address"
+    FOREIGN_DOMAIN = "foreign_domain"
     CERTIFICATES_REPLACED = "certificates_replaced"
     NOT_ADMITTED = "not_admitted"
     ORGANIZATION_FULL = "organization_full"
@@ -89,6 +90,7 @@ _OF_ONE_SIGN_IN: Final = frozenset(
         ProviderProblem.ERROR_AT_PROVIDER,
         ProviderProblem.CODE_REFUSED,
         ProviderProblem.NO_ADDRESS,
+        ProviderProblem.FOREIGN_DOMAIN,
         ProviderProblem.NOT_ADMITTED,
     }
 )
@@ -119,6 +121,7 @@ _OF_REASONS: Final[Mapping[str, ProviderProblem]] = {
     "transient_name": ProviderProblem.NO_ID,
     "certificates_outdated": ProviderProblem.CERTIFICATES_REPLACED,
     SignInReason.ADDRESS_NOT_VERIFIED_THERE: ProviderProblem.NO_ADDRESS,
+    SignInReason.DOMAIN_NOT_PROVED: ProviderProblem.FOREIGN_DOMAIN,
     SignInReason.NOT_OF_ORGANIZATION: ProviderProblem.NOT_ADMITTED,
 }
 

@@ -55,6 +55,24 @@ class AddressNotTrusted(NoVerifiedAddress):
     )
 
 
+class NoAddressSent(NoVerifiedAddress):
+    """The identity is not linked, and the identity provider of an organization has sent no address."""
+
+    default_message = (
+        "Your organization's identity provider sent no email address. Ask the people who run it to send the claim or"
+        " attribute email, and sign in again."
+    )
+
+
+class DomainNotProved(NoVerifiedAddress):
+    """The identity is not linked, and its address lies in no verified mail domain of the connection's organization."""
+
+    default_message = (
+        "Your organization has not verified the mail domain of your address yet. Ask the people who manage its sign-in"
+        " to verify it, and sign in again."
+    )
+
+
 class OtherUserSignedIn(Forbidden):
     """The browser is signed in as another user than the one who wanted to link."""
 
@@ -131,9 +149,16 @@ def link(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, brows
 
 def link_and_conclude(
     uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, destination: Destination
-) -> Outcome | SignInToLink:
-    """Link the identity of a browser that has signed in to the account meanwhile, and complete the sign-in with it."""
+) -> Outcome | SignInToLink | None:
+    """Link the identity of a browser that has signed in to the account meanwhile, and complete the sign-in with it.
+
+    None means that nothing is linked, and that the browser goes on with the session that it has: the organization of
+    its user requires a connection, so that session opens where the sign-in leads, and nothing of the account.
+    """
     assert destination.browser is not None, "a sign-in that links is completed outside of a browser"
+    present = destination.browser.present
+    if present is not None and present.user_id == sign_in.user_id and present.is_closed_to_account:
+        return None
     connected = by_connection.lock(uow, sign_in)
     user = _require_user(uow, sign_in, destination.browser.present)
     is_mailed = destination.browser.is_signed_in_by_mail
@@ -147,13 +172,13 @@ def _require_user(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: BrowserSess
         raise OtherUserSignedIn
     user = uow.users.lock(browser.user_id)
     present = uow.browser_sessions.lock(browser.session_id)
-    if user is None or present is None or present.is_impersonation or not _may_link(present, sign_in.context):
+    if user is None or present is None or present.is_impersonation or not may_link(present, sign_in.context):
         raise OtherUserSignedIn
     return user
 
 
-def _may_link(browser: BrowserSession, context: IdentityContext) -> bool:
-    # What another party could have begun must not add a way to sign in anywhere else.
+def may_link(browser: BrowserSession, context: IdentityContext) -> bool:
+    """Return whether a session links identities in a context: what another party could begin adds no way elsewhere."""
     limits = browser.confinement
     if limits is None:
         return True
@@ -211,16 +236,17 @@ def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: Identity
     """Return the address that the provider vouches for: a connection for those of its own domains only."""
     if not proven.is_email_trusted:
         raise AddressNotTrusted().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE)
+    is_of_platform = context.connection_id is None or context.organization_id is None
     try:
         email = normalize_email(proven.email or "", uow.domain_names.to_ascii)
     except BadRequest:
-        raise NoVerifiedAddress().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE) from None
+        refusal = NoVerifiedAddress() if is_of_platform else NoAddressSent()
+        raise refusal.because(SignInReason.ADDRESS_NOT_VERIFIED_THERE) from None
     if context.connection_id is None or context.organization_id is None:
-        is_verified = proven.is_email_verified
-    else:
-        is_verified = vouches_for(uow, context.organization_id, email)
-    if not is_verified:
-        raise NoVerifiedAddress().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE)
+        if not proven.is_email_verified:
+            raise NoVerifiedAddress().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE)
+    elif not vouches_for(uow, context.organization_id, email):
+        raise DomainNotProved().because(SignInReason.DOMAIN_NOT_PROVED)
     return email
 
 

@@ -12,6 +12,7 @@ from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, 
 from core.rate_limits import RateLimit
 from core.saml import requests
 from core.sign_in import second_factor
+from core.sign_in.customer_choices import CustomerRequired
 from core.sign_in.second_factor import (
     CodeWrong,
     PasskeyWrong,
@@ -151,6 +152,7 @@ async def renew_backup_codes(call: Call) -> BackupCodes:
         NotFound,
         Forbidden,
         OrganizationNotActive,
+        CustomerRequired,
     ),
 )
 @awaiting_second_factor

@@ -26,6 +26,7 @@ from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, 
 from core.rate_limits import RateLimit
 from core.sign_in import passkeys as passkeys_sign_in
 from core.sign_in import second_factor
+from core.sign_in.customer_choices import CustomerRequired
 from core.sign_in.passkeys import PasskeyRefused
 from core.sign_in.second_factor import NoPasskeyFactor, PreAuthExpired, PreAuthInvalid, PreAuthOver
 from entrypoints.shared.credentials.passkeys import (
@@ -36,6 +37,7 @@ from entrypoints.shared.credentials.passkeys import (
     transports_of,
 )
 from entrypoints.shared.sessions.token_answers import (
+    CustomerName,
     PendingSecondFactor,
     SignInTokens,
     answer_outcome,
@@ -68,6 +70,7 @@ class PasskeySignInStart(msgspec.Struct, kw_only=True):
     email: str | None = None
     org_slug: str | None = None
     service_slug: str | None = None
+    customer: CustomerName | None = None
 
 
 class PasskeySignIn(SecretBody, kw_only=True):
@@ -77,6 +80,7 @@ class PasskeySignIn(SecretBody, kw_only=True):
     credential: AuthenticationCredential
     org_slug: str | None = None
     service_slug: str | None = None
+    customer: CustomerName | None = None
 
 
 class PasskeyChallenge(msgspec.Struct, kw_only=True):
@@ -209,14 +213,14 @@ async def start_sign_in(call: Call, body: PasskeySignInStart) -> PasskeyChalleng
     With `email`, the options list the passkeys of the account, or plausible ones if the address has none. Without it,
     the browser offers the passkeys that it has.
     """
-    wanted = destination(call, body.org_slug, body.service_slug)
+    wanted = destination(call, body.org_slug, body.service_slug, body.customer)
     return _challenge(await call.transact(passkeys_sign_in.start, body.email, wanted))
 
 
 @routes.post(
     "/api/auth/passkeys/authenticate/finish",
     limits=(RateLimit.PASSKEY_SIGN_IN,),
-    refuses=(PasskeyRefused, SsoRequired, NotFound, Forbidden, OrganizationNotActive),
+    refuses=(PasskeyRefused, SsoRequired, NotFound, Forbidden, OrganizationNotActive, CustomerRequired),
 )
 @public
 async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignInTokens | PendingSecondFactor:
@@ -230,7 +234,7 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignInTokens | Pend
         passkeys_sign_in.finish,
         body.challenge_id,
         assertion_of(body.credential),
-        destination(call, body.org_slug, body.service_slug),
+        destination(call, body.org_slug, body.service_slug, body.customer),
     )
     return answer_outcome(call, outcome)
 

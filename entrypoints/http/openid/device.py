@@ -10,6 +10,7 @@ from core.rate_limits import RateLimit
 from core.sign_in.upstream import beginning
 from entrypoints.http.openid.client_authentication import ClientFields, presented_client
 from entrypoints.shared.openid.authorization_fields import is_own_resource
+from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.shared.sign_in.identities import offered_by_platform
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving import oauth
@@ -34,6 +35,7 @@ class DeviceAuthorization(ClientFields, kw_only=True):
     service: str | None = None
     scope: str | None = None
     resource: str | None = None
+    customer: CustomerName | None = None
 
 
 class DeviceAuthorizationCodes(SecretBody, kw_only=True):
@@ -73,7 +75,8 @@ async def begin_device(call: Call, body: DeviceAuthorization) -> DeviceAuthoriza
     """Begin to sign in on a device.
 
     Show the `user_code` and the `verification_uri`, and poll `/auth/token` with the `device_code`, not more often than
-    the `interval` says.
+    the `interval` says. Of a service with customers the page asks the user for which one they come, unless `customer`
+    names one for which they have come before.
     """
     presented = await presented_client(call, body)
     issued = await call.transact(
@@ -81,6 +84,7 @@ async def begin_device(call: Call, body: DeviceAuthorization) -> DeviceAuthoriza
         presented,
         organization_slug=body.org,
         service_slug=body.service,
+        customer=body.customer,
         scope=body.scope,
         resource=body.resource if not is_own_resource(call, body.resource) else None,
     )

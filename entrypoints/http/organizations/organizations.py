@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 
 from core.errors import BadRequest, OrganizationNotActive
-from core.organizations import creation, management, members, selection
+from core.organizations import creation, deletion, management, members, selection
 from core.organizations.access import Operation
 from core.organizations.creation import (
     AddressNotVerified,
@@ -125,8 +125,13 @@ async def change_organization(call: Call, slug: str, body: OrganizationUpdate) -
 @routes.delete("/api/organizations/:slug", status=204, refuses=(OrganizationNotActive,))
 @in_organization(Operation.ORGANIZATION_DELETE)
 async def delete_organization(call: Call, slug: str) -> None:
-    """Delete an organization and everything that belongs to it, permanently; a suspended one cannot be deleted."""
-    await call.transact(management.delete, slug)
+    """Delete an organization; a suspended one cannot be deleted.
+
+    What it has issued ends at once, and nobody finds it any more. For 14 days you can restore it on the page of your
+    organizations, without what has ended; then it is deleted permanently, with everything that belongs to it. One that
+    never had another member is deleted permanently at once.
+    """
+    await call.transact(deletion.delete, slug)
 
 
 @routes.post("/api/organizations/:slug/leave", status=204, refuses=(BadRequest,))

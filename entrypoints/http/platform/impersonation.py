@@ -10,7 +10,7 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.platform import impersonation
 from core.platform.impersonation import ImpersonatedUser, ImpersonationTarget, TargetIsPlatformOwner
 from core.rate_limits import RateLimit
-from entrypoints.shared.sessions.token_answers import Tokens, signed
+from entrypoints.shared.sessions.token_answers import CustomerName, Tokens, signed
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner
 from entrypoints.web.serving.routes import Routes
@@ -19,11 +19,12 @@ routes = Routes("impersonation", "Acting as another user to help them, for platf
 
 
 class ImpersonationRequest(msgspec.Struct, kw_only=True):
-    """The reason, 1 to 1000 characters, and the organization, or the service of it, to sign in to."""
+    """The reason, 1 to 1000 characters, and the organization, or the service of it, to sign in to, for a customer."""
 
     reason: str
     org_slug: str | None = None
     service_slug: str | None = None
+    customer: CustomerName | None = None
 
 
 class ImpersonationSession(Tokens, kw_only=True):
@@ -46,8 +47,16 @@ async def impersonate(call: Call, user_id: UUID, body: ImpersonationRequest) -> 
 
     It cannot change the password, multi-factor authentication, passkeys, email address, devices and other sessions of
     the user. Every audit entry names the impersonator, and the user sees the session among their own.
+
+    At a service that customers use, `customer` says for which of them it acts: one that the user has signed in for, and
+    that is open to them. The logs of the vendor and of the customer have it, and the customer's owner is told by mail.
     """
-    wanted = ImpersonationTarget(reason=body.reason, organization_slug=body.org_slug, service_slug=body.service_slug)
+    wanted = ImpersonationTarget(
+        reason=body.reason,
+        organization_slug=body.org_slug,
+        service_slug=body.service_slug,
+        customer=body.customer,
+    )
     begun = await call.transact(impersonation.start, user_id, wanted)
     tokens = signed(call, begun.grant)
     return ImpersonationSession(

@@ -1,19 +1,29 @@
-"""The users of a service, for its backend."""
+"""The users of a service, and the people of its customers, for its backend."""
 
 from typing import Annotated
 from uuid import UUID
 
 import msgspec
 
-from core.service_api import users
+from core.customers.customers import CustomerUnknown
+from core.customers.people import CustomerPerson, CustomerPersonUnknown, PeopleSought
+from core.limits import COUNTED_MAX
+from core.service_api import customer_users, users
 from core.service_api.users import AccountShared, AddressOfAnotherAccount, ServiceUser, ServiceUserUnknown
 from core.services.api_keys import Permission
-from entrypoints.web.input.decoding import Sliced
+from core.services.customer_rules import ROLES_MAX
+from entrypoints.http.customers.customers import SEARCH_CHARACTERS_MAX
+from entrypoints.web.input.decoding import Paged, Sliced
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import service_key
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("service users", "The users of a service, as its backend manages them with an API key.")
+customer_routes = Routes(
+    "service customer users",
+    "The people of the customers of a service: who has signed in for a customer, and who may where the customer shares"
+    " its directory. The backend of the service reads them, and gives them roles of its own, with an API key.",
+)
 
 Email = Annotated[str, msgspec.Meta(description="The email address of the account.")]
 
@@ -85,3 +95,82 @@ async def remove_user(call: Call, user_id: UUID) -> None:
     exist without your service.
     """
     await call.transact(users.remove, user_id)
+
+
+class CustomerUsersQuery(Paged, kw_only=True):
+    """A text to search for, a role, and a page of the list."""
+
+    q: Annotated[
+        str,
+        msgspec.Meta(max_length=SEARCH_CHARACTERS_MAX, description="Finds people whose address or name contains it."),
+    ] = ""
+    role: Annotated[
+        str | None, msgspec.Meta(description="Finds people who have this role of the service, whoever gives it.")
+    ] = None
+    after: Annotated[
+        UUID | None,
+        msgspec.Meta(
+            description="The id of the last person of the page before, for a program that reads many people: it names"
+            " this instead of the page."
+        ),
+    ] = None
+
+    @property
+    def sought(self) -> PeopleSought:
+        """Which people these are."""
+        return PeopleSought(
+            search=self.q, role=self.role, after=self.after, limit=self.limit, offset=(self.page - 1) * self.limit
+        )
+
+
+class CustomerUserList(msgspec.Struct, kw_only=True):
+    """A page of the people of a customer, and their total number."""
+
+    users: list[CustomerPerson]
+    total: Annotated[
+        int,
+        msgspec.Meta(
+            description=f"How many there are: exactly up to {COUNTED_MAX}, and one more where there are more."
+        ),
+    ]
+
+
+class CustomerUserRoles(msgspec.Struct, kw_only=True):
+    """The roles that you give."""
+
+    roles: Annotated[
+        list[str],
+        msgspec.Meta(
+            max_length=ROLES_MAX,
+            description="Names of roles of the service, which replace those that you gave before; an empty list takes"
+            " them away.",
+        ),
+    ]
+
+
+@customer_routes.get("/api/service/customers/:customer_id/users", refuses=(CustomerUnknown,))
+@service_key(Permission.READ_CUSTOMERS)
+async def list_customer_users(call: Call, customer_id: UUID, query: CustomerUsersQuery) -> CustomerUserList:
+    """List the people of a customer, by their ids, which are the `sub` of their tokens.
+
+    They are those who have signed in for the customer and, where it shares its directory, all whom it lets in. People
+    who have not confirmed that they belong to it, who are suspended, and whom it does not let in are left out.
+    """
+    page = await call.read(customer_users.list_page, customer_id, query.sought)
+    return CustomerUserList(users=list(page.users), total=page.total)
+
+
+@customer_routes.put(
+    "/api/service/customers/:customer_id/users/:user_id", refuses=(CustomerUnknown, CustomerPersonUnknown)
+)
+@service_key(Permission.WRITE_CUSTOMERS)
+async def set_customer_user_roles(
+    call: Call, customer_id: UUID, user_id: UUID, body: CustomerUserRoles
+) -> CustomerPerson:
+    """Give a person who has signed in for a customer roles of your own, for this customer alone.
+
+    They add to the roles that the customer assigns, in `service_roles` of tokens for this customer, from the next token
+    on. They let nobody in, and end when the person leaves the customer. Members of a customer who have not signed in
+    for it are unknown here.
+    """
+    return await call.transact(customer_users.set_roles, customer_id, user_id, body.roles)

@@ -10,6 +10,7 @@ from core.services import management
 from core.services.management import (
     AudienceTaken,
     CountedService,
+    CustomersRemain,
     ServiceHasKeysAlone,
     ServiceLimitExceeded,
     ServiceNotConfidential,
@@ -131,7 +132,9 @@ async def show_service(call: Call, org_slug: str, service_slug: str) -> ServiceR
     return ServiceRecord.of(await call.read(management.read, org_slug, service_slug))
 
 
-@routes.patch("/api/organizations/:org_slug/services/:service_slug", refuses=(ServiceUnknown, AudienceTaken))
+@routes.patch(
+    "/api/organizations/:org_slug/services/:service_slug", refuses=(ServiceUnknown, AudienceTaken, CustomersRemain)
+)
 @on_service(Operation.SERVICE_UPDATE)
 async def change_service(call: Call, org_slug: str, service_slug: str, body: ServiceChange) -> ServiceRecord:
     """Change a service. Lists are replaced, not merged.
@@ -145,7 +148,9 @@ async def change_service(call: Call, org_slug: str, service_slug: str, body: Ser
 
 
 @routes.delete(
-    "/api/organizations/:org_slug/services/:service_slug", status=204, refuses=(ServiceSubscribed, ServiceUnknown)
+    "/api/organizations/:org_slug/services/:service_slug",
+    status=204,
+    refuses=(ServiceSubscribed, CustomersRemain, ServiceUnknown),
 )
 @in_organization(Operation.SERVICE_DELETE)
 async def delete_service(call: Call, org_slug: str, service_slug: str) -> None:

@@ -1,5 +1,6 @@
 """Requesting a sign-in mail, and signing in with its link or code; `entrypoints/pages` has the page of the link."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import msgspec
@@ -9,9 +10,11 @@ from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
+from core.sign_in.customer_choices import CustomerRequired
 from core.sign_in.magic_links import DestinationMismatch, MagicLinkRefused
 from entrypoints.http.accounts.registration import MailedLinkRequest
 from entrypoints.shared.sessions.token_answers import (
+    CustomerName,
     PendingSecondFactor,
     SignInTokens,
     answer_outcome,
@@ -41,6 +44,13 @@ class MagicLinkSignIn(SecretBody, kw_only=True):
     code: str | msgspec.UnsetType = msgspec.UNSET
     org_slug: str | None = None
     service_slug: str | None = None
+    customer: CustomerName | None = None
+
+
+class MagicLinkRequest(MailedLinkRequest, kw_only=True):
+    """The recipient of the mail, and where to sign in; the page of the link leads back to `redirect_uri`."""
+
+    customer: CustomerName | None = None
 
 
 @routes.post(
@@ -49,16 +59,18 @@ class MagicLinkSignIn(SecretBody, kw_only=True):
     refuses=(RedirectNotRegistered, NotFound),
 )
 @public
-async def request_link(call: Call, body: MailedLinkRequest) -> MagicLinkRequested:
+async def request_link(call: Call, body: MagicLinkRequest) -> MagicLinkRequested:
     """Mail a link and a code to sign in with, of which one can be used, once: the link for 15 minutes, the code for 10.
 
     The answer is the same whether or not an account has the address. Offer a field for the six digits, and send them
     with `challenge_id` to `POST /api/auth/magic-link/verify`: they are of use to no other client. A browser gets by the
     link a page with a longer code to paste where the sign-in began, which is sent as `token`. An app that opens
     the link itself sends the `token` of the link. The page leads back to `redirect_uri`. After 100 wrong codes an
-    address gets links alone until its user has signed in; the answer stays the same.
+    address gets links alone until its user has signed in; the answer stays the same. The `customer` that is named here
+    is asked for after the sign-in, unless the user has come in for it before, because anyone can request a mail.
     """
-    challenge_id = await call.transact(magic_links.request, body.email, body.return_request)
+    wanted = replace(body.return_request, customer=body.customer)
+    challenge_id = await call.transact(magic_links.request, body.email, wanted)
     return MagicLinkRequested(
         message="If an account has this address, we are sending it a mail with a link and a code to sign in.",
         challenge_id=challenge_id,
@@ -67,7 +79,15 @@ async def request_link(call: Call, body: MailedLinkRequest) -> MagicLinkRequeste
 
 @routes.post(
     "/api/auth/magic-link/verify",
-    refuses=(MagicLinkRefused, SsoRequired, DestinationMismatch, NotFound, Forbidden, OrganizationNotActive),
+    refuses=(
+        MagicLinkRefused,
+        SsoRequired,
+        DestinationMismatch,
+        NotFound,
+        Forbidden,
+        OrganizationNotActive,
+        CustomerRequired,
+    ),
 )
 @public
 async def verify_link(call: Call, body: MagicLinkSignIn) -> SignInTokens | PendingSecondFactor:
@@ -78,7 +98,7 @@ async def verify_link(call: Call, body: MagicLinkSignIn) -> SignInTokens | Pendi
     within an hour the network of the client gets 429 for every code. The organization and service are those that the
     mail was requested for.
     """
-    wanted = destination(call, body.org_slug, body.service_slug)
+    wanted = destination(call, body.org_slug, body.service_slug, body.customer)
     if body.challenge_id is msgspec.UNSET and body.code is msgspec.UNSET:
         if body.token is msgspec.UNSET:
             raise BadRequest.of_field("token", "Send the token of the link, or challenge_id and code.")

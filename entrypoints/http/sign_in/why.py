@@ -6,9 +6,12 @@ from uuid import UUID
 
 import msgspec
 
+from core.customers.products import ProductOnlyOffered, ProductUnknown
+from core.customers.relations import CustomerSide, CustomerState
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.organizations.group_roles import ExplainedRole
+from core.platform.explained_customers import CustomerMembership, ExplainedCustomer
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import ConnectionProblems, ExplainedAccount, SignInExplanation
@@ -17,6 +20,7 @@ from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import SignIn
 from core.sign_in.upstream.failures import UpstreamFailure
+from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.shared.sign_in.explanations import explained_to_organization
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
@@ -31,6 +35,8 @@ class SignInToExplain(Query, kw_only=True):
 
     email: Annotated[str, msgspec.Meta(max_length=EMAIL_CHARACTERS_MAX)]
     service: str | None = None
+    customer: CustomerName | None = None
+    product: UUID | None = None
     way: SignInWay | None = None
     connection_id: UUID | None = None
 
@@ -92,6 +98,33 @@ class ProblemsOfConnection(msgspec.Struct, kw_only=True):
         return cls(connection_id=problems.connection_id, name=problems.name, failures=list(problems.failures))
 
 
+class CustomerOfSignIn(msgspec.Struct, kw_only=True):
+    """The customer for which the user comes, and what the user is to it; null for what is the customer's alone."""
+
+    customer_id: UUID
+    slug: str
+    name: str
+    state: CustomerState
+    paused_by: list[CustomerSide]
+    has_signed_in: bool
+    membership: CustomerMembership | None
+    is_assigned: bool | None
+
+    @classmethod
+    def of(cls, customer: ExplainedCustomer) -> "CustomerOfSignIn":
+        """Return the customer as the interface shows it."""
+        return cls(
+            customer_id=customer.id,
+            slug=customer.slug,
+            name=customer.name,
+            state=customer.state,
+            paused_by=list(customer.paused_by),
+            has_signed_in=customer.has_signed_in,
+            membership=customer.membership,
+            is_assigned=customer.is_assigned,
+        )
+
+
 class ExplainedSignIn(msgspec.Struct, kw_only=True):
     """Why a user cannot sign in; `account` is null for an address that the caller learns nothing about."""
 
@@ -100,6 +133,7 @@ class ExplainedSignIn(msgspec.Struct, kw_only=True):
     attempts: list[SignIn]
     problems: list[ProblemsOfConnection]
     role: ExplainedRole | None
+    customer: CustomerOfSignIn | None
 
     @classmethod
     def of(cls, explanation: SignInExplanation) -> "ExplainedSignIn":
@@ -110,10 +144,11 @@ class ExplainedSignIn(msgspec.Struct, kw_only=True):
             attempts=list(explanation.attempts),
             problems=[ProblemsOfConnection.of(one) for one in explanation.problems],
             role=explanation.role,
+            customer=CustomerOfSignIn.of(explanation.customer) if explanation.customer is not None else None,
         )
 
 
-@routes.get("/api/organizations/:org_slug/why")
+@routes.get("/api/organizations/:org_slug/why", refuses=(ProductUnknown, ProductOnlyOffered))
 @in_organization(Operation.SIGN_INS_EXPLAIN)
 async def explain_sign_in(call: Call, org_slug: str, query: SignInToExplain) -> ExplainedSignIn:
     """Explain why a member or end user cannot sign in to your organization or to one of its services.
@@ -124,10 +159,16 @@ async def explain_sign_in(call: Call, org_slug: str, query: SignInToExplain) -> 
     the membership. `role` says by which rule of groups a member has the role, and what becomes of the other rules that
     fit: an earlier rule counts, its maker lost the right to give the role, or the maker of the SCIM token that put the
     member into the group may not give it. An organization can ask 30 times at once, and every two seconds after that.
+
+    As the vendor of a service with customers, name one by `customer` beside `service`: you are told of people who have
+    signed in for it, or whom it shows you, and any other person is answered as one without an account. As a customer,
+    name a product by its client id as `product`: you are told of your members, and which side has paused the product.
     """
     question = SignInQuestion(
         email=query.email,
         service_slug=query.service,
+        customer=query.customer,
+        product=query.product,
         way=query.way,
         connection_id=query.connection_id,
     )

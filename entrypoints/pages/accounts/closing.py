@@ -3,7 +3,7 @@
 from typing import Final
 
 from core.accounts import closing
-from core.accounts.closing import BelongsToOrganizations, GovernsPlatform
+from core.accounts.closing import BelongsToOrganizations, GovernsPlatform, OwnsDeletedOrganization
 from core.errors import Forbidden
 from entrypoints.pages.console.account import ACCOUNT, account_page
 from entrypoints.pages.frame.languages import language_of, translated
@@ -27,7 +27,7 @@ async def show_closing(call: Call) -> Page:
     return account_page(call, "accounts/closing.html")
 
 
-@routes.post(CLOSING, refuses=(BelongsToOrganizations, GovernsPlatform, Forbidden))
+@routes.post(CLOSING, refuses=(BelongsToOrganizations, OwnsDeletedOrganization, GovernsPlatform, Forbidden))
 @in_browser_in_person
 async def close_account(call: Call) -> PageOrRedirect:
     """Close your account and sign this browser out; programs use `DELETE /api/user`."""

@@ -11,6 +11,8 @@ from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, all_valid
 from core.rate_limits import RateLimit
+from core.sign_in.browser_returns import BrowserReturn
+from core.sign_in.lookup_email import EmailLookupResult
 from entrypoints.pages.accounts.password_reset import FORGOT_PASSWORD
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.forms import MailedLink
@@ -21,6 +23,7 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.frame.returns import REGISTER, AddressForm, ReturnQuery
 from entrypoints.pages.frame.routes import sign_in_pages
 from entrypoints.shared.accounts.new_passwords import hashed
+from entrypoints.shared.sign_in.lookup_email import connection_for
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
@@ -42,6 +45,9 @@ class RegistrationForm(AddressForm, kw_only=True):
 
     password: str = ""
     name: str = ""
+    anyway: Annotated[
+        str, msgspec.Meta(description="The domain of which the page has said that its addresses have another sign-in.")
+    ] = ""
 
 
 @routes.get(REGISTER)
@@ -50,16 +56,29 @@ async def show_registration(
     call: Call, query: ReturnQuery, *, form: RegistrationForm | None = None, refusal: BadRequest | None = None
 ) -> Page:
     """Show the form that creates an account."""
-    context = await returns.context(call, query)
+    kept = await returns.kept_return(call, query)
+    context = returns.shown(call, query, kept)
+    email = form.email if form is not None else context["proposed_email"]
     return form_page(
         call,
         "accounts/registration.html",
         status=200 if refusal is None else 400,
+        connects=True,
         **context,
-        email=form.email if form is not None else context["proposed_email"],
+        way_place=returns.place_of(query, kept),
+        email=email,
         name=form.name if form is not None else "",
+        required=await _required_sign_in(call, query, kept, email),
         problems=problems_of(refusal),
     )
+
+
+async def _required_sign_in(
+    call: Call, way: ReturnQuery, kept: BrowserReturn | None, email: str
+) -> EmailLookupResult | None:
+    """Return the sign-in that an organization requires of the domain of an address; None without one."""
+    found = await connection_for(call, email, *returns.place_of(way, kept)) if email else None
+    return found if found is not None and found.sso_required else None
 
 
 @routes.post(
@@ -85,6 +104,9 @@ async def submit_registration(call: Call, form: RegistrationForm) -> Page:
         password_hash = await hashed(installation, password)
     except BadRequest as refusal:
         return await show_registration(call, form.way, form=form, refusal=refusal)
+    required = await _required_sign_in(call, form.way, kept, email)
+    if required is not None and form.anyway != required.domain:
+        return await show_registration(call, form.way, form=form)
     browser = await returns.requesting_browser(call, form.way)
     await call.transact(registration.register_evenly, email, password_hash, ReturnRequest(), browser, name=name)
     return await _sent(call, form.way, email)

@@ -18,7 +18,7 @@ from core.audit.browser import AskedEntries, BrowsedEntries, NewEntries
 from core.audit.search import LOOKED_AT_MAX
 from core.audit.tails import WAIT_SECONDS_MAX
 from core.errors import BadRequest, Refusal
-from core.ids import LAST_ID, moment_of
+from core.ids import LAST_ID, id_or_none, moment_of
 from core.lazy_dataclasses import dataclass
 from core.typed_times import time_of
 from entrypoints.pages.console.audit_entries import ShownRow, rows_of
@@ -26,7 +26,7 @@ from entrypoints.pages.console.frame import with_query
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import page as rendered
-from entrypoints.web.input.decoding import Query, id_or_none, number_of
+from entrypoints.web.input.decoding import Query, number_of
 from entrypoints.web.serving.calls import Call
 
 LIVE: Final = "on"

@@ -35,12 +35,13 @@ from core.platform import console
 from core.platform.console import PlatformStanding
 from core.positions import Position, position_of
 from entrypoints.pages.console.flash_messages import OUTCOMES
-from entrypoints.pages.console.sections import sections_of
+from entrypoints.pages.console.sections import SectionGroup, sections_of, sections_of_platform
 from entrypoints.pages.frame.brands import Brand
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of
 from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.pages.frame.rendering import form_page
+from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import encode, see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.incoming import GatehouseRequest
@@ -110,13 +111,19 @@ class Program:
         self.body = body
 
     def curl(self, route: Route, base_url: str) -> str:
-        """Return the call of the route of the operation as a command; $TOKEN is an access token."""
+        """Return the call of the route of the operation as a command; $TOKEN is an access token, $KEY an API key."""
         address = shlex.quote(base_url + with_query(path_with(route.path, self.at), **self.query))
         method = "" if route.method == "GET" else f"-X {route.method} "
-        lines = [f"curl {method}{address}", '-H "Authorization: Bearer $TOKEN"']
+        credential = "X-Api-Key: $KEY" if takes_key(route) else "Authorization: Bearer $TOKEN"
+        lines = [f"curl {method}{address}", f'-H "{credential}"']
         if self.body is not None:
             lines += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(encode(dict(self.body)).decode())}"]
         return " \\\n  ".join(lines)
+
+
+def takes_key(route: Route) -> bool:
+    """Return whether a route is for the backend of a service alone, which calls it with an API key."""
+    return route.who.kind is CredentialKind.API_KEY
 
 
 def path_in_interface(call: Call, operation: str, *at: str | UUID) -> str:
@@ -172,19 +179,32 @@ def console_page(
     **values: Any,
 ) -> Response:
     """Return a page of the console, with what was just done, or with what was refused; None is in no organization."""
+    route = route_of(call, program.operation)
     return form_page(
         call,
         template,
         status=refusal.code.status if refusal is not None else 200,
         standing=standing,
-        curl=program.curl(route_of(call, program.operation), call.installation.settings.base_url),
+        curl=program.curl(route, call.installation.settings.base_url),
+        is_called_with_key=takes_key(route),
         # Another word in the address means nothing.
         outcome=language_of(call).known(OUTCOMES.get(done, "")),
         problem=problem_of(refusal),
         brand=_brand_of(call, standing),
-        sections=sections_of(standing) if isinstance(standing, Standing) else [],
+        sections=_sections_of(standing),
         **values,
     )
+
+
+def _sections_of(standing: Standing | PlatformStanding | None) -> list[SectionGroup]:
+    """Return the navigation of a page; one of no organization has none."""
+    match standing:
+        case Standing():
+            return sections_of(standing)
+        case PlatformStanding():
+            return sections_of_platform(standing)
+        case None:
+            return []
 
 
 def _brand_of(call: Call, standing: Standing | PlatformStanding | None) -> Brand | None:

@@ -14,6 +14,7 @@ import msgspec
 
 from core.audit.sign_in_counts import SignInFilter
 from core.audit.sign_in_log import NO_SERVICE, FoundActiveUsers, FoundSignIns, LoggedSignIn
+from core.ids import id_or_none
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.positions import Position
 from core.sign_in.reasons import SignInReason
@@ -23,7 +24,7 @@ from entrypoints.pages.console.frame import PagedQuery, with_query
 from entrypoints.pages.console.lists import ways
 from entrypoints.pages.console.sign_in_plots import METHODS, REFUSED, SUCCEEDED, method_name, reason_name, service_name
 from entrypoints.pages.frame.languages import Language, marked
-from entrypoints.web.input.decoding import Query, id_or_none, number_of
+from entrypoints.web.input.decoding import Query, number_of
 
 OUTCOME_CHOICES: Final = (
     ("", marked("Every outcome")),

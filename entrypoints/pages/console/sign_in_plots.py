@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from core.accounts.providers import Provider
+from core.accounts.providers import Provider, title_of
 from core.audit.sign_in_counts import (
     BAR_DAYS,
     MONTH_DAYS,
@@ -101,7 +101,11 @@ def period_days(text: str) -> int:
 
 def method_name(language: Language, provider: str) -> str:
     """Return a method in words."""
-    return language.text(METHODS[provider]) if provider in METHODS else language.text(_ACCOUNT_AT, provider=provider)
+    return (
+        language.text(METHODS[provider])
+        if provider in METHODS
+        else language.text(_ACCOUNT_AT, provider=title_of(provider))
+    )
 
 
 def reason_name(language: Language, reason: str) -> str:

@@ -1,5 +1,6 @@
 """The event types that a webhook subscribes to in the words of pages, by their groups."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from core.events.actions import AuditAction
@@ -31,6 +32,8 @@ _GROUPS: Final = {
     "Invitations": marked("Invitations"),
     "Organization management": marked("Organization"),
     "Service management": marked("Services"),
+    "Customers": marked("Customers"),
+    "Products": marked("Products"),
     "Plans": marked("Plans"),
     "Subscriptions": marked("Subscriptions"),
     "API keys": marked("API keys"),
@@ -46,5 +49,17 @@ GROUPS: Final = tuple(
     (title, tuple((event.value, EVENTS[event.value]) for event in EventType if event.category == category))
     for category, title in _GROUPS.items()
 )
+# The value of a box that stands for all event types, and of those that each stand for all of a group, by its title.
+ALL: Final = "all"
+SETS: Final = {title: category.lower().replace(" ", "-") for category, title in _GROUPS.items()}
+_MEMBERS: Final = {SETS[title]: frozenset(value for value, _ in events) for title, events in GROUPS}
 # The same as the pairs of a choice.
 CHOICES: Final = tuple((value, value) for _, events in GROUPS for value, _ in events)
+
+
+def chosen(events: Sequence[str], sets: Sequence[str]) -> list[str]:
+    """Return the event types that were ticked, with those of the sets; what is no set stands for nothing."""
+    if ALL in sets:
+        return [*dict.fromkeys([*events, *(event.value for event in EventType)])]
+    of_sets = frozenset[str]().union(*(_MEMBERS.get(name, frozenset()) for name in sets))
+    return [*dict.fromkeys([*events, *sorted(of_sets)])]

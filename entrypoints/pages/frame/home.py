@@ -1,11 +1,13 @@
-"""The first page of Gatehouse in a browser."""
+"""The first page of Gatehouse in a browser: it leads people where they work."""
 
 from typing import Final
 
-from core.platform import console
+from core.platform import starts
+from core.platform.starts import Start
 from entrypoints.pages.frame.refusals import refusal_page
-from entrypoints.pages.frame.rendering import Page, form_page
+from entrypoints.pages.frame.rendering import PageOrRedirect, form_page
 from entrypoints.web.serving import browsers
+from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser
 from entrypoints.web.serving.hosts import on_custom_hosts
@@ -19,14 +21,20 @@ HOME: Final = "/app"
 @routes.get(HOME)
 @on_custom_hosts
 @in_browser
-async def show_home(call: Call) -> Page:
-    """Show what a user can do in the browser."""
-    is_custom_host = call.custom_host is not None
-    if not is_custom_host:
-        await browsers.require_open_page(call)
-    return form_page(
-        call,
-        "frame/home.html",
-        is_custom_host=is_custom_host,
-        opens_platform=not is_custom_host and await call.read(console.is_open),
-    )
+async def show_home(call: Call) -> PageOrRedirect:
+    """Lead to the organization of the user, to the list of several, to the platform, or to the account.
+
+    At a custom domain, show what a user can do there.
+    """
+    if call.custom_host is not None:
+        return form_page(call, "frame/home.html")
+    await browsers.require_open_page(call)
+    return see_other(_page_of(await call.read(starts.find)))
+
+
+def _page_of(start: Start) -> str:
+    if start.only_slug is not None:
+        return f"{HOME}/organizations/{start.only_slug}"
+    if start.has_organizations:
+        return f"{HOME}/organizations"
+    return f"{HOME}/platform" if start.opens_platform else f"{HOME}/account"

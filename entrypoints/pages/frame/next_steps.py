@@ -33,6 +33,7 @@ from core.services.end_users import EndUserUnknown
 from core.services.services import ServiceUnknown
 from core.sessions.callers import AddressNotConfirmed
 from core.sign_in import browser_returns
+from core.sign_in.customer_choices import NoCustomerYet
 from core.sign_in.refusals import SecondFactorDue
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.returns import ReturnQuery, WayForm, link_page
@@ -63,6 +64,7 @@ _OTHER_ACCOUNT: Final = NextStep(text=marked("Use another account"), href=SIGN_O
 _ORGANIZATIONS: Final = "/app/account/organizations"
 _SECOND_FACTOR: Final = "/app/account/second-factor"
 _SET_UP: Final = "/app/second-factor/set-up"
+_NEW_ORGANIZATION: Final = "/app/organizations/new"
 _PAGE_OF_ACCOUNT: Final = re.compile("/app/account/([a-z-]+)")
 
 _BY_REFUSAL: Final[dict[type[Refusal], tuple[NextStep, ...]]] = {
@@ -178,6 +180,9 @@ def _steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
     if isinstance(refusal, SecondFactorRequired):
         base_url = call.installation.settings.base_url if call.custom_host is not None else ""
         return (NextStep(text=marked("Set up a second factor"), href=base_url + _SECOND_FACTOR), _OTHER_ACCOUNT)
+    if isinstance(refusal, NoCustomerYet):
+        base_url = call.installation.settings.base_url if call.custom_host is not None else ""
+        return (NextStep(text=marked("Create an organization"), href=base_url + _NEW_ORGANIZATION), _OTHER_ACCOUNT)
     for kind, steps in _BY_REFUSAL.items():
         if isinstance(refusal, kind):
             return steps

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
+from core.accounts.providers import title_of
 from core.lazy_dataclasses import dataclass
 from core.organizations.settings.pictures import Picture, PictureType
 from core.platform_brand import PlatformBrand
@@ -40,8 +41,8 @@ class PlatformLook:
     files: Mapping[str, Asset]
 
     def title_of(self, provider: str) -> str:
-        """Return what people call a provider: a documented one, or one that was removed, by its name."""
-        return self.titles.get(provider, provider)
+        """Return what people call a provider; one that was removed by its name."""
+        return self.titles.get(provider) or title_of(provider)
 
 
 @lru_cache(maxsize=_REMEMBERED_MAX)

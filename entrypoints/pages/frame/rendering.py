@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from quart import Response
 
+from core.accounts.providers import title_of
 from core.limits import PASSWORD_CHARACTERS_MIN
 from entrypoints.pages.frame.assets import asset_address
 from entrypoints.pages.frame.brands import present_brand
@@ -183,6 +184,7 @@ def templates(language: Language) -> Environment:
     # For words that are data, such as the name of a role.
     environment.filters["known"] = language.known
     environment.filters["device_name"] = language.device_name
+    environment.filters["provider_title"] = title_of
     # For sentences that are stored, such as the last error of a receiver.
     environment.filters["recognized"] = language.recognized
     environment.policies["ext.i18n.trimmed"] = True

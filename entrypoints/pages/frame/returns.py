@@ -97,6 +97,11 @@ def organization_of(way: ReturnQuery, kept: BrowserReturn | None) -> str | None:
     return kept.leads_to_organization if kept is not None else browser_returns.organization_of_page(way.return_to)
 
 
+def place_of(way: ReturnQuery, kept: BrowserReturn | None) -> tuple[str | None, str | None]:
+    """Return the slugs of the organization and the service to which a way leads; None for each that is not named."""
+    return organization_of(way, kept), kept.service_slug if kept is not None else None
+
+
 def way_of(call: Call, browser: RequestingBrowser | None) -> ReturnQuery | None:
     """Return where a mailed link leads on in the browser that requested it; None in any other browser."""
     if browser is None or not browser.is_bound_to(browsers.link_binding(call)):
@@ -131,7 +136,7 @@ def shown(call: Call, way: ReturnQuery, kept: BrowserReturn | None) -> dict[str,
         "cancel": _cancel_address(kept) if kept is not None else "",
         "place": kept.place if kept is not None else "",
         "owner": kept.owner if kept is not None else "",
-        "proposed_email": (kept.email if kept is not None else None) or _typed_address(call),
+        "proposed_email": (kept.email if kept is not None else None) or typed_address(call),
     }
 
 
@@ -142,7 +147,8 @@ def remember_address(call: Call, email: str) -> None:
         call.set_cookie(name, quote(email, safe="@", errors="replace"), lifetime=browsers.ADDRESS_LIFETIME)
 
 
-def _typed_address(call: Call) -> str:
+def typed_address(call: Call) -> str:
+    """Return the address that was typed last on a page of the sign-in of this browser; empty without one."""
     typed = cookie_of(call.request, browsers.cookie_name(call, browsers.ADDRESS_COOKIE)) or ""
     email = unquote(typed)
     return email if len(email) <= EMAIL_CHARACTERS_MAX else ""

@@ -42,8 +42,10 @@ KINDS: Final = {
     MailTemplate.UPSTREAM_METADATA_ENDING: marked("Metadata of a connection end soon"),
     MailTemplate.MAIL_SERVER_FAILING: marked("Mail server of an organization fails"),
     MailTemplate.DOMAIN_FAILING: marked("Domain of an organization fails"),
+    MailTemplate.WEBHOOK_OFF: marked("Webhook switched off by its receiver"),
     MailTemplate.CREDENTIALS_LEFT: marked("Credentials that a former member has made"),
     MailTemplate.IMPERSONATION_STARTED: marked("The platform acts as this person"),
+    MailTemplate.CUSTOMER_IMPERSONATION_STARTED: marked("The platform acts as a person of the organization"),
 }
 # The kind of its badge, and what it says.
 STATES: Final = {

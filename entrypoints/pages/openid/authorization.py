@@ -10,7 +10,16 @@ from quart import Response
 from core.accounts import return_targets
 from core.errors import Forbidden, OrganizationNotActive
 from core.openid import authorization, requests
-from core.openid.authorization import Answer, LeadBack, SetupNeeded, SignInNeeded, Visitor
+from core.openid.answers import (
+    Answer,
+    CustomerQuestion,
+    LeadBack,
+    NoAccess,
+    Question,
+    SetupNeeded,
+    SignInNeeded,
+    Visitor,
+)
 from core.openid.refused_requests import RequestOver, RequestRefused
 from core.secrets import Secret
 from core.sessions.refresh import SessionOver
@@ -24,7 +33,7 @@ from entrypoints.pages.frame.refusals import prefers_json, protocol_refusal_page
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page, page
 from entrypoints.pages.frame.returns import WayForm
 from entrypoints.pages.frame.routes import shows_again
-from entrypoints.pages.sign_in.conclusion import send_to_set_up, send_to_sign_in
+from entrypoints.pages.sign_in.conclusion import send_to_connection, send_to_set_up, send_to_sign_in
 from entrypoints.shared.openid.authorization_fields import AuthorizationFields
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.decoding import Query
@@ -44,6 +53,11 @@ KEY_COOKIE: Final = "gatehouse_authorize"
 KEY_CHARACTERS_MAX: Final = 100
 RESUME: Final = "/auth/authorize/resume"
 CONTINUE: Final = "/auth/authorize/continue"
+_TEMPLATES: Final[dict[type[Answer], str]] = {
+    Question: "openid/authorization.html",
+    CustomerQuestion: "openid/authorization_customers.html",
+    NoAccess: "openid/authorization_no_access.html",
+}
 REFUSALS: Final = (RequestRefused, RequestOver, SessionOver, SignInRefused, Forbidden, OrganizationNotActive)
 
 
@@ -62,9 +76,10 @@ class ResumeQuery(Query, kw_only=True):
 
 
 class AnswerForm(ProtectedForm, kw_only=True):
-    """The user's answer: the id of the request that it is for."""
+    """The user's answer: the id of the request that it is for, and the customer that was chosen, empty for none."""
 
     request_id: str = ""
+    customer: str | None = None
 
 
 async def _over_page(call: Call, *, refusal: RequestOver) -> Response:
@@ -138,7 +153,9 @@ async def resume(call: Call, query: ResumeQuery) -> PageOrRedirect:
 async def allow(call: Call, form: AnswerForm) -> PageOrRedirect:
     """Continue to the service."""
     try:
-        answer = await call.transact(authorization.allow, form.request_id, _visitor(call), issuer=issuer_of(call))
+        answer = await call.transact(
+            authorization.allow, form.request_id, _visitor(call), issuer=issuer_of(call), customer=form.customer
+        )
     except Forbidden as refusal:
         # The request waits still, because what refuses it rolls its use back.
         await keep_way(call, refusal, BrowserReturn(target=_resumed(Secret(form.request_id))))
@@ -196,15 +213,17 @@ async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Respon
     call.language = offered(answer.locales)
     if isinstance(answer, SignInNeeded):
         call.set_cookie(cookie_name(call, KEY_COOKIE), answer.browser_key.reveal(), lifetime=requests.WAITING_LIFETIME)
-        return await send_to_sign_in(
-            call,
-            return_to=_resumed(answer.request_id),
-            organization=answer.organization_slug,
-            service=answer.service_slug,
+        wanted = BrowserReturn(
+            target=_resumed(answer.request_id),
+            organization_slug=answer.organization_slug,
+            service_slug=answer.service_slug,
             email=answer.email,
             request_key=answer.request_key,
-            is_for_new_account=answer.is_for_new_account,
+            not_in_session=call.in_browser.session_id if answer.is_anew else None,
         )
+        if answer.connection_id is not None:
+            return await send_to_connection(call, wanted, answer.connection_id)
+        return await send_to_sign_in(call, wanted, is_for_new_account=answer.is_for_new_account)
     if isinstance(answer, SetupNeeded):
         return await send_to_set_up(
             call,
@@ -213,7 +232,7 @@ async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Respon
             service=answer.service_slug,
         )
     return form_page(
-        call, "openid/authorization.html", question=answer, brand=await brand_of(call, answer.organization_id)
+        call, _TEMPLATES[type(answer)], question=answer, brand=await brand_of(call, answer.organization_id)
     )
 
 

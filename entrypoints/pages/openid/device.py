@@ -1,6 +1,7 @@
 """The activation page: a user types the code that a device shows, sees who asks, and answers."""
 
 import base64
+from dataclasses import replace
 from typing import Annotated, Final
 from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
@@ -10,12 +11,16 @@ from quart import Response
 
 from core.errors import Forbidden, OrganizationNotActive, SsoRequired
 from core.openid import device
-from core.openid.device import ACTIVATION_PATH, UserCodeExpired, UserCodeUnknown, WaitingDevice
+from core.openid.device import ACTIVATION_PATH, CustomerConnectionDue, UserCodeExpired, UserCodeUnknown, WaitingDevice
 from core.organizations.session_strength import SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
+from core.sign_in.browser_returns import BrowserReturn
+from core.sign_in.conclusion import BegunSession
+from core.sign_in.customer_choices import NotOpen, Undecided
+from core.sign_in.customer_settling import Settled, SignInAnew
 from core.sign_in.refusals import SecondFactorDue, SignInRefused
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.brands import brand_of
@@ -23,9 +28,11 @@ from entrypoints.pages.frame.languages import translated
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page, page
 from entrypoints.pages.frame.returns import WayForm
-from entrypoints.pages.sign_in.conclusion import send_to_set_up, send_to_sign_in
+from entrypoints.pages.sign_in.conclusion import send_to_connection, send_to_set_up, send_to_sign_in
 from entrypoints.shared.sessions import token_answers
+from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm, recent
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
@@ -47,6 +54,12 @@ class DeviceCodeForm(ProtectedForm, kw_only=True):
     """The code that the user has typed, or answers."""
 
     user_code: str = ""
+
+
+class DeviceApprovalForm(DeviceCodeForm, kw_only=True):
+    """The code that the user approves, and the customer that they have chosen, empty for none."""
+
+    customer: CustomerName | None = None
 
 
 @routes.get(ACTIVATION_PATH, limits=(RateLimit.DEVICE_FLOW,), refuses=(UserCodeUnknown, UserCodeExpired))
@@ -73,7 +86,7 @@ async def type_code(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
 )
 @on_custom_hosts
 @in_browser_or_not
-async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
+async def approve_device(call: Call, form: DeviceApprovalForm) -> PageOrRedirect:
     """Sign the device in."""
     waiting = await call.read(device.find, form.user_code)
     if call.browser is None or not _is_opened_by(call.browser, waiting):
@@ -83,11 +96,12 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
         # It can do whatever the user can, so they prove that they are there.
         await recent(call, page=_address(form.user_code))
     try:
-        await call.transact(
+        outcome = await call.transact(
             device.approve,
             form.user_code,
             call.browser,
             device_token=token_answers.destination(call).device_token,
+            customer=form.customer,
         )
     except SecondFactorDue:
         return await _to_sign_in(call, form.user_code)
@@ -95,6 +109,11 @@ async def approve_device(call: Call, form: DeviceCodeForm) -> PageOrRedirect:
         return await _to_sign_in(call, form.user_code, waiting)
     except SecondFactorRequired:
         return await send_to_set_up(call, return_to=_address(form.user_code))
+    if isinstance(outcome, CustomerConnectionDue):
+        return await send_to_connection(call, _return_to(form.user_code, waiting), outcome.connection_id)
+    if not isinstance(outcome, BegunSession):
+        # The page asks for whom.
+        return see_other(_address(form.user_code))
     return page(call, "openid/device_answered.html", is_approved=True, brand=brand)
 
 
@@ -133,6 +152,21 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         return await _to_sign_in(call, user_code, waiting)
     if waiting.client is None:
         await recent(call, page=_address(user_code))
+    settled = await call.read(device.settle, waiting, call.browser) if waiting.serves_customers else None
+    if isinstance(settled, SignInAnew):
+        return await send_to_sign_in(
+            call, replace(_return_to(user_code, waiting), not_in_session=call.browser.session_id)
+        )
+    brand = await brand_of(call, _organization_of(waiting))
+    if isinstance(settled, NotOpen):
+        return form_page(
+            call,
+            "openid/device_no_access.html",
+            user_code=user_code,
+            waiting=waiting,
+            refusal=settled.refusal,
+            brand=brand,
+        )
     address = f"{issuer_of(call)}{_address(user_code)}"
     drawn = await call.installation.qr_codes.svg(address, title=translated(call, "QR code of this page"))
     return form_page(
@@ -141,14 +175,19 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         user_code=user_code,
         waiting=waiting,
         qr_code=base64.b64encode(drawn.encode()).decode(),
-        brand=await brand_of(call, _organization_of(waiting)),
+        undecided=settled if isinstance(settled, Undecided) else None,
+        settled=settled if isinstance(settled, Settled) else None,
+        brand=brand,
         here=_address(user_code),
     )
 
 
 def _is_opened_by(browser: BrowserSession, waiting: WaitingDevice) -> bool:
-    """Return whether the session of a browser may go on to where a device signs in; else its user signs in for it."""
-    if browser.confinement is None:
+    """Return whether the session of a browser may go on to where a device signs in; else its user signs in for it.
+
+    At a service with customers that depends on the customer, and is settled with it.
+    """
+    if browser.confinement is None or waiting.serves_customers:
         return True
     service = waiting.client.service if waiting.client is not None else None
     return browser.goes_to(service.organization_id if service else None, service.id if service else None)
@@ -159,12 +198,15 @@ def _organization_of(waiting: WaitingDevice) -> UUID | None:
 
 
 async def _to_sign_in(call: Call, user_code: str, waiting: WaitingDevice | None = None) -> Response:
+    return await send_to_sign_in(call, _return_to(user_code, waiting))
+
+
+def _return_to(user_code: str, waiting: WaitingDevice | None) -> BrowserReturn:
     client = waiting.client if waiting is not None else None
-    return await send_to_sign_in(
-        call,
-        return_to=_address(user_code),
-        organization=client.organization_slug if client is not None else None,
-        service=client.service.slug if client is not None else None,
+    return BrowserReturn(
+        target=_address(user_code),
+        organization_slug=client.organization_slug if client is not None else None,
+        service_slug=client.service.slug if client is not None else None,
     )
 
 

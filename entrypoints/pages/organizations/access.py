@@ -55,6 +55,10 @@ CAPABILITIES: Final = {
     ),
     Capability.AUDIT_LOGS_VIEW: (marked("Read the audit log"), marked("Who changed what, and from where.")),
     Capability.ANALYTICS_VIEW: (marked("See the analytics"), marked("How many people sign in, and how.")),
+    Capability.PRODUCTS_MANAGE: (
+        marked("Manage the products"),
+        marked("Which services of other organizations are used, by whom, and with which roles."),
+    ),
 }
 
 

@@ -43,6 +43,7 @@ READS: Final = {
     Capability.INTEGRATIONS_MANAGE: "upstream_connections_list_upstream_providers",
     Capability.AUDIT_LOGS_VIEW: "audit_log_read_audit_log",
     Capability.ANALYTICS_VIEW: "analytics_recent_logins",
+    Capability.PRODUCTS_MANAGE: "products_list_products",
 }
 
 

@@ -1,4 +1,7 @@
-"""The pages of the settings of an organization: its name and limits, leaving it, and deleting it."""
+"""The pages of the settings of an organization: its name and limits, and leaving it.
+
+Deleting it is in `deletion.py`.
+"""
 
 from typing import Final
 
@@ -12,7 +15,7 @@ from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -27,12 +30,6 @@ class OrganizationNameForm(ProtectedForm, kw_only=True):
 
     name: str = ""
     seen_name: str = ""
-
-
-class OrganizationDeletionForm(ProtectedForm, kw_only=True):
-    """The slug of the organization to delete, as it was typed."""
-
-    slug: str = ""
 
 
 @routes.get(SETTINGS)
@@ -100,40 +97,3 @@ async def leave_for_good(call: Call, org_slug: str) -> PageOrRedirect:
     """Leave an organization; programs use `POST /api/organizations/:slug/leave`."""
     await call.transact(members.leave, org_slug)
     return after(CONSOLE, "left")
-
-
-async def _deletion(
-    call: Call, org_slug: str, *, form: OrganizationDeletionForm | None = None, refusal: Refusal | None = None
-) -> Page:
-    operation = Operation.ORGANIZATION_DELETE
-    standing, use = await opened(call, org_slug, operation, management.show_use, operation)
-    return console_page(
-        call,
-        "organizations/management_deletion.html",
-        standing,
-        program=Program("organizations_delete_organization", org_slug),
-        refusal=refusal,
-        use=use,
-        slug=form.slug if form is not None else "",
-        problems=problems_of(refusal),
-        page=f"{page_of(org_slug)}/settings",
-    )
-
-
-@routes.get(f"{SETTINGS}/delete", refuses=(OrganizationNotActive,))
-@in_console(Operation.ORGANIZATION_DELETE)
-async def ask_to_delete_organization(call: Call, org_slug: str) -> PageOrRedirect:
-    """Show what ends with an organization, in numbers; its slug is typed to delete it."""
-    shown = await _deletion(call, org_slug)
-    await recent_for_form(call)
-    return shown
-
-
-@routes.post(f"{SETTINGS}/delete", refuses=(BadRequest, Forbidden, OrganizationNotActive))
-@in_console(Operation.ORGANIZATION_DELETE)
-@shows_again(_deletion, BadRequest)
-async def delete_own_organization(call: Call, org_slug: str, form: OrganizationDeletionForm) -> PageOrRedirect:
-    """Delete an organization for good; programs use `DELETE /api/organizations/:slug`."""
-    await recent(call)
-    await call.transact(management.delete, org_slug, typed_slug=form.slug)
-    return after(CONSOLE, "deleted")

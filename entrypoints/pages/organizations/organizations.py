@@ -9,21 +9,25 @@ from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, 
 from core.invitations import answers
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
 from core.invitations.answers import InvitationUnknown
-from core.organizations import creation, management, members, overview
+from core.organizations import creation, deletion, management, members, overview
 from core.organizations.access import Operation
 from core.organizations.creation import AddressNotVerified, SlugTaken
 from core.platform import console
 from core.rate_limits import RateLimit
+from core.text import slug_of_name
 from entrypoints.pages.console.account import ACCOUNT, account_page, address_after, after
+from entrypoints.pages.console.found_pages import SECTIONS, FindQuery, FoundPage, found_sections, is_name, only_page
 from entrypoints.pages.console.frame import CONSOLE, ROWS_SHOWN, Program, console_page, opened, page_of
 from entrypoints.pages.console.frame import after as after_in_console
 from entrypoints.pages.console.lists import ways
+from entrypoints.pages.console.sections import OF_ACCOUNT
 from entrypoints.pages.console.sign_in_plots import lists_of, plot_values
 from entrypoints.pages.frame.forms import DoneQuery
-from entrypoints.pages.frame.languages import language_of
+from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import account_pages, shows_again
+from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser, in_browser_in_person, in_console
@@ -31,6 +35,8 @@ from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 routes = account_pages()
 
 ORGANIZATIONS: Final = f"{ACCOUNT}/organizations"
+# How many organizations a search of the account shows.
+_FOUND_MAX: Final = 10
 
 
 class ReceivedForm(ProtectedForm, kw_only=True):
@@ -95,6 +101,36 @@ async def leave_organization(call: Call, form: MembershipForm) -> PageOrRedirect
     return after(ORGANIZATIONS, "left")
 
 
+@routes.get(f"{ACCOUNT}/search")
+@in_browser
+async def find_in_account(call: Call, query: FindQuery) -> PageOrRedirect:
+    """Find a part of your account or an organization of yours by its name, and lead to the only hit."""
+    searched = query.q.strip()
+    sections = found_sections(language_of(call), ACCOUNT, [OF_ACCOUNT], searched)
+    organizations: list[FoundPage] = []
+    if searched:
+        mine = await call.read(management.search_mine, search=searched, after="", limit=_FOUND_MAX)
+        organizations = [
+            FoundPage(
+                address=page_of(one.organization.slug),
+                title=one.organization.name,
+                about=one.organization.slug,
+                is_exact=is_name(searched, one.organization.name, one.organization.slug),
+            )
+            for one in mine.found
+        ]
+    only = only_page([*sections, *organizations])
+    if only is not None:
+        return see_other(only)
+    groups = [(SECTIONS, sections), (marked("Organizations"), organizations)]
+    return account_page(
+        call,
+        "organizations/organizations_search.html",
+        searched=searched,
+        groups=[(title, pages) for title, pages in groups if pages],
+    )
+
+
 class OwnOrganizationsQuery(DoneQuery, kw_only=True):
     """Which of one's organizations to show, and what was just done."""
 
@@ -122,6 +158,7 @@ async def show_my_organizations(
     query = query or OwnOrganizationsQuery()
     mine = await call.read(management.search_mine, search=query.search, after=query.after, limit=ROWS_SHOWN)
     following = None if mine.is_last else mine.found[-1].organization.slug
+    deleted = await call.read(deletion.list_mine)
     # A refused field has its problem beside it, and needs no notice.
     return console_page(
         call,
@@ -131,6 +168,7 @@ async def show_my_organizations(
         done=query.done,
         refusal=refusal,
         mine=mine,
+        deleted=deleted,
         opens_platform=await call.read(console.is_open),
         query=query,
         **ways(CONSOLE, {"search": query.search}, after=query.after, following=following),
@@ -145,7 +183,9 @@ async def show_my_organizations(
 async def create_my_organization(call: Call, form: NewOrganizationForm) -> PageOrRedirect:
     """Create an organization; programs use `POST /api/organizations`."""
     is_welcome = call.installation.settings.auto_approve
-    created = await call.transact(creation.create, form.slug, form.name, is_welcome=is_welcome)
+    created = await call.transact(
+        creation.create, form.slug.strip() or slug_of_name(form.name), form.name, is_welcome=is_welcome
+    )
     return after_in_console(page_of(created.organization.slug), "created")
 
 

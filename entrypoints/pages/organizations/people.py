@@ -7,9 +7,11 @@ import msgspec
 
 from core.audit import person_records
 from core.errors import BadRequest, Forbidden, Refusal
+from core.limits import SIGN_INS_KEPT_FOR
 from core.organizations import members, people, roles
-from core.organizations.access import Operation
+from core.organizations.access import Capability, Operation
 from core.organizations.members import AssignedRoleUnknown, MemberChanged, MemberUnknown, RoleOfRule
+from core.organizations.memberships import MEMBER as MEMBER_ROLE
 from core.organizations.memberships import OWNER
 from core.organizations.people import ListedMember, MemberSource
 from entrypoints.pages.console.csv_files import CsvFile
@@ -102,6 +104,7 @@ async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
         **FOUND.values(query, found, org_slug),
         roles=[("", marked("Every role")), *await _roles(call, org_slug)],
         sources=SOURCES,
+        kept_since=call.installation.clock() - SIGN_INS_KEPT_FOR,
         tabs=people_tabs(standing),
         lacks_change=standing.lacks(Operation.MEMBER_CHANGE),
         lacks_removal=standing.lacks(Operation.MEMBER_REMOVE),
@@ -146,6 +149,7 @@ async def show_member(
         chosen=form.role if form is not None else member.role,
         roles=[role for role in await _roles(call, org_slug) if role[0] != OWNER],
         sources=SOURCES,
+        kept_since=call.installation.clock() - SIGN_INS_KEPT_FOR,
         lacks_change=standing.lacks(Operation.MEMBER_CHANGE),
         lacks_removal=standing.lacks(Operation.MEMBER_REMOVE),
         is_self=member.user_id == standing.user_id,
@@ -190,9 +194,25 @@ async def ask_to_remove(
 @in_console(Operation.MEMBER_REMOVE)
 @shows_again(ask_to_remove, BadRequest, MemberChanged, Forbidden)
 async def remove_member(call: Call, org_slug: str, user_id: UUID, form: RemovalForm) -> PageOrRedirect:
-    """Remove a member; programs use `POST /api/organizations/:slug/members/:user_id`."""
-    await call.transact(members.remove, org_slug, user_id, seen_role=form.seen_role, note=form.note)
-    return after(f"{page_of(org_slug)}/people", "removed")
+    """Remove a member, and offer to add them again; programs use `POST /api/organizations/:slug/members/:user_id`."""
+    removed = await call.transact(members.remove, org_slug, user_id, seen_role=form.seen_role, note=form.note)
+    standing, offered = await opened(call, org_slug, Operation.MEMBERS_LIST, roles.list_all)
+    lacks_roles = standing.lacks_lasting(Operation.INVITATIONS_CHANGE)
+    # As on the page of invitations: a role beyond that of a member takes another capability.
+    may_give = Capability.ORG_ROLES_MANAGE in standing.capabilities and lacks_roles is None
+    role = removed.membership.role if may_give and any(one.slug == removed.membership.role for one in offered) else ""
+    return console_page(
+        call,
+        "organizations/people_removed.html",
+        standing,
+        program=Program("members_list_members", org_slug),
+        done="removed",
+        email=removed.email,
+        role=role or MEMBER_ROLE,
+        had_role=removed.membership.role,
+        lacks_invitation=standing.lacks(Operation.INVITATIONS_CHANGE),
+        page=f"{page_of(org_slug)}/people",
+    )
 
 
 async def _roles(call: Call, slug: str) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ from core.organizations.roles import (
     seen_state_of,
 )
 from core.organizations.standing import Standing
-from core.text import SLUG_CHARACTERS_MAX
+from core.text import SLUG_CHARACTERS_MAX, slug_of_name
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
 from entrypoints.pages.console.lists import ways
 from entrypoints.pages.console.sections import sections_of
@@ -132,7 +132,7 @@ async def add_role(call: Call, org_slug: str, form: NewRoleForm) -> PageOrRedire
     role = await call.transact(
         roles.create,
         org_slug,
-        role_slug=form.slug.strip(),
+        role_slug=form.slug.strip() or slug_of_name(form.name),
         name=form.name,
         description=form.description,
         permissions=chosen_capabilities(form.permissions),

@@ -7,18 +7,19 @@ import msgspec
 
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
+from core.ids import id_or_none
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.platform import impersonation
 from core.platform.impersonation import ImpersonatedUserChanged, ImpersonationTarget, TargetIsPlatformOwner
 from core.rate_limits import RateLimit
-from entrypoints.pages.console.frame import Program, after, console_page, opened_for_platform
+from entrypoints.pages.console.frame import Program, after, console_page, opened_for_platform, route_of
 from entrypoints.pages.console.frame import page_of as page_of_organization
 from entrypoints.pages.frame.home import HOME
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.platform.users import USER, USERS, can_be_impersonated
-from entrypoints.web.input.decoding import Query, id_or_none
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import impersonating
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
@@ -58,13 +59,19 @@ async def _page(
 ) -> Page:
     standing, record = await opened_for_platform(call, impersonation.show_target, user_id)
     form = form or ImpersonationForm()
+    operation, reason = "impersonation_impersonate", form.reason or "Invoices are missing (ticket 4711)"
+    # A browser signs in to no application while it acts as a user, so that a program does this.
+    at_application = Program(
+        operation,
+        user_id,
+        body={"reason": reason, "org_slug": "acme", "service_slug": "shop", "customer": "globex"},
+    )
     return console_page(
         call,
         "platform/impersonation.html",
         standing,
-        program=Program(
-            "impersonation_impersonate", user_id, body={"reason": form.reason or "Invoices are missing (ticket 4711)"}
-        ),
+        program=Program(operation, user_id, body={"reason": reason}),
+        at_application=at_application.curl(route_of(call, operation), call.installation.settings.base_url),
         # A refused field has its problem beside it, and needs no notice.
         refusal=refusal,
         record=record,

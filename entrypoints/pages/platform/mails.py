@@ -5,6 +5,7 @@ from typing import Annotated, Final
 import msgspec
 
 from core.errors import BadRequest, Refusal
+from core.ids import id_or_none
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import authorize_support
 from core.platform import mails, outbox
@@ -27,7 +28,6 @@ from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.mail.mail import KINDS, MEANINGS, STATES
-from entrypoints.web.input.decoding import id_or_none
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console

@@ -11,6 +11,7 @@ from uuid import UUID
 import msgspec
 
 from core.errors import BadRequest, Refusal
+from core.ids import id_or_none
 from core.limits import TIER_LIMIT_MAX
 from core.organizations import tiers
 from core.organizations.access import authorize_platform
@@ -32,12 +33,12 @@ from entrypoints.pages.console.frame import (
     with_query,
 )
 from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.customers.customers import STATES
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
-from entrypoints.web.input.decoding import id_or_none
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_owner_in_console, platform_support_in_console
@@ -52,6 +53,7 @@ STATUSES: Final = {
     OrganizationStatus.ACTIVE: ("good", marked("Active")),
     OrganizationStatus.SUSPENDED: ("bad", marked("Suspended")),
     OrganizationStatus.REJECTED: ("bad", marked("Rejected")),
+    OrganizationStatus.DELETING: ("bad", marked("Deleted by its owner")),
 }
 
 
@@ -187,6 +189,7 @@ async def show_organization(
         refusal=refusal,
         found=found,
         statuses=STATUSES,
+        states=STATES,
         tiers=await tier_choices(call),
         form=decision,
         limits=form if isinstance(form, LimitsForm) else _shown_limits(found),
@@ -298,5 +301,5 @@ def _program(status: OrganizationStatus, organization_id: UUID) -> Program:
             return Program("platform_organizations_suspend", organization_id, body={"reason": ""})
         case OrganizationStatus.SUSPENDED:
             return Program("platform_organizations_activate", organization_id)
-        case OrganizationStatus.REJECTED:
+        case OrganizationStatus.REJECTED | OrganizationStatus.DELETING:
             return Program("platform_organizations_list_organizations", query={"status": status.value})

@@ -29,6 +29,7 @@ _STATUSES: Final = {
     OrganizationStatus.ACTIVE: marked("Active organizations"),
     OrganizationStatus.SUSPENDED: marked("Suspended organizations"),
     OrganizationStatus.REJECTED: marked("Rejected organizations"),
+    OrganizationStatus.DELETING: marked("Organizations deleted by their owners"),
 }
 _STATES: Final = {
     MailState.FAILED: marked("Mails that have failed"),

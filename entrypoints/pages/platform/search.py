@@ -1,11 +1,19 @@
 """The page that finds anything on the platform: it leads to the one hit, and lists several by their kinds."""
 
-from typing import Annotated, Final
-
-import msgspec
+from typing import Final
 
 from core.platform import search
 from core.platform.search import HitKind, SearchHit
+from entrypoints.pages.console.found_pages import (
+    DOCUMENTATION,
+    SECTIONS,
+    FindQuery,
+    FoundPage,
+    found_calls,
+    found_sections,
+    is_name,
+    only_page,
+)
 from entrypoints.pages.console.frame import (
     PLATFORM,
     PLATFORM_ORGANIZATIONS,
@@ -14,10 +22,10 @@ from entrypoints.pages.console.frame import (
     opened_for_platform,
     with_query,
 )
-from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.console.sections import sections_of_platform
+from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.rendering import PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
@@ -37,20 +45,18 @@ KINDS: Final = {
 }
 
 
-class FindQuery(Query, kw_only=True):
-    """What to find."""
-
-    q: Annotated[str, msgspec.Meta(description="An address, a name or an id.", max_length=254)] = ""
-
-
 @routes.get(f"{PLATFORM}/search")
 @platform_support_in_console
 async def find_anything(call: Call, query: FindQuery) -> PageOrRedirect:
     """Find anything by its address, name or id, and lead to the only hit."""
     standing, hits = await opened_for_platform(call, search.find, query.q)
-    if len(hits) == 1:
-        return see_other(address_of(hits[0]))
     searched = query.q.strip()
+    sections = found_sections(language_of(call), PLATFORM, sections_of_platform(standing), searched)
+    by_kind = [(KINDS[kind], [_shown(hit, searched) for hit in hits if hit.kind is kind]) for kind in KINDS]
+    only = only_page([*sections, *(page for _, pages in by_kind for page in pages)])
+    if only is not None:
+        return see_other(only)
+    groups = [(SECTIONS, sections), *by_kind, (DOCUMENTATION, found_calls(call, searched))]
     return console_page(
         call,
         "platform/search.html",
@@ -58,12 +64,14 @@ async def find_anything(call: Call, query: FindQuery) -> PageOrRedirect:
         program=Program("platform_users_search", query={"email": searched}),
         searched=searched,
         is_request=search.is_request_id(searched),
-        groups=[
-            (KINDS[kind], [(hit, address_of(hit)) for hit in hits if hit.kind is kind])
-            for kind in KINDS
-            if any(hit.kind is kind for hit in hits)
-        ],
+        groups=[(title, pages) for title, pages in groups if pages],
         why=with_query(f"{PLATFORM}/why", email=searched) if "@" in searched else "",
+    )
+
+
+def _shown(hit: SearchHit, searched: str) -> FoundPage:
+    return FoundPage(
+        address=address_of(hit), title=hit.title, about=hit.about, is_exact=is_name(searched, hit.title, hit.about)
     )
 
 

@@ -6,9 +6,13 @@ that person, who could sign in with it.
 
 from typing import Annotated, Any, Final
 from urllib.parse import quote
+from uuid import UUID
 
 import msgspec
 
+from core.customers.products import ProductUnknown
+from core.errors import BadRequest, Refusal
+from core.ids import id_or_none
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.platform.sign_in_checks import SignInWay
@@ -41,6 +45,10 @@ SERVICES: Final = marked("Services")
 SERVICE_SETTINGS: Final = marked("Settings of the service")
 # In the call of the interface, before anything was asked.
 EXAMPLE: Final = "ann@example.com"
+# The rules of a service, which its vendor sets.
+_OF_SERVICE: Final = frozenset({Rule.SERVICE, Rule.SECURITY_PROFILE, Rule.SAML_ADMISSION})
+# No product has it.
+_NO_ID: Final = UUID(int=0)
 
 
 class WhyQuery(Query, kw_only=True):
@@ -48,14 +56,46 @@ class WhyQuery(Query, kw_only=True):
 
     email: Annotated[str, msgspec.Meta(description="The address of the user.", max_length=EMAIL_CHARACTERS_MAX)] = ""
     service: Annotated[str, msgspec.Meta(description="The slug of a service.", max_length=SLUG_TYPED_MAX)] = ""
+    customer: Annotated[
+        str, msgspec.Meta(description="A customer of the service, by its id or slug.", max_length=SLUG_TYPED_MAX)
+    ] = ""
+    product: Annotated[
+        str, msgspec.Meta(description="The client id of a product that is used.", max_length=SLUG_TYPED_MAX)
+    ] = ""
     way: Annotated[str, msgspec.Meta(description="The way to sign in; empty for all.", max_length=20)] = ""
+
+    @property
+    def question(self) -> SignInQuestion:
+        """The question; a product that is no client id is none."""
+        product = self.product.strip()
+        return SignInQuestion(
+            email=self.email.strip(),
+            service_slug=self.service.strip() or None,
+            customer=self.customer.strip() or None,
+            product=(id_or_none(product) or _NO_ID) if product else None,
+            way=way_of(self.way),
+        )
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The question, as the fields of an address."""
+        question = self.question
+        return {
+            "email": question.email,
+            "service": question.service_slug or "",
+            "customer": question.customer or "",
+            "product": self.product.strip(),
+            "way": question.way.value if question.way is not None else "",
+        }
 
 
 @routes.get("/app/organizations/:org_slug/why")
 @in_console(Operation.SIGN_INS_EXPLAIN)
 async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
     """Show which rule refuses the sign-in of a member or end user, and what was tried lately."""
-    email, service, way = query.email.strip(), query.service.strip(), way_of(query.way)
+    question = query.question
+    refusal: Refusal | None = None
+    email, service = question.email, question.service_slug or ""
     standing, services = await opened(
         call, org_slug, Operation.SIGN_INS_EXPLAIN, suggestions.of_organization, Operation.SIGN_INS_EXPLAIN
     )
@@ -64,20 +104,18 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
     members = with_query(f"{page}/people", search=email)
     lacks_members = standing.lacks(Operation.MEMBERS_LIST)
     if email:
-        question = SignInQuestion(email=email, service_slug=service or None, way=way)
-        _, explanation = await explained_to_organization(call, org_slug, question)
         people = SettingPlace(href=members, text=PEOPLE) if lacks_members is None else None
-        answer = shown(
-            explanation,
-            _places(
-                call,
-                org_slug,
-                service,
-                people,
-                f"{page}/services" if standing.lacks(Operation.SERVICES_LIST) is None else None,
-                opens_sign_in=standing.lacks(Operation.CONNECTIONS_READ) is None,
-            ),
-        )
+        services_page = f"{page}/services" if standing.lacks(Operation.SERVICES_LIST) is None else None
+        opens_sign_in = standing.lacks(Operation.CONNECTIONS_READ) is None
+        places = _places(call, org_slug, service, people, services_page, opens_sign_in=opens_sign_in)
+        if question.product is not None:
+            places = _places_of_product(call, org_slug, question.product, places)
+        try:
+            _, explanation = await explained_to_organization(call, org_slug, question)
+            answer = shown(explanation, places)
+        except (BadRequest, ProductUnknown) as problem:
+            # What was typed stays, and nothing is answered.
+            refusal = problem
     return console_page(
         call,
         "platform/sign_in_questions.html",
@@ -85,9 +123,11 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
         program=Program(
             "sign_ins_explain_sign_in",
             org_slug,
-            query={"email": email or EXAMPLE, "service": service, "way": way.value if way is not None else ""},
+            query={**query.kept, "email": email or EXAMPLE},
         ),
-        query=WhyQuery(email=email, service=service, way=way.value if way is not None else ""),
+        refusal=refusal,
+        asked=bool(answer),
+        query=WhyQuery(**query.kept),
         services=services,
         ways=WAYS,
         page=f"{page}/why",
@@ -140,6 +180,7 @@ def _places(
         of_services[Rule.SECURITY_PROFILE] = SettingPlace(href=settings, text=SERVICE_SETTINGS if one else SERVICES)
     return {
         Rule.SERVICE: SettingPlace(call=path_in_interface(call, "services_list_services", slug)),
+        Rule.CUSTOMER: SettingPlace(call=path_in_interface(call, "services_show_service", slug, in_path)),
         Rule.SECURITY_PROFILE: SettingPlace(call=path_in_interface(call, "services_show_service", slug, in_path)),
         Rule.SAML_ADMISSION: saml
         if service
@@ -152,3 +193,11 @@ def _places(
         **(dict.fromkeys(of_people, people) if people is not None else {}),
         **of_services,
     }
+
+
+def _places_of_product(
+    call: Call, slug: str, client_id: UUID, places: dict[Rule, SettingPlace]
+) -> dict[Rule, SettingPlace]:
+    """Return where an organization changes what the rules of a product depend on; the service is its vendor's."""
+    product = SettingPlace(call=path_in_interface(call, "products_show_product", slug, client_id))
+    return {rule: place for rule, place in places.items() if rule not in _OF_SERVICE} | {Rule.CUSTOMER: product}

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from core.customers.relations import CustomerSide
 from core.lazy_dataclasses import dataclass
 from core.organizations.group_roles import RuleOutcome
+from core.platform.explained_customers import CustomerMembership, ExplainedCustomer
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.why import SignInExplanation
 from core.sign_in.own_ways import NamedConnection
@@ -83,6 +85,33 @@ class ShownProblems:
     failures: tuple[tuple[UpstreamFailure, str], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownCustomer:
+    """A customer of a service, and what counts for a person there, in sentences."""
+
+    name: str
+    facts: tuple[str, ...]
+
+
+NOT_PAUSED: Final = marked("Neither side has paused it.")
+PAUSES: Final = {
+    CustomerSide.VENDOR: marked("The vendor has paused it: the vendor lifts that."),
+    CustomerSide.CUSTOMER: marked("The customer has paused it: the customer lifts that."),
+}
+SIGNED_IN: Final = marked("The person has signed in for it before.")
+NEVER_SIGNED_IN: Final = marked("The person has never signed in for it.")
+MEMBERSHIPS: Final = {
+    CustomerMembership.NONE: marked("The person is not a member of the customer. Invite them there."),
+    CustomerMembership.UNCONFIRMED: marked("The person has not confirmed that they are a member of the customer."),
+    CustomerMembership.CONFIRMED: marked("The person is a member of the customer."),
+    CustomerMembership.SUSPENDED: marked(
+        "The membership of the person in the customer is deactivated. Activate them in its directory."
+    ),
+}
+ASSIGNED: Final = marked("The customer lets the person use the product.")
+NOT_ASSIGNED: Final = marked(
+    "No assignment of the product fits the person. Assign them, their role or one of their groups."
+)
 # What becomes of a rule of groups that fits a member.
 RULE_OUTCOMES: Final = {
     RuleOutcome.GIVES: marked("This rule gives the role."),
@@ -131,7 +160,21 @@ def shown(
         ],
         "explained_role": explanation.role,
         "rule_outcomes": RULE_OUTCOMES,
+        "customer": _customer(explanation.customer),
     }
+
+
+def _customer(customer: ExplainedCustomer | None) -> ShownCustomer | None:
+    """Return what counts for the customer that was named; None where none is known."""
+    if customer is None:
+        return None
+    facts = [PAUSES[side] for side in customer.paused_by] or [NOT_PAUSED]
+    facts.append(SIGNED_IN if customer.has_signed_in else NEVER_SIGNED_IN)
+    if customer.membership is not None:
+        facts.append(MEMBERSHIPS[customer.membership])
+    if customer.membership not in {None, CustomerMembership.NONE}:
+        facts.append(ASSIGNED if customer.is_assigned else NOT_ASSIGNED)
+    return ShownCustomer(name=customer.name, facts=tuple(facts))
 
 
 def tells_of(explanation: SignInExplanation, *rules: Rule) -> bool:

@@ -1,6 +1,6 @@
 """The page on which platform owners and support find out why any user cannot sign in, and help them.
 
-That support asks about a person is an entry of the platform's audit log (`core/platform/why.py`).
+That support asks about a person is an entry of the platform's audit log (`core/platform/why_for_platform.py`).
 """
 
 from typing import Annotated, Any, Final
@@ -11,8 +11,9 @@ from quart import Response
 
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, Refusal
+from core.ids import id_or_none
 from core.limits import EMAIL_CHARACTERS_MAX
-from core.platform import limits, mails, why
+from core.platform import limits, mails, why_for_platform
 from core.platform.mails import NothingToVerify
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
@@ -24,7 +25,7 @@ from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.platform.sign_in_questions import EXAMPLE, SLUG_TYPED_MAX, WAYS, way_of
 from entrypoints.pages.platform.sign_in_walks import SettingPlace, shown, tells_of
 from entrypoints.pages.platform.users import VerificationHeld
-from entrypoints.web.input.decoding import Query, id_or_none
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -52,6 +53,9 @@ class PlatformWhyQuery(Query, kw_only=True):
         str, msgspec.Meta(description="The slug of an organization.", max_length=SLUG_TYPED_MAX)
     ] = ""
     service: Annotated[str, msgspec.Meta(description="The slug of a service.", max_length=SLUG_TYPED_MAX)] = ""
+    customer: Annotated[
+        str, msgspec.Meta(description="A customer of the service, by its id or slug.", max_length=SLUG_TYPED_MAX)
+    ] = ""
     way: Annotated[str, msgspec.Meta(description="The way to sign in; empty for all.", max_length=20)] = ""
     network: Annotated[
         str, msgspec.Meta(description="The network address of the user.", max_length=NETWORK_TYPED_MAX)
@@ -71,6 +75,7 @@ class PlatformWhyQuery(Query, kw_only=True):
             email=self.named if user_id is None else "",
             user_id=user_id,
             service_slug=self.service.strip() or None,
+            customer=self.customer.strip() or None,
             way=way_of(self.way),
             network=self.network.strip() or None,
         )
@@ -82,6 +87,7 @@ class PlatformWhyQuery(Query, kw_only=True):
             "email": self.named,
             "organization": self.organization.strip(),
             "service": self.service.strip(),
+            "customer": self.customer.strip(),
             "way": self.way,
             "network": self.network.strip(),
         }
@@ -107,16 +113,16 @@ async def show_platform_why(call: Call, *, query: PlatformWhyQuery, refusal: Ref
     try:
         standing, explanation = await opened_for_platform(
             call,
-            why.explain_to_platform_if_asked,
+            why_for_platform.explain_to_platform_if_asked,
             query.organization.strip() or None,
             query.question,
             are_limits_on=call.installation.settings.rate_limits,
         )
     except BadRequest as problem:
-        # Of the network: what was typed stays, and nothing is answered.
+        # Of the network, or of a customer without its service: what was typed stays, and nothing is answered.
         without = PlatformWhyQuery()
         standing, explanation = await opened_for_platform(
-            call, why.explain_to_platform_if_asked, None, without.question, are_limits_on=False
+            call, why_for_platform.explain_to_platform_if_asked, None, without.question, are_limits_on=False
         )
         refusal = problem
     user_id = query.question.user_id

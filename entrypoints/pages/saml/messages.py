@@ -10,6 +10,7 @@ from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, EncodedMessage, Messa
 from core.saml.requests import LIFETIME
 from core.saml.sign_in import NotAdmitted, ResponseToPost
 from core.secrets import Secret
+from core.sign_in.customer_choices import NoCustomerYet
 from entrypoints.pages.frame.brands import Brand
 from entrypoints.pages.frame.languages import language_of, translated
 from entrypoints.pages.frame.next_steps import next_steps
@@ -23,6 +24,8 @@ from entrypoints.web.serving.calls import Call
 # Binds what is under way to the browser in which it began.
 KEY_COOKIE: Final = "gatehouse_saml"
 KEY_CHARACTERS_MAX: Final = 100
+# What its user can do something about here.
+_WITH_STEPS: Final = (SecondFactorRequired, NoCustomerYet)
 
 
 def carry_answer(call: Call, answer: ResponseToPost, value: str, brand: Brand | None) -> Response:
@@ -47,7 +50,7 @@ def carry_answer(call: Call, answer: ResponseToPost, value: str, brand: Brand | 
             heading=heading,
             text=text,
             brand=brand,
-            steps=next_steps(call, answer.problem) if isinstance(answer.problem, SecondFactorRequired) else (),
+            steps=next_steps(call, answer.problem) if isinstance(answer.problem, _WITH_STEPS) else (),
             request_id=call.request_id,
         )
     )

@@ -2,21 +2,38 @@
 
 from urllib.parse import parse_qsl
 
+from quart import Response
+
 from core.saml import providers, requests, sign_in
-from core.saml.sign_in import AgreementRequired, ResponseToPost
+from core.saml.customer_questions import CustomerQuestion
+from core.saml.providers import SamlProvider
+from core.saml.requests import PendingRequest
+from core.saml.sign_in import AgreementRequired, Outcome, ResponseToPost
 from core.sign_in import browser_returns
+from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.returns import WayForm
 from entrypoints.pages.saml import messages
-from entrypoints.pages.saml.sign_in import LIMITS, REFUSES, Redirect, address, agreement_page, answered, visit
+from entrypoints.pages.saml.sign_in import (
+    LIMITS,
+    REFUSES,
+    Redirect,
+    address,
+    agreement_page,
+    answered,
+    customer_page,
+    send_to_authenticate,
+    visit,
+)
 from entrypoints.pages.saml.sign_in import routes as sign_in_routes
-from entrypoints.pages.sign_in.conclusion import send_to_sign_in
+from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_in_person, in_browser_or_not
 from entrypoints.web.serving.hosts import on_custom_hosts
+from entrypoints.web.serving.impersonating import StopFirst
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("SAML", sign_in_routes.description, protocol_refusal_page)
@@ -36,10 +53,26 @@ class CancelForm(WayForm, kw_only=True):
 
 
 class AgreementForm(ProtectedForm, kw_only=True):
-    """The button of a user who agrees; without a state the service provider has not asked."""
+    """The button of a user who agrees; without a state the service provider has not asked.
+
+    `customer` is what the link names that led there.
+    """
 
     saml_state: str = ""
     relay_state: str | None = None
+    customer: CustomerName | None = None
+
+
+class CustomerForm(ProtectedForm, kw_only=True):
+    """The customer of a service that the user has chosen, empty for none.
+
+    `ticket` stands for the session of a user who has signed in elsewhere.
+    """
+
+    saml_state: str = ""
+    ticket: str = ""
+    relay_state: str | None = None
+    customer: CustomerName = ""
 
 
 @routes.get("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
@@ -56,15 +89,7 @@ async def authenticate(call: Call, org_slug: str, service_slug: str, query: Auth
         outcome = await call.transact(sign_in.answer, found.provider, found.pending, visit(call))
     if isinstance(outcome, ResponseToPost):
         return await answered(call, outcome)
-    if isinstance(outcome, AgreementRequired):
-        return await agreement_page(call, found.provider, outcome, saml_state=query.saml_state)
-    return await send_to_sign_in(
-        call,
-        return_to=address(found.provider, "authenticate", query.saml_state),
-        organization=org_slug,
-        service=service_slug,
-        request_key=found.pending.key,
-    )
+    return await _respond(call, found.provider, found.pending, outcome, saml_state=query.saml_state)
 
 
 @routes.post("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
@@ -72,24 +97,33 @@ async def authenticate(call: Call, org_slug: str, service_slug: str, query: Auth
 @in_browser_in_person
 async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementForm) -> Page | Redirect:
     """Sign the user of this browser in to the service provider, whose page they have agreed to."""
-    if not form.saml_state:
-        provider, pending = await call.read(providers.find, org_slug, service_slug), None
-    else:
-        found = await call.read(requests.find, org_slug, service_slug, form.saml_state, messages.browser_key(call))
-        provider, pending = found.provider, found.pending
-    outcome = await call.transact(
-        sign_in.answer, provider, pending, visit(call, has_agreed=True, relay_state=form.relay_state)
-    )
-    if isinstance(outcome, ResponseToPost):
-        return await answered(call, outcome)
-    return await send_to_sign_in(
+    provider, pending = await _found(call, org_slug, service_slug, form.saml_state)
+    agreed = visit(call, has_agreed=True, relay_state=form.relay_state, customer=form.customer)
+    return await _respond(
         call,
-        # The sign-in that follows is the agreement.
-        return_to=address(provider, "authenticate", form.saml_state) if pending is not None else "/app",
-        organization=org_slug,
-        service=service_slug,
-        request_key=pending.key if pending is not None else None,
+        provider,
+        pending,
+        await call.transact(sign_in.answer, provider, pending, agreed),
+        saml_state=form.saml_state,
+        relay_state=form.relay_state,
     )
+
+
+@routes.post("/saml/:org_slug/:service_slug/authenticate/customer", limits=LIMITS, refuses=REFUSES)
+@on_custom_hosts
+@in_browser_or_not
+async def choose_customer(call: Call, org_slug: str, service_slug: str, form: CustomerForm) -> Page | Redirect:
+    """Sign the user in to the service provider for the customer that they have chosen."""
+    if call.acts_for is not None:
+        # As on the page that asks whether to sign in.
+        raise StopFirst
+    provider, pending = await _found(call, org_slug, service_slug, form.saml_state)
+    chosen = visit(call, has_agreed=True, relay_state=form.relay_state, chosen=form.customer)
+    if form.ticket and pending is not None:
+        outcome = await call.transact(sign_in.answer_with_ticket, provider, pending, form.ticket, chosen)
+    else:
+        outcome = await call.transact(sign_in.answer, provider, pending, chosen)
+    return await _respond(call, provider, pending, outcome, saml_state=form.saml_state, relay_state=form.relay_state)
 
 
 @routes.post("/saml/:org_slug/:service_slug/authenticate/cancel", limits=LIMITS, refuses=REFUSES)
@@ -103,3 +137,39 @@ async def cancel(call: Call, org_slug: str, service_slug: str, form: CancelForm)
         state = dict(parse_qsl(kept.answering.partition("?")[2])).get("saml_state", "") if kept is not None else ""
     found = await call.read(requests.find, org_slug, service_slug, state, messages.browser_key(call))
     return await answered(call, await call.transact(sign_in.deny, found.provider, found.pending, visit(call)))
+
+
+async def _found(
+    call: Call, org_slug: str, service_slug: str, saml_state: str
+) -> tuple[SamlProvider, PendingRequest | None]:
+    """Return the identity provider, and the request that waits under a state; None without a state."""
+    if not saml_state:
+        return await call.read(providers.find, org_slug, service_slug), None
+    found = await call.read(requests.find, org_slug, service_slug, saml_state, messages.browser_key(call))
+    return found.provider, found.pending
+
+
+async def _respond(
+    call: Call,
+    provider: SamlProvider,
+    pending: PendingRequest | None,
+    outcome: Outcome,
+    *,
+    saml_state: str,
+    relay_state: str | None = None,
+) -> Response:
+    """Answer the service provider, ask the user, or lead to the sign-in."""
+    if isinstance(outcome, ResponseToPost):
+        return await answered(call, outcome)
+    if isinstance(outcome, AgreementRequired):
+        return await agreement_page(call, provider, outcome, saml_state=saml_state, relay_state=relay_state)
+    if isinstance(outcome, CustomerQuestion):
+        return await customer_page(call, provider, outcome, saml_state=saml_state, relay_state=relay_state)
+    wanted = BrowserReturn(
+        # The sign-in that follows is the agreement.
+        target=address(provider, "authenticate", saml_state) if pending is not None else "/app",
+        organization_slug=provider.organization_slug,
+        service_slug=provider.service_slug,
+        request_key=pending.key if pending is not None else None,
+    )
+    return await send_to_authenticate(call, wanted, outcome)

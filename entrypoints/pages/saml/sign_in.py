@@ -6,31 +6,38 @@ that brings the cookies (decisions 9.6).
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
 import msgspec
 from quart import Response
 
-from core.errors import Forbidden, OrganizationNotActive, Refusal, on_the_way_to
+from core.errors import Forbidden, OrganizationNotActive, Refusal, SsoRequired, on_the_way_to
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.saml import contacts, providers, requests, sign_in
+from core.saml.customer_questions import CustomerQuestion
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, AuthnRequest, EncodedMessage, MessageRefused, SamlBinding
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import SignInStateUnknown
-from core.saml.sign_in import AgreementRequired, ResponseToPost
+from core.saml.sign_in import AgreementRequired, AuthenticationRequired, ResponseToPost
 from core.saml.visits import SignedIn, Visit
+from core.secrets import Secret
+from core.sessions.callers import ConfinedElsewhere
 from core.sessions.refresh import SessionOver
+from core.sign_in.browser_returns import BrowserReturn
+from core.sign_in.customer_choices import CustomerDue
 from core.sign_in.refusals import SecondFactorDue, SignInRefused
 from entrypoints.pages.frame.brands import brand_of
 from entrypoints.pages.frame.refusals import protocol_refusal_page, refusal_page
 from entrypoints.pages.frame.rendering import Page, form_page
 from entrypoints.pages.saml import messages
-from entrypoints.pages.sign_in.conclusion import send_to_sign_in
+from entrypoints.pages.sign_in.conclusion import send_to_connection, send_to_sign_in
 from entrypoints.shared.sessions import token_answers
+from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.answers import AnswerStatus, refused, see_other
@@ -59,11 +66,18 @@ Redirect = Annotated[None, AnswerStatus(303)]
 
 
 class SsoQuery(Query, kw_only=True):
-    """A request by redirect, or the state of one that waits."""
+    """A request by redirect, or the state of one that waits; and the customer, as `AddressQuery` says."""
 
     saml_request: str = msgspec.field(name="SAMLRequest", default="")
     relay_state: str | None = msgspec.field(name="RelayState", default=None)
     saml_state: str = ""
+    customer: CustomerName | None = None
+
+
+class AddressQuery(Query, kw_only=True):
+    """The customer of the service that an address names, by id or slug; empty for none."""
+
+    customer: CustomerName | None = None
 
 
 class SsoForm(msgspec.Struct, kw_only=True):
@@ -100,6 +114,7 @@ async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, quer
             relay_state=message.relay_state,
             browser_key=messages.browser_key(call),
             visit=visit(call),
+            customer=query.customer,
         )
     if isinstance(done.outcome, ResponseToPost):
         return await answered(call, done.outcome)
@@ -116,7 +131,7 @@ async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, quer
 )
 @on_custom_hosts
 @public
-async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: SsoForm) -> None:
+async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: SsoForm, query: AddressQuery) -> None:
     """Take a request for a sign-in; the answer follows the redirect."""
     provider = await call.read(providers.find, org_slug, service_slug)
     message = messages.encoded(SamlBinding.POST, form.saml_request, "", form.relay_state)
@@ -129,6 +144,7 @@ async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: Ss
             relay_state=message.relay_state,
             browser_key=messages.browser_key(call),
             base_url=hosts.issuer_of(call),
+            customer=query.customer,
         )
     messages.keep_browser_key(call, taken.browser_key)
     call.headers["Location"] = address(provider, "sso", taken.state.reveal())
@@ -151,8 +167,9 @@ async def agreement_page(
     *,
     saml_state: str = "",
     relay_state: str | None = None,
+    customer: str | None = None,
 ) -> Response:
-    """Return the page that asks the user whether to sign in to a service."""
+    """Return the page that asks the user whether to sign in to a service; `customer` is what the link to it names."""
     return form_page(
         call,
         "saml/sign_in_agreement.html",
@@ -160,6 +177,32 @@ async def agreement_page(
         action=f"{provider.path}/authenticate",
         saml_state=saml_state,
         relay_state=relay_state,
+        customer=customer,
+        brand=await brand_of(call, provider.organization_id),
+    )
+
+
+async def customer_page(
+    call: Call,
+    provider: SamlProvider,
+    question: CustomerQuestion,
+    *,
+    saml_state: str = "",
+    relay_state: str | None = None,
+) -> Response:
+    """Return the page that asks the user for which customer of a service they come."""
+    fields: dict[str, str | Secret] = {"saml_state": saml_state}
+    if question.ticket is not None:
+        fields["ticket"] = question.ticket
+    if relay_state is not None:
+        fields["relay_state"] = relay_state
+    return form_page(
+        call,
+        "saml/sign_in_customers.html",
+        question=question,
+        action=f"{provider.path}/authenticate",
+        saml_state=saml_state,
+        fields=fields,
         brand=await brand_of(call, provider.organization_id),
     )
 
@@ -182,8 +225,15 @@ async def _read(call: Call, provider: SamlProvider, message: EncodedMessage) -> 
     return request
 
 
-def visit(call: Call, *, has_agreed: bool = False, relay_state: str | None = None) -> Visit:
-    """Return who visits, and what they have agreed to."""
+def visit(
+    call: Call,
+    *,
+    has_agreed: bool = False,
+    relay_state: str | None = None,
+    customer: str | None = None,
+    chosen: str | None = None,
+) -> Visit:
+    """Return who visits, what they have agreed to, and for which customer they come."""
     browser = call.browser
     return Visit(
         base_url=hosts.issuer_of(call),
@@ -191,6 +241,8 @@ def visit(call: Call, *, has_agreed: bool = False, relay_state: str | None = Non
         device_token=token_answers.destination(call).device_token,
         has_agreed=has_agreed,
         relay_state=relay_state,
+        customer=customer,
+        chosen=chosen,
     )
 
 
@@ -203,11 +255,12 @@ _OWN_SITE: Final = "same-origin"
 
 
 class LoginQuery(Query, kw_only=True):
-    """What the service provider is to get with the assertion."""
+    """What the service provider is to get with the assertion, and the customer, as `AddressQuery` says."""
 
     relay_state: Annotated[str, msgspec.Meta(max_length=RELAY_STATE_CHARACTERS_MAX)] | None = msgspec.field(
         name="RelayState", default=None
     )
+    customer: CustomerName | None = None
 
 
 def login_refusal(call: Call, refusal: Refusal) -> Response:
@@ -226,13 +279,14 @@ login_routes = Routes("SAML", routes.description, login_refusal)
 @login_routes.get(
     "/api/organizations/:org_slug/services/:service_slug/saml/login",
     limits=LIMITS,
-    refuses=(*REFUSES, SecondFactorDue),
+    refuses=(*REFUSES, SecondFactorDue, SsoRequired),
 )
 @in_organization(Operation.SAML_LOGIN, or_browser=True)
 async def log_in(call: Call, org_slug: str, service_slug: str, query: LoginQuery) -> Page | Redirect:
     """Answer with a form that signs you in to the application.
 
-    In a browser that comes from another site, a page asks first.
+    In a browser that comes from another site, a page asks first. At a service with customers, `customer` says for which
+    you come; a program that leaves it out is refused (403) where you would have to be asked.
     """
     if call.acts_for is not None:
         # As on the other ways to an application.
@@ -243,16 +297,39 @@ async def log_in(call: Call, org_slug: str, service_slug: str, query: LoginQuery
         device_token=token_answers.destination(call).device_token,
         has_agreed=is_asked,
         relay_state=query.relay_state,
+        customer=query.customer,
+        # A program has no other way to answer the question.
+        chosen=query.customer if call.browser is None else None,
     )
     begun = await call.transact(sign_in.initiate, org_slug, service_slug, visit)
     if isinstance(begun.outcome, ResponseToPost):
         return await answered(call, begun.outcome)
     if isinstance(begun.outcome, AgreementRequired):
-        return await agreement_page(call, begun.provider, begun.outcome, relay_state=query.relay_state)
-    return await _sign_in_again(call, org_slug, service_slug)
+        return await agreement_page(
+            call, begun.provider, begun.outcome, relay_state=query.relay_state, customer=query.customer
+        )
+    if isinstance(begun.outcome, CustomerQuestion):
+        if call.browser is None:
+            raise CustomerDue
+        return await customer_page(call, begun.provider, begun.outcome, relay_state=query.relay_state)
+    return await _sign_in_again(call, org_slug, service_slug, query, begun.outcome)
 
 
-async def _sign_in_again(call: Call, org_slug: str, service_slug: str) -> Response:
+async def _sign_in_again(
+    call: Call, org_slug: str, service_slug: str, query: LoginQuery, needed: AuthenticationRequired
+) -> Response:
     if call.browser is None:
-        raise SecondFactorDue
-    return await send_to_sign_in(call, return_to=call.request.path, organization=org_slug, service=service_slug)
+        if needed.is_anew:
+            raise ConfinedElsewhere
+        raise SsoRequired if needed.connection_id is not None else SecondFactorDue
+    named = f"?{urlencode({'customer': query.customer})}" if query.customer is not None else ""
+    wanted = BrowserReturn(target=f"{call.request.path}{named}", organization_slug=org_slug, service_slug=service_slug)
+    return await send_to_authenticate(call, wanted, needed)
+
+
+async def send_to_authenticate(call: Call, wanted: BrowserReturn, needed: AuthenticationRequired) -> Response:
+    """Lead a browser to the sign-in, as the service and its customer require it."""
+    if needed.connection_id is not None:
+        return await send_to_connection(call, wanted, needed.connection_id)
+    not_in_session = call.in_browser.session_id if needed.is_anew and call.browser is not None else None
+    return await send_to_sign_in(call, replace(wanted, not_in_session=not_in_session))

@@ -60,6 +60,14 @@ PERMISSIONS: Final = {
         marked("Change the service"),
         marked("Changes the settings of the service, the addresses that sign-ins lead back to among them."),
     ),
+    Permission.READ_CUSTOMERS: (
+        marked("Read customers"),
+        marked("Lists the customers of the service, and their people who have signed in or may."),
+    ),
+    Permission.WRITE_CUSTOMERS: (
+        marked("Change customers"),
+        marked("Offers the service to organizations, pauses and ends customers, and gives their people roles."),
+    ),
 }
 # After how many days a key expires; "" for never.
 EXPIRIES: Final = (
@@ -76,11 +84,13 @@ _EXAMPLES: Final = {
     Permission.READ_USERS: Program("service_users_list_users"),
     Permission.READ_SUBSCRIPTIONS: Program("service_subscriptions_list_subscriptions"),
     Permission.READ_ANALYTICS: Program("service_analytics_read_analytics"),
+    Permission.READ_CUSTOMERS: Program("service_customers_list_customers"),
     Permission.WRITE_USERS: Program("service_users_add_user", body={"email": "ann@example.com"}),
     Permission.WRITE_SERVICE: Program("service_info_change_info", body={"name": None}),
     Permission.WRITE_SUBSCRIPTIONS: Program(
         "service_subscriptions_create_subscription", body={"user_id": "$USER_ID", "plan_id": "$PLAN_ID"}
     ),
+    Permission.WRITE_CUSTOMERS: Program("service_customers_offer_service", body={"organization": "globex"}),
     Permission.DELETE_SUBSCRIPTIONS: Program("service_subscriptions_delete_subscription", "$USER_ID"),
     Permission.DELETE_USERS: Program("service_users_remove_user", "$USER_ID"),
 }

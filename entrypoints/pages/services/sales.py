@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from core.ids import id_or_none
 from core.organizations.access import Operation
 from core.services import sales
 from core.services.sales import ChangeFilter, ChangeKind, SubscriptionChange
@@ -28,7 +29,7 @@ from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages, platform_pages
 from entrypoints.pages.services.sold_subscriptions import plan_choices
-from entrypoints.web.input.decoding import Query, id_or_none
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console, platform_support_in_console
 from entrypoints.web.serving.routes import Routes

@@ -12,6 +12,7 @@ from core.services.found_services import ListedService
 from core.services.management import AudienceTaken, ServiceLimitExceeded, ServiceSlugTaken
 from core.services.services import ServiceFields, ServiceType, ServiceUnknown
 from core.sessions.shown_secrets import ToShow
+from core.text import slug_of_name
 from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
     PagedQuery,
@@ -149,7 +150,7 @@ async def create_service_of_kind(call: Call, org_slug: str, form: NewServiceForm
     chosen = {one.value: one for one in kind.types}.get(form.service_type, kind.types[0])
     redirect_uri = form.redirect_uri.strip()
     given = ServiceFields(
-        slug=form.slug.strip(),
+        slug=form.slug.strip() or slug_of_name(form.name),
         name=form.name.strip(),
         service_type=chosen,
         redirect_uris=[redirect_uri] if redirect_uri else [],

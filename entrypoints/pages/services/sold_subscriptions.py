@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from core.errors import BadRequest, Refusal
+from core.ids import id_or_none
 from core.organizations.access import Operation
 from core.services import sales, sold_subscriptions
 from core.services.sold_subscriptions import (
@@ -36,7 +37,6 @@ from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.web.input.decoding import id_or_none
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console

@@ -75,6 +75,7 @@ def _tabs(at: ServiceStanding, page: str) -> list[tuple[str, str, Capability | R
         (page, marked("Connect"), None),
         (f"{page}/options", marked("Settings"), None),
         (f"{page}/grants", marked("People"), at.reader.lacks(Operation.SERVICE_GRANTS_CHANGE)),
+        (f"{page}/customers", marked("Customers"), at.lacks(Operation.CUSTOMERS_READ)),
         (f"{page}/plans", marked("Plans"), None),
         (f"{page}/api-keys", marked("API keys"), None),
         (f"{page}/single-sign-on", marked("SAML"), None),

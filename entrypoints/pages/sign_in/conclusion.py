@@ -1,6 +1,9 @@
 """What completes a sign-in on the pages, and leads the browser on."""
 
+from dataclasses import replace
 from typing import Final
+from urllib.parse import urlencode
+from uuid import UUID
 
 from quart import Response
 
@@ -23,6 +26,7 @@ from entrypoints.web.serving.calls import Call
 
 HOME: Final = "/app"
 SECOND_FACTOR: Final = "/app/second-factor"
+UPSTREAM: Final = "/auth/upstream"
 SET_UP: Final = "/app/second-factor/set-up"
 CHOOSE_ORGANIZATION: Final = "/app/choose-organization"
 # Carries the pre-auth token from the first factor to the second.
@@ -85,6 +89,9 @@ def destination(call: Call, way: ReturnQuery, *, stays_signed_in: bool = False, 
 async def goes_on(call: Call, way: ReturnQuery) -> bool:
     """Return whether a browser that is signed in goes on as it is; else its user signs in for where the way leads."""
     browser = call.in_browser
+    kept = await returns.kept_return(call, way)
+    if kept is not None and kept.not_in_session == browser.session_id:
+        return False
     if browser.confinement is None:
         return browser.goes_to(None, None)
     target = await call.read(places.target_of_way, way.return_id, organization_of_page(way.return_to))
@@ -105,35 +112,27 @@ def upstream_binding(call: Call) -> str | None:
     return call.request.cookies.get(browsers.cookie_name(call, UPSTREAM_COOKIE)) or None
 
 
-async def send_to_sign_in(
-    call: Call,
-    *,
-    return_to: str,
-    organization: str | None = None,
-    service: str | None = None,
-    email: str | None = None,
-    request_key: bytes | None = None,
-    is_for_new_account: bool = False,
-) -> Response:
+async def send_to_sign_in(call: Call, wanted: BrowserReturn, *, is_for_new_account: bool = False) -> Response:
     """Lead a browser to the sign-in and then to a path of Gatehouse, which may have a query.
 
     A browser that is signed in is asked to sign in again, or anew where its session does not go. The pages show the
-    name of the organization or service, given by their slugs. The sign-in page proposes `email`. `request_key` names
-    the request that the path answers, if any. With `is_for_new_account` the page that creates an account comes first,
-    where there is one.
+    name of the organization or service. With `is_for_new_account` the page that creates an account comes first, where
+    there is one.
     """
-    wanted = BrowserReturn(
-        target=return_to,
-        organization_slug=organization,
-        service_slug=service,
-        email=email,
-        language=call.language,
-        request_key=request_key,
-    )
-    page = await sign_in_page(call, organization, service)
+    wanted = replace(wanted, language=call.language)
+    if wanted.not_in_session is not None:
+        page = browsers.SIGN_IN
+    else:
+        page = await sign_in_page(call, wanted.organization_slug, wanted.service_slug)
     if is_for_new_account and call.custom_host is None:
         page = REGISTER
     return see_other(await browsers.sign_in_address(call, wanted, page=page))
+
+
+async def send_to_connection(call: Call, wanted: BrowserReturn, connection_id: UUID) -> Response:
+    """Lead a browser to the connection by which its user signs in, and then to a path of Gatehouse."""
+    address = await browsers.sign_in_address(call, replace(wanted, language=call.language), page=UPSTREAM)
+    return see_other(f"{address}&{urlencode({'connection_id': connection_id})}")
 
 
 async def send_to_set_up(

@@ -1,6 +1,8 @@
 """The sign-in page: the address first, then what that address uses. It works without scripts.
 
-What the second step offers depends on the domain of the address alone, so that it tells nothing about accounts.
+What the second step offers depends on the domain of the address alone, so that it tells nothing about accounts. Where
+an organization requires its own sign-in of a domain, the page leads on there, and keeps a link to the other ways: they
+are for those of whom it is not required (decisions 13.6).
 """
 
 from typing import Final
@@ -10,7 +12,6 @@ from quart import Response
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
-from core.sign_in import lookup_email
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.lookup_email import EmailLookupResult
 from core.sign_in.refusals import SignInRefused
@@ -20,8 +21,10 @@ from entrypoints.pages.frame.rendering import PageOrRedirect, form_page
 from entrypoints.pages.frame.returns import AddressForm, ReturnQuery
 from entrypoints.pages.frame.routes import sign_in_pages
 from entrypoints.pages.sign_in import conclusion
+from entrypoints.pages.sign_in.conclusion import UPSTREAM
 from entrypoints.shared.sign_in.identities import offered_by_platform
 from entrypoints.shared.sign_in.login import authenticate
+from entrypoints.shared.sign_in.lookup_email import connection_for
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
@@ -29,6 +32,9 @@ from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
 
+ANOTHER_WAY: Final = "/app/sign-in/another-way"
+# How long the page of a required sign-in waits before it leads on: long enough to choose another way.
+LEADING_SECONDS: Final = 5
 PASSWORD: Final = "/app/sign-in/password"  # noqa: S105 - a path, not a secret
 LIMITS: Final = (RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP)
 
@@ -59,7 +65,26 @@ async def submit_address(call: Call, form: AddressForm) -> PageOrRedirect:
         normalize_email(form.email, call.installation.domain_names.to_ascii)
     except BadRequest:
         return await address_page(call, form.way, email=form.email, is_invalid=True)
-    return await methods_page(call, form.way, form.email.strip())
+    email = form.email.strip()
+    kept = await returns.kept_return(call, form.way)
+    connection = await connection_for(call, email, *returns.place_of(form.way, kept))
+    if connection is not None and connection.sso_required:
+        return _required_page(call, form.way, kept, email, connection)
+    return _methods_page(call, form.way, kept, email, connection)
+
+
+@routes.get(ANOTHER_WAY)
+@on_custom_hosts
+@in_browser_or_not
+async def show_another_way(call: Call, query: ReturnQuery) -> PageOrRedirect:
+    """Show every way in which the address that was typed last may sign in."""
+    kept = await returns.kept_return(call, query)
+    email = returns.typed_address(call)
+    try:
+        normalize_email(email, call.installation.domain_names.to_ascii)
+    except BadRequest:
+        return await address_page(call, query)
+    return _methods_page(call, query, kept, email, await connection_for(call, email, *returns.place_of(query, kept)))
 
 
 @routes.get(PASSWORD, status=303)
@@ -124,8 +149,22 @@ async def methods_page(
 
     The connection is there only where its session may go on.
     """
-    returns.remember_address(call, email)
     kept = await returns.kept_return(call, way)
+    connection = await connection_for(call, email, *returns.place_of(way, kept))
+    return _methods_page(call, way, kept, email, connection, refusal=refusal, stay=stay)
+
+
+def _methods_page(
+    call: Call,
+    way: ReturnQuery,
+    kept: BrowserReturn | None,
+    email: str,
+    connection: EmailLookupResult | None,
+    *,
+    refusal: Refusal | None = None,
+    stay: str = "",
+) -> Response:
+    returns.remember_address(call, email)
     return form_page(
         call,
         "sign_in/login_methods.html",
@@ -135,17 +174,23 @@ async def methods_page(
         email=email,
         problem=refusal.message if refusal is not None else "",
         stay=stay,
-        connection=await _connection(call, way, kept, email),
+        connection=connection,
     )
 
 
-async def _connection(call: Call, way: ReturnQuery, kept: BrowserReturn | None, email: str) -> EmailLookupResult | None:
-    """Return the connection of an address's domain; None where it has none, or where it does not sign in."""
-    organization = returns.organization_of(way, kept)
-    if organization is None and call.custom_host is not None:
-        organization = call.custom_host.organization_slug
-    try:
-        found = await call.read(lookup_email.by_domain, email, base_url="", organization_slug=organization)
-    except BadRequest:
-        return None
-    return found if found.connection_id is not None else None
+def _required_page(
+    call: Call, way: ReturnQuery, kept: BrowserReturn | None, email: str, connection: EmailLookupResult
+) -> Response:
+    """Return the page that leads on to the sign-in which an organization requires of an address."""
+    returns.remember_address(call, email)
+    address = way.on(UPSTREAM, connection_id=str(connection.connection_id))
+    shown = form_page(
+        call,
+        "sign_in/login_required.html",
+        **returns.shown(call, way, kept),
+        email=email,
+        connection=connection,
+        address=address,
+    )
+    shown.headers["Refresh"] = f"{LEADING_SECONDS}; url={address}"
+    return shown

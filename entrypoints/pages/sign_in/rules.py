@@ -57,6 +57,7 @@ TITLES: Final[Mapping[Rule, str]] = {
     Rule.ORGANIZATION_ACTIVE: marked("Organization is active"),
     Rule.SERVICE: marked("Service exists"),
     Rule.NOT_SUSPENDED: marked("Active in the directory"),
+    Rule.CUSTOMER: marked("Customer of the service"),
     Rule.SECURITY_PROFILE: marked("Security profile of the service"),
     Rule.SAML_ADMISSION: marked("Access to the application"),
     Rule.CONFINEMENT: marked("Reach of the sign-in"),
@@ -91,6 +92,7 @@ SETTINGS: Final[Mapping[Rule, str]] = {
     Rule.ORGANIZATION_ACTIVE: marked("The approval of the organization by the platform."),
     Rule.SERVICE: marked("The services of the organization, by their names for programs."),
     Rule.NOT_SUSPENDED: marked("The directory of the organization, which deactivates its members."),
+    Rule.CUSTOMER: marked("The customers of the service, their members, and whom they assign."),
     Rule.SECURITY_PROFILE: marked("The security profile of the service."),
     Rule.SAML_ADMISSION: marked("Whether the application is for members alone, and who was given access to it."),
     Rule.CONFINEMENT: marked("A sign-in by a connection counts for its own organization."),
@@ -101,10 +103,7 @@ SETTINGS: Final[Mapping[Rule, str]] = {
 _BEFORE: Final[Mapping[SignInReason, str]] = {
     SignInReason.WRONG_PASSKEY: marked("The account has no passkey."),
     SignInReason.NO_PASSWORD: marked("The account has no password."),
-    SignInReason.ADDRESS_NOT_VERIFIED_THERE: marked(
-        "The address lies in no verified mail domain of the organization, so it counts only if the provider says that"
-        " it is verified."
-    ),
+    SignInReason.DOMAIN_NOT_PROVED: marked("The address lies in no verified mail domain of the organization."),
     SignInReason.SSO_REQUIRED: marked(
         "The organization of the mail domain requires its own single sign-on for this address."
     ),
@@ -147,8 +146,12 @@ _NEXT: Final[Mapping[SignInReason, tuple[str, str | None]]] = {
         marked("Switch the connection on again, or ask the user to sign in another way."),
         None,
     ),
+    SignInReason.DOMAIN_NOT_PROVED: (
+        marked("Verify the mail domain for the organization."),
+        None,
+    ),
     SignInReason.ADDRESS_NOT_VERIFIED_THERE: (
-        marked("Verify the mail domain for the organization, or have the provider verify the address."),
+        marked("Have the provider verify the address, or send it as the claim or attribute email."),
         None,
     ),
     SignInReason.LINK_REQUIRED: (
@@ -194,6 +197,15 @@ _NEXT: Final[Mapping[SignInReason, tuple[str, str | None]]] = {
     ),
     SignInReason.SUSPENDED: (marked("Activate the person in your directory, which activates the membership."), None),
     SignInReason.OTHER_WAY: (marked("Ask the user to begin at the service, not at the sign-in page."), None),
+    SignInReason.CUSTOMER_ASKED: (marked("Ask the user to choose a customer on the page that follows."), None),
+    SignInReason.CUSTOMER_CLOSED: (
+        marked("Ask the organization that uses the service whether it is paused, and whether it assigns the person."),
+        None,
+    ),
+    SignInReason.NO_CUSTOMER: (
+        marked("Ask the person's organization to use the service, or open the service to individuals."),
+        None,
+    ),
     SignInReason.NOT_ADMITTED: (marked("Make the person a member, or give them access to the service."), None),
     SignInReason.CONFINED_ELSEWHERE: (marked("Ask the user to sign out, and to sign in here in another way."), None),
     SignInReason.SECOND_FACTOR_ASKED: (
@@ -212,9 +224,8 @@ _NEXT: Final[Mapping[SignInReason, tuple[str, str | None]]] = {
 # The sentences of a problem that name what stands on the page of a setup link.
 _PROBLEMS: Final[Mapping[ProviderProblem, str]] = {
     ProviderProblem.WRONG_REDIRECT: marked("The redirect URI of the connection is not registered at the provider."),
-    ProviderProblem.NO_ADDRESS: marked(
-        "The provider sent no email address, or one outside of your verified mail domains. Add the claim or attribute"
-        " email there, or verify the mail domain."
+    ProviderProblem.FOREIGN_DOMAIN: marked(
+        "The provider sent an address outside of your verified mail domains. Verify the mail domain."
     ),
     ProviderProblem.ORGANIZATION_FULL: marked(
         "The organization has as many members as it may have. Remove a member, or ask the platform for another tier."

@@ -15,7 +15,7 @@ from core.webhooks.health import HourOfDeliveries
 from core.webhooks.webhooks import WebhookChanged, WebhookChanges, WebhookNameTaken, WebhookUnknown
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
 from entrypoints.pages.console.plots import Plot, Point, bars
-from entrypoints.pages.events.events import CHOICES, EVENTS, GROUPS
+from entrypoints.pages.events.events import ALL, CHOICES, EVENTS, GROUPS, SETS, chosen
 from entrypoints.pages.frame.forms import DoneQuery, moment_seen
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -42,6 +42,7 @@ class WebhookForm(ProtectedForm, kw_only=True):
     name: str = ""
     url: str = ""
     events: list[str] = msgspec.field(default_factory=list[str])
+    sets: list[str] = msgspec.field(default_factory=list[str])
     seen_at: str = ""
 
 
@@ -124,7 +125,7 @@ async def create_webhook_here(call: Call, org_slug: str, form: WebhookForm) -> P
             org_slug,
             name=form.name,
             url=form.url.strip(),
-            events=form.events,
+            events=chosen(form.events, form.sets),
             allowed=call.installation.settings.outbound_allowed,
         ),
         lambda created: ToShow(page=page_of_webhook(org_slug, created.webhook.id), secrets=(created.secret,)),
@@ -223,6 +224,8 @@ async def ask_to_change_webhook(
         done=query.done if query is not None else "",
         refusal=refusal,
         webhook=webhook,
+        off_reason=shown.off_reason,
+        off_at=shown.off_at,
         previous_until=shown.previous_until,
         **_fields(typed, refusal),
         tabs=tabs_of(org_slug, webhook_id),
@@ -235,7 +238,7 @@ async def ask_to_change_webhook(
 @shows_again(ask_to_change_webhook, BadRequest, Conflict)
 async def change_webhook_here(call: Call, org_slug: str, webhook_id: UUID, form: WebhookForm) -> PageOrRedirect:
     """Change a webhook; programs use `PATCH /api/organizations/:org_slug/webhooks/:webhook_id`."""
-    wanted = WebhookChanges(name=form.name, url=form.url.strip(), events=form.events)
+    wanted = WebhookChanges(name=form.name, url=form.url.strip(), events=chosen(form.events, form.sets))
     await _change(call, org_slug, webhook_id, wanted, form.seen_at)
     return after(f"{page_of_webhook(org_slug, webhook_id)}/change", "webhook-changed")
 
@@ -304,7 +307,7 @@ async def delete_webhook_here(call: Call, org_slug: str, webhook_id: UUID, form:
 
 def _fields(form: WebhookForm, refusal: Refusal | None) -> dict[str, Any]:
     """Return the values of the fields of a webhook."""
-    return {"typed": form, "problems": problems_of(refusal), "groups": GROUPS}
+    return {"typed": form, "problems": problems_of(refusal), "groups": GROUPS, "sets": SETS, "all": ALL}
 
 
 def _plot(call: Call, hours: Sequence[HourOfDeliveries], page: str) -> Plot:

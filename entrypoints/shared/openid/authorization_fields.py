@@ -40,11 +40,15 @@ class AuthorizationFields(SecretBody, kw_only=True):
     dpop_jkt: str | None = None
     request: str | None = None
     request_uri: str | None = None
+    customer: str | None = None
 
     def given(self) -> dict[str, str]:
-        """Return the parameters that are set; one without a value counts as left out (RFC 6749, 3.1)."""
+        """Return the parameters that are set; one without a value counts as left out (RFC 6749, 3.1).
+
+        Only the customer may be empty, which says that the user comes as an individual.
+        """
         fields = {name: getattr(self, name) for name in AuthorizationFields.__struct_fields__}
-        return {name: value for name, value in fields.items() if value}
+        return {name: value for name, value in fields.items() if value or (name == requests.CUSTOMER and value == "")}
 
     def judged(self, call: Call, client_id: UUID) -> dict[str, str]:
         """Return the same, with the user that an ID token of this client names in place of the token."""

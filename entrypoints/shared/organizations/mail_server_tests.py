@@ -9,6 +9,7 @@ import trio
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailDeferred, MailMessage, MailRefused, MailTemplate
 from core.organizations.settings import smtp
+from core.organizations.settings.smtp import PreparedTest
 from core.wording import Wording
 from entrypoints.web.serving.calls import Call
 
@@ -25,8 +26,14 @@ class MailTestOutcome:
 
 
 async def send_test(call: Call, slug: str, to: str) -> MailTestOutcome:
-    """Send a test mail, and return what the server said; raise `MailServerUnset` when there is none."""
+    """Send a test mail, record what the server said, and return it; raise `MailServerUnset` when there is none."""
     prepared = await call.transact(smtp.prepare_test, slug, to)
+    outcome = await _outcome_of(call, prepared)
+    await call.transact(smtp.record_test, prepared, is_accepted=outcome.is_accepted, answer=outcome.message)
+    return outcome
+
+
+async def _outcome_of(call: Call, prepared: PreparedTest) -> MailTestOutcome:
     installation = call.installation
     message = MailMessage(to=prepared.to, template=MailTemplate.TEST, values={}, language=call.origin.language)
     rendered = installation.mail_renderer.render(message)
@@ -43,5 +50,4 @@ async def send_test(call: Call, slug: str, to: str) -> MailTestOutcome:
             is_accepted=False,
             message=Wording("The mail server did not take the mail within %(seconds)s seconds.", seconds=seconds),
         )
-    await call.transact(smtp.record_accepted_test, prepared)
     return MailTestOutcome(is_accepted=True, message=f"The mail server answered {answer}")

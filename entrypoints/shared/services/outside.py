@@ -12,4 +12,7 @@ def outside(call: Call) -> Outside:
     """Return what the installation says about the addresses of services."""
     settings = call.installation.settings
     hosts = {urlsplit(url).hostname for url in (settings.base_url, settings.frontend_url) if url is not None}
-    return Outside(allowed_networks=settings.outbound_allowed, own_hosts=frozenset(filter(None, hosts)))
+    return Outside(
+        allowed_networks=settings.outbound_allowed,
+        own_hosts=frozenset(filter(None, hosts)),
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from core.errors import BadRequest, Refusal
 from core.saml import requests
 from core.secrets import Secret
+from core.services.customer_rules import CUSTOMER_CHARACTERS_MAX
 from core.sessions.token_claims import TokenGrant
 from core.sessions.tokens import TokenKind
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
@@ -33,6 +34,8 @@ SAML_STATE_CLAIM: Final = "saml_state"
 PASSWORD_NOTICE_CLAIM: Final = "password_notice"  # noqa: S105 - the name of a claim, not a secret
 # Says that a passkey may finish the sign-in, so that its page asks for one without reading first.
 PASSKEY_CLAIM: Final = "passkey"
+# A customer of a service, by its id or slug.
+CustomerName = Annotated[str, msgspec.Meta(max_length=CUSTOMER_CHARACTERS_MAX)]
 DEVICE_COOKIE: Final = "gatehouse_device"
 DEVICE_HEADER: Final = "X-Device-Token"
 
@@ -71,17 +74,22 @@ class PendingSecondFactor(SecretBody, kw_only=True):
     preauth_token: str
 
 
-def destination(call: Call, organization_slug: str | None = None, service_slug: str | None = None) -> Destination:
-    """Return where the request signs in to, and the device token it carries.
+def destination(
+    call: Call, organization_slug: str | None = None, service_slug: str | None = None, customer: str | None = None
+) -> Destination:
+    """Return where the request signs in to, for which customer, and the device token it carries.
 
-    Raise `BadRequest` for a service without an organization.
+    Raise `BadRequest` for a service without an organization, and for a customer without a service.
     """
+    if customer is not None and service_slug is None:
+        raise BadRequest.of_field("service_slug", "Name the service that the customer uses as well.")
     if service_slug is not None and organization_slug is None:
         raise BadRequest.of_field("org_slug", "Name the organization of the service as well.")
     request = call.request
     return Destination(
         organization_slug=organization_slug,
         service_slug=service_slug,
+        customer=customer,
         device_token=request.headers.get(DEVICE_HEADER) or cookie_of(request, DEVICE_COOKIE),
     )
 

@@ -24,6 +24,7 @@ from core.organizations.organizations import NAME_CHARACTERS_MIN
 from core.organizations.roles import DESCRIPTION_CHARACTERS_MAX
 from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN
 from entrypoints.web.describing import (
+    descriptions_of_customers,
     descriptions_of_events,
     descriptions_of_factors,
     descriptions_of_oauth,
@@ -80,7 +81,8 @@ _PERMISSIONS: Final = {"examples": [["audit_logs.view", "analytics.view"]]}
 _SMALL_PAGE: Final = f"At most how many to list; more than {PAGE_ITEMS_MAX} is lowered to {PAGE_ITEMS_MAX}."
 
 _OTHERS: Final = (
-    descriptions_of_events.FIELDS
+    descriptions_of_customers.FIELDS
+    | descriptions_of_events.FIELDS
     | descriptions_of_factors.FIELDS
     | descriptions_of_oauth.FIELDS
     | descriptions_of_pages.FIELDS
@@ -287,6 +289,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "approved_by": _field("The id of the platform owner who approved it; null if it was approved automatically."),
     "rejected_at": _field("When it was rejected; null if it was not."),
     "rejection_reason": _field("Why it was rejected; null if it was not."),
+    "deletes_at": _field(
+        "When it is deleted permanently, unless its owner restores it before; null if its owner has not deleted it."
+    ),
     "suspended_at": _field("When it was suspended; null if it is not suspended."),
     "suspension_reason": _field("Why it was suspended; null if no reason was given."),
     "membership": _field("The membership of the user."),

@@ -116,6 +116,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "The refused redirect URI that the page has shown; the form is refused when it is another one by now."
     ),
     "NewServiceForm.kind": _field("The kind of application; the page offers the kinds."),
+    "WebhookForm.sets": _field("Sets of event types besides: `all`, or all of a group of the page."),
     "MailForm.mail": _field("The mails to send again, by their ids; at most 100."),
     "MailServerForm.port": _field("The port of the mail server, as it was typed.", examples=["587"]),
     "AnonymizationForm.email": _field("The address of the account, typed to confirm it."),

@@ -24,7 +24,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "name_id_format": _field("The format of the user's name in assertions; null means the email address."),
     "attribute_mapping": _field(
         "The names of the attributes in assertions, by the fields of a user: `email` and `id`, and for members also"
-        " `name`, `role` and `groups`. Null means `email` and `id` under these names."
+        " `name`, `role` and `groups`. At a service with customers also `customer.id`, `customer.slug`,"
+        " `customer.name`, `customer.role`, `customer.external_id` and `customer.service_roles`, for a user who comes"
+        " for one. Null means `email` and `id` under these names."
     ),
     "sign_assertions": _field("Whether assertions are signed."),
     "sign_response": _field("Whether responses are signed."),
@@ -32,7 +34,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "The certificate of the service provider, as PEM. With it, requests without its signature are refused."
     ),
     "members_only": _field(
-        "Whether only members, users whom the organization created, and existing end users of the service may sign in."
+        "Whether only members, users whom the organization created, existing end users of the service, and people of"
+        " its customers may sign in."
     ),
     "has_certificate": _field("Whether the service has an active certificate, without which SAML does not work."),
     "metadata": _field("The metadata of the service provider: the XML of an EntityDescriptor."),

@@ -32,6 +32,12 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "last_error": _field("Why the last attempt failed; null after a success."),
     "next_attempt_at": _field("When waiting mails are tried again; null while the server works."),
     "last_success_at": _field("When the server last took a mail; null if it never has."),
+    "last_tested_at": _field("When these settings were tested last; null if they were not."),
+    "last_test_accepted": _field("Whether the server took the mail of that test; null without one."),
+    "last_test_answer": _field(
+        "What the server answered to that test, without addresses, or why there was no answer; null without one.",
+        examples=["The mail server answered 250 OK"],
+    ),
     "waiting_mails": _field("How many mails wait for the server.", minimum=0),
     "to": _field("The address that the test mail goes to.", format="email", examples=["ada@example.com"]),
     "MailServerTestResult.success": _field("Whether the mail server took the mail."),

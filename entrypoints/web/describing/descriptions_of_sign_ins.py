@@ -8,7 +8,24 @@ def _field(text: str, **keywords: Any) -> dict[str, Any]:
 
 
 FIELDS: Final[dict[str, dict[str, Any]]] = {
+    # The customer of a service for which its user comes
+    "customer": _field(
+        "The customer of the service for which the user comes, by its id or slug. Without it, the only one that is open"
+        " is taken, or the user is asked.",
+        examples=["globex"],
+    ),
+    "MagicLinkRequest.customer": _field(
+        "The customer of the service for which the user comes, by its id or slug, unless the sign-in names another.",
+        examples=["globex"],
+    ),
+    "ProfileForCustomer.customer_id": _field("The id of the customer for which the token is."),
+    # The log of sign-ins
     "sign_ins": _field("The sign-ins, the newest first."),
+    "SignIn.customer": _field(
+        "The customer of the service for which the user signed in, or was refused after they had proved who they are."
+        " It is null for none, for one that has ended since, and to the vendor where it does not know that the user"
+        " belongs to the customer."
+    ),
     "SignIn.created_at": _field("When it was; with a second factor, when that was asked for, refused or accepted."),
     "outcome": _field(
         "What came of it. `second_factor_asked` is a sign-in that waits for its second factor, or was given up then.",

@@ -40,7 +40,9 @@ _SAME_IDS: Final = {
     "delivery_id": "Delivery",
     "webhook_id": "Webhook",
     "CreatedWebhook": "Webhook",
-    **dict.fromkeys(("user_id", "Profile", "PersonSummary", "MemberUser", "UserSummary", "ScimUser"), "User"),
+    **dict.fromkeys(
+        ("user_id", "Profile", "ProfileForCustomer", "PersonSummary", "MemberUser", "UserSummary", "ScimUser"), "User"
+    ),
 }
 _BY_TYPE: Final[dict[str, Any]] = {"boolean": True, "object": {}, "null": None}
 

@@ -23,6 +23,7 @@ import msgspec
 from msgspec import UNSET, inspect
 
 from core.errors import BadRequest, FieldError, NotFound
+from core.ids import id_or_none
 from core.lazy_dataclasses import dataclass
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
 from core.secrets import Secret
@@ -45,7 +46,6 @@ _DAMAGED_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]+")
 # A number of 128 bits, as that of an id, has 39.
 _DIGITS_MAX: Final = 40
-_ID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 Shape = TypeVar("Shape")
 
@@ -161,12 +161,6 @@ def decode_id(text: str) -> UUID:
     if found is None:
         raise NotFound
     return found
-
-
-def id_or_none(text: str) -> UUID | None:
-    """Return the id that a text is, in upper or lower case; None for a text that is no UUID."""
-    # `UUID` by itself also accepts braces, a URN, and dashes anywhere.
-    return UUID(text) if _ID.fullmatch(text) else None
 
 
 def number_of(text: str) -> int:

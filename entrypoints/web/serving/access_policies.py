@@ -136,5 +136,9 @@ class AccessPolicy:
             return f"{self.kind.label} {self.permission}"
         if self.operation is None:
             return self.kind.label
-        others = [*(["a grant"] if self.is_on_service else []), *(["a key"] if self.takes_key else [])]
-        return " or ".join([self.operation.requirement, *others]) + place
+        required = self.operation.requirement
+        if self.is_on_service:
+            # A grant gives what the operation takes, and no capability that it requires besides.
+            taken, and_, besides = required.partition(" and ")
+            required = f"{taken} or a grant{',' if and_ else ''}{and_}{besides}"
+        return f"{required} or a key{place}" if self.takes_key else f"{required}{place}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from datetime import datetime
 from typing import Any, ClassVar, Final
+from uuid import UUID
 
 import msgspec
 from quart import Response
@@ -20,6 +21,7 @@ from core.errors import (
     PayloadTooLarge,
     Refusal,
     RequestTimedOut,
+    SsoRequired,
     TemporaryRefusal,
     UnsupportedContentCoding,
 )
@@ -27,6 +29,7 @@ from core.lazy_dataclasses import dataclass
 from core.openid.refusals import NonceRequired, OAuthRefusal, TokenBound
 from core.secrets import Secret
 from core.sessions.callers import AccountUsedElsewhere
+from core.sign_in.customer_choices import CustomerRequired
 from core.wording import Wording
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Route
@@ -79,6 +82,29 @@ class Error(msgspec.Struct, kw_only=True, omit_defaults=True):
     details: tuple[FieldError, ...] = ()
 
 
+class OfferedCustomer(msgspec.Struct, kw_only=True):
+    """A customer of the service for which the user may sign in, and its only connection, if it has one."""
+
+    id: UUID
+    slug: str
+    name: str
+    connection_id: UUID | None
+
+
+class CustomerError(Error, kw_only=True):
+    """The user has to choose a customer: `POST /api/auth/customer` takes one with the token, for ten minutes, once."""
+
+    customers: list[OfferedCustomer]
+    individual: bool
+    customer_token: str
+
+
+class SingleSignOnError(Error, kw_only=True):
+    """The user comes for a customer that requires its own sign-in, by this connection."""
+
+    connection_id: UUID
+
+
 class PartialAnswer(msgspec.Struct):
     """An answer of which a request may choose the fields: only those in `always_answered` are certain."""
 
@@ -122,13 +148,26 @@ def see_other(location: str) -> Response:
 
 def refused(refusal: Refusal, *, request_id: str, at: datetime, base_url: str) -> Response:
     """Return the response for a refusal; `at` is the time of the installation's clock."""
-    failure = Error(
-        error=refusal.message,
-        error_code=refusal.code.name,
-        timestamp=at,
-        request_id=request_id,
-        details=_details(refusal, base_url),
-    )
+    common: dict[str, Any] = {
+        "error": refusal.message,
+        "error_code": refusal.code.name,
+        "timestamp": at,
+        "request_id": request_id,
+        "details": _details(refusal, base_url),
+    }
+    failure = Error(**common)
+    if isinstance(refusal, CustomerRequired):
+        failure = CustomerError(
+            **common,
+            customers=[
+                OfferedCustomer(id=one.id, slug=one.slug, name=one.name, connection_id=one.connection_id)
+                for one in refusal.undecided.customers
+            ],
+            individual=refusal.undecided.may_come_alone,
+            customer_token=refusal.token.reveal(),
+        )
+    elif isinstance(refusal, SsoRequired) and refusal.connection_id is not None:
+        failure = SingleSignOnError(**common, connection_id=refusal.connection_id)
     return Response(encode(failure), status=refusal.code.status, headers=refusal_headers(refusal), content_type=JSON)
 
 

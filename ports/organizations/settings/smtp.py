@@ -5,7 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.mail.servers import MailServer
-from core.organizations.settings.smtp import OwnerContact, StoredServer
+from core.organizations.settings.smtp import MailServerTrial, OwnerContact, StoredServer
 
 
 class MailServers(Protocol):
@@ -21,6 +21,10 @@ class MailServers(Protocol):
 
     def remove(self, organization_id: UUID) -> None:
         """Delete the mail server, after the transactions that route a mail to it have ended."""
+        ...
+
+    def save_trial(self, organization_id: UUID, trial: MailServerTrial, *, settings_at: datetime) -> None:
+        """Record what the last test found, unless the settings were changed since."""
         ...
 
     def mark_working(self, organization_id: UUID, *, settings_at: datetime) -> None:

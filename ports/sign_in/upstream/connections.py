@@ -31,6 +31,10 @@ class UpstreamConnections(Protocol):
         """Return the slug of the active organization of an enabled connection; None when there is none."""
         ...
 
+    def only_of_customer(self, vendor_id: UUID, service_id: UUID, customer_id: UUID) -> UUID | None:
+        """Return the only connection that is enabled of an active customer of a service; None without one."""
+        ...
+
     def own_side(self, connection_id: UUID) -> OwnSide | None:
         """Return what we are for a connection by SAML, enabled or not, of an active organization; None for others."""
         ...

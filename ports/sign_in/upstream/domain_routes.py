@@ -60,6 +60,13 @@ class DomainRoutes(Protocol):
         """Return the route of a domain that is in force; None when it has none."""
         ...
 
+    def is_of_customer(self, organization_slug: str, vendor_slug: str, service_slug: str) -> bool | None:
+        """Return whether an organization is an active customer of a service, and does not hide it.
+
+        None stands for a service without customers, and for one that does not exist.
+        """
+        ...
+
     def defer_enforced_on(self, user_id: UUID) -> Deferred[RequiredConnection | None]:
         """Return the connection that a route in force enforces on a user; None for the owner of its organization.
 

@@ -1,5 +1,6 @@
 """Storage of sign-ins through other providers that are under way."""
 
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -9,7 +10,10 @@ from core.sign_in.upstream.flows import UpstreamSignIn
 
 
 class UpstreamSignIns(Protocol):
-    """Sign-ins by the hash of their state; of several concurrent calls that use one up, one gets it."""
+    """Sign-ins by the hash of their state; of several concurrent calls that use one up, one gets it.
+
+    One that began at a custom domain is used up there, but for the time while its browser is under the base URL.
+    """
 
     def add(
         self, sign_in: UpstreamSignIn, state_hash: bytes, *, browser_hash: bytes | None, proven: ProvenIdentity | None
@@ -19,6 +23,15 @@ class UpstreamSignIns(Protocol):
 
     def use(self, state_hash: bytes, provider: Provider, *, browser_hash: bytes | None) -> UpstreamSignIn | None:
         """Use up a sign-in of this provider and browser that has brought nothing yet.
+
+        None when there is none, or it was used or has expired.
+        """
+        ...
+
+    def enter(
+        self, ticket_hash: bytes, *, state_hash: bytes, browser_hash: bytes, expires_at: datetime
+    ) -> UpstreamSignIn | None:
+        """Use up the ticket of a sign-in that comes from a custom domain: it has another state and browser from now on.
 
         None when there is none, or it was used or has expired.
         """

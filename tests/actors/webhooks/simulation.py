@@ -132,7 +132,10 @@ class Simulation:
 
     def organization(self, name: str, **receivers: str) -> None:
         """Insert an organization, and a webhook for each receiver: its name and its behaviour."""
-        organization_id = Builder(self.connection, lambda: EPOCH).organization(name)
+        builder = Builder(self.connection, lambda: EPOCH)
+        organization_id = builder.organization(name)
+        # Told when a receiver is gone.
+        builder.member(organization_id, builder.user(f"owner@{name}.example"), "owner")
         self.organizations[name] = organization_id
         for receiver, behaviour in receivers.items():
             webhook_id = new_id()

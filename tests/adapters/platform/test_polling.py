@@ -187,10 +187,18 @@ def test_what_never_becomes_due_is_left_out(
     assert due(transact, BillingMode.LIVE) == {}
 
 
-def test_entries_that_are_not_sealed_and_changes_that_are_not_counted_are_due(
+def test_entries_to_seal_changes_to_count_and_sessions_of_customers_to_check_are_due(
     organization: UUID, builder: Builder, transact: Callable[..., Any], connection: Connection, clock: SettableClock
 ) -> None:
-    builder.link(organization, builder.service(organization).id, builder.user())
+    service = builder.service(organization).id
+    builder.link(organization, service, builder.user())
+    connection.execute(
+        """
+        INSERT INTO customer_rechecks (id, service_id, reason, created_at)
+        VALUES (gen_random_uuid(), %s, 'individuals', %s)
+        """,
+        (service, clock()),
+    )
     connection.execute(
         """
         INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details, created_at)
@@ -199,7 +207,11 @@ def test_entries_that_are_not_sealed_and_changes_that_are_not_counted_are_due(
         (organization, clock()),
     )
 
-    assert due(transact) == {Bell.SERVICE_USERS: clock(), Bell.SEALING: clock()}
+    bells = (Bell.SERVICE_USERS, Bell.SEALING, Bell.CUSTOMER_SESSIONS)
+    assert due(transact) == dict.fromkeys(bells, clock())
+
+    connection.execute("UPDATE customer_rechecks SET due_at = %s", (clock() + LATER,))
+    assert due(transact)[Bell.CUSTOMER_SESSIONS] == clock() + LATER
 
 
 @pytest.mark.long

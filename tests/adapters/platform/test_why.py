@@ -10,9 +10,9 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.driver.connection import Connection
-from core.platform import why
+from core.platform import why_asked, why_for_organizations, why_for_platform
 from core.platform.sign_in_questions import SignInQuestion
-from core.platform.why import ATTEMPTS_MAX
+from core.platform.why import ATTEMPTS_MAX, SignInExplanation
 from ports.unit_of_work import UnitOfWork
 from tests.plans import explained_statements, rows_read, tables_read_whole
 from tests.world.builder import Builder
@@ -115,12 +115,14 @@ def test_no_large_table_is_read_whole(
     add_many(connection, organization_id)
     question = SignInQuestion(email=EMAIL, service_slug="shop")
 
-    def ask(uow: UnitOfWork) -> why.SignInExplanation:
+    def ask(uow: UnitOfWork) -> SignInExplanation:
         if is_platform:
-            return why.to_platform(uow, "acme", why.named(uow, question), question, are_limits_on=True)
+            return why_for_platform.to_platform(
+                uow, "acme", why_asked.named(uow, question), question, are_limits_on=True
+            )
         organization = uow.organizations.by_slug("acme")
         assert organization is not None
-        return why.to_organization(uow, organization, question, are_limits_on=True)
+        return why_for_organizations.to_organization(uow, organization, question, are_limits_on=True)
 
     with explained_statements(connection) as plans:
         told = transact(ask)
@@ -144,10 +146,10 @@ def test_an_address_elsewhere_takes_the_statements_of_an_unknown_one(
     def statements(email: str) -> int:
         question = SignInQuestion(email=email, service_slug="shop")
 
-        def ask(uow: UnitOfWork) -> why.SignInExplanation:
+        def ask(uow: UnitOfWork) -> SignInExplanation:
             organization = uow.organizations.by_slug("acme")
             assert organization is not None
-            return why.to_organization(uow, organization, question, are_limits_on=True)
+            return why_for_organizations.to_organization(uow, organization, question, are_limits_on=True)
 
         with explained_statements(connection) as plans:
             transact(ask)

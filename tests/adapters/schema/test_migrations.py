@@ -239,7 +239,7 @@ def test_a_waiting_replica_reports_it_and_continues_when_the_lock_is_free(
     replica.join()
 
     assert lines[0] == "Another Gatehouse is migrating or backing up this database. Waiting for it."
-    assert lines[-2] == "Applying 0001_shelf, 1 of 1."
+    assert lines[-2] == "Making the schema: migrations 1 to 1."
 
 
 def test_a_replica_waits_for_a_limited_time(
@@ -383,14 +383,30 @@ def test_a_migration_may_exceed_the_statement_timeout(empty: RawConnection) -> N
 
 
 def test_progress_is_reported_with_the_notices_of_the_migration(empty: RawConnection) -> None:
-    noisy = Migration(version=1, name="noisy", sql="DO $$ BEGIN RAISE NOTICE '500 of 900 rows'; END $$;")
+    noisy = Migration(version=2, name="noisy", sql="DO $$ BEGIN RAISE NOTICE '500 of 900 rows'; END $$;")
     lines: list[str] = []
+    migrations.migrate(empty, ignore, [SHELF])
 
-    migrations.migrate(empty, lines.append, [noisy])
+    migrations.migrate(empty, lines.append, [SHELF, noisy])
 
-    assert lines[:2] == ["Applying 0001_noisy, 1 of 1.", "0001_noisy: 500 of 900 rows"]
-    assert lines[2].startswith("Applied 0001_noisy in 0.")
+    assert lines[:2] == ["Applying 0002_noisy, 1 of 1.", "0002_noisy: 500 of 900 rows"]
+    assert lines[2].startswith("Applied 0002_noisy in 0.")
     assert lines[2].endswith(" s: 1 of 1, 100 %.")
+
+
+def test_a_new_schema_is_told_in_few_lines(empty: RawConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    noisy = Migration(version=2, name="noisy", sql="DO $$ BEGIN RAISE NOTICE '500 of 900 rows'; END $$;")
+    lines: list[str] = []
+    monkeypatch.setattr(migrations, "MAKING_REPORT_SECONDS", 0)
+
+    migrations.migrate(empty, lines.append, [SHELF, noisy])
+
+    assert [re.sub(r"in [0-9.]+ s", "in … s", line) for line in lines] == [
+        "Making the schema: migrations 1 to 2.",
+        "Made 1 of 2 migrations of the schema, 50 %.",
+        "Made 2 of 2 migrations of the schema, 100 %.",
+        "Made the schema in … s: 2 of 2, 100 %.",
+    ]
 
 
 def test_each_migration_is_counted_among_those_that_were_pending(empty: RawConnection) -> None:

@@ -69,6 +69,31 @@ SELECT pg_temp.numbered('09', (n + d) % 1000 * 20 + (n + k) % 20), pg_temp.numbe
        pg_temp.numbered('01', n), pg_temp.numbered('0a', (n + d) % 1000)
 FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS d, generate_series(0, 1) AS k;
 
+-- Every service has the organizations around its own as customers, each of which has assigned roles, groups and people.
+UPDATE services
+SET    customers = 'listed', individuals = 'others',
+       role_ids = jsonb_build_object('editor', pg_temp.numbered('0c', 1), 'viewer', pg_temp.numbered('0c', 2));
+
+INSERT INTO service_customers (id, vendor_id, service_id, organization_id, accepted_at, created_at)
+SELECT pg_temp.numbered('0b', n * 10 + 4 + k), pg_temp.numbered('02', n), pg_temp.numbered('03', n),
+       pg_temp.numbered('02', (n + k + 1000) % 1000), now(), now()
+FROM   generate_series(0, 999) AS n, generate_series(-4, 4) AS k
+WHERE  k <> 0;
+
+INSERT INTO customer_assignments (customer_id, organization_id, position, subject, role, role_ids)
+SELECT c.id, c.organization_id, 1, 'role', 'member', ARRAY[pg_temp.numbered('0c', 1)]
+FROM   service_customers c;
+
+INSERT INTO customer_assignments (customer_id, organization_id, position, subject, group_id, role_ids)
+SELECT c.id, c.organization_id, 2 + k,  'group',
+       pg_temp.numbered('09', right(c.organization_id::text, 12)::bigint * 20 + k), ARRAY[pg_temp.numbered('0c', 2)]
+FROM   service_customers c, generate_series(0, 19) AS k;
+
+INSERT INTO customer_users (customer_id, organization_id, user_id, first_sign_in_at, last_sign_in_at)
+SELECT c.id, m.organization_id, m.user_id, now(), now()
+FROM   service_customers c
+JOIN   memberships m USING (organization_id);
+
 INSERT INTO service_users (service_id, organization_id, user_id, first_login_at)
 SELECT pg_temp.numbered('03', (n + k) % 1000), pg_temp.numbered('02', (n + k) % 1000), pg_temp.numbered('01', n), now()
 FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS k;
@@ -84,9 +109,10 @@ SELECT gen_random_uuid(), pg_temp.numbered('02', (n + k) % 1000), pg_temp.number
 FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS k, unnest('{active,cancelled}'::text[]) AS status;
 
 INSERT INTO sessions (id, user_id, organization_id, service_id, provider, amr, authenticated_at, refresh_hash,
-                      refreshed_at, expires_at, impersonator_id, created_at)
+                      refreshed_at, expires_at, impersonator_id, customer_id, created_at)
 SELECT pg_temp.numbered('05', (n - 1) * 200 + k), user_id, organization_id, service_id, 'password', '{pwd}', now(), '\x00',
-       now(), now() + interval '90 days', CASE WHEN k = 7 THEN pg_temp.numbered('01', 1000) END, now()
+       now(), now() + interval '90 days', CASE WHEN k = 7 THEN pg_temp.numbered('01', 1000) END,
+       CASE WHEN k = 8 THEN pg_temp.numbered('0b', n % 1000 * 10 + 5) END, now()
 FROM   (SELECT n, d, pg_temp.numbered('01', n) AS user_id, pg_temp.numbered('02', (n + d) % 1000) AS organization_id,
                pg_temp.numbered('03', (n + d) % 1000) AS service_id
         FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS d

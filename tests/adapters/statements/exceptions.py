@@ -16,6 +16,8 @@ NOT_OF_TENANTS: Final[Mapping[str, str]] = {
     "passkeys": "a passkey is of its person; the domain that it names is where it works",
     "mfa_challenges": "a challenge is of the person who signs in; the domain that it names is where",
     "browser_sessions": "a browser session is of its person; the domain that it names is where",
+    "customer_user_checks": "a queue of changes of which an actor tells vendors, whichever organization made them",
+    "customer_rechecks": "a queue of changes whose sessions an actor checks, whichever organization made them",
     "platform_audit_entries": "the log of the platform, in which an organization is only what was acted upon",
     "sandbox_customers": "the sandbox stands for the payment provider, and is no part of an installation with one",
 }
@@ -47,6 +49,11 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         ),
         "sessions.callers.OF_SESSION": _unbound(1, "domain_routes memberships service_users"),
         "sessions.callers.PARENT": _unbound(1, "domain_routes memberships service_users"),
+        "sessions.customer_endings.BATCH": _unbound(
+            1,
+            "customer_assignments directory_group_members domain_routes memberships organizations service_customers"
+            " services upstream_connections",
+        ),
         "sessions.sessions.REFRESHABLE": _unbound(1, "domain_routes memberships service_users"),
     },
     "One person, in every organization: the use case works on the account as a whole, or its own user does.": {
@@ -70,12 +77,11 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "organizations.members.PostgresMembers.of_account": _unbound(1, "memberships"),
         "organizations.members.PostgresMembers.unconfirmed_organizations_of": _unbound(1, "memberships"),
         "organizations.organizations.OF_MEMBER": _unbound(1, "memberships"),
-        "organizations.organizations.PostgresOrganizations.count_pending_of": _unbound(1, "memberships"),
         "organizations.takeovers.PostgresTakeovers.confirmed_roles": _unbound(1, "memberships"),
         "organizations.takeovers.PostgresTakeovers.grants": _unbound(1, "service_grants"),
         "organizations.takeovers._REVERT_GRANTS": _unbound(1, "service_grants"),
-        "privacy.anonymization.PostgresAnonymization._delete_invitation_mails": _unbound(2, "invitations mails"),
-        "privacy.anonymization.PostgresAnonymization._replace_in_details": _unbound(3, "audit_entries"),
+        "privacy.anonymization.PostgresAnonymization._delete_invitation_mails": _unbound(1, "invitations mails"),
+        "privacy.anonymization.PostgresAnonymization._replace_in_details": _unbound(1, "audit_entries"),
         "privacy.anonymization.PostgresAnonymization._replace_names": _unbound(2, "organization_roles organizations"),
         "privacy.anonymization.PostgresAnonymization.addresses": _unbound(1, "events"),
         "privacy.anonymization.PostgresAnonymization.affiliations": _unbound(1, "organizations"),
@@ -87,7 +93,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "privacy.anonymization.PostgresAnonymization.lock": _unbound(1, "invitations"),
         "privacy.anonymization.PostgresAnonymization.lock_next_closed": _unbound(1, "memberships"),
         "privacy.anonymization.PostgresAnonymization.replace_addresses": _unbound(
-            16,
+            17,
             "audit_entries billing_customers bulk_job_rows bulk_jobs events invitations mails "
             "memberships scim_log_entries trial_sign_ins webhook_attempts webhook_deliveries",
         ),
@@ -169,6 +175,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "services.services.PostgresServices.remove": _unbound(1, "service_user_changes"),
     },
     "The next work of all organizations, which an actor takes and does for each of them apart.": {
+        "organizations.deletion.LOCK_NEXT": _unbound(1, "organizations"),
         "audit.audit_log.COUNT_NEXT": _unbound(1, "audit_entries audit_milestones audit_totals organizations"),
         "audit.audit_log.PostgresAuditLog._until_next": _unbound(1, "audit_entries"),
         "audit.chain.BACKLOG": _unbound(1, "audit_totals"),
@@ -188,7 +195,6 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "openid.logout_notices.PostgresLogoutNotices.postpone_inactive": _unbound(1, "logout_queues"),
         "organizations.domain_proofs.DomainClaims._claim_checks": _unbound(2, "custom_domains domain_routes"),
         "platform.bulk_work.LEASE": _unbound(1, "bulk_jobs"),
-        "platform.bulk_work._ROWS": _unbound(1, "bulk_job_rows"),
         "platform.polling.NEXT": _unbound(
             1,
             "audit_entries billing_customers billing_subscriptions bulk_jobs events "
@@ -208,19 +214,18 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
     "Deletes after the retention, or counts, what is of no organization in particular.": {
         "mail.mail.PostgresMailOutbox.forget": _unbound(1, "mails"),
         "platform.ended_invitations._DELETE": _unbound(1, "invitations"),
-        "platform.ended_invitations._FORGET_SALTS": _unbound(1, "audit_entries"),
         "platform.housekeeping.PostgresHousekeeping._delete": _unbound(
-            17,
+            18,
             "address_conflicts authorization_codes authorization_requests billing_checkouts "
             "bulk_jobs device_codes events login_events organization_keys saml_logouts "
-            "saml_requests scim_log_entries setup_links trial_sign_ins upstream_failures "
+            "saml_requests scim_log_entries service_customers setup_links trial_sign_ins upstream_failures "
             "upstream_sign_ins webhook_deliveries",
         ),
         "platform.housekeeping.PostgresHousekeeping.overdue": _unbound(
             1,
             "address_conflicts authorization_codes authorization_requests billing_checkouts "
             "bulk_jobs device_codes events invitations organization_keys saml_logouts "
-            "saml_requests scim_log_entries setup_links trial_sign_ins upstream_failures "
+            "saml_requests scim_log_entries service_customers setup_links trial_sign_ins upstream_failures "
             "upstream_sign_ins webhook_deliveries",
         ),
         "platform.log_months.PostgresLogMonths.has_strays": _unbound(
@@ -297,7 +302,6 @@ BOUND_IF_GIVEN: Final[Mapping[str, int]] = {
     "invitations.invitations.PostgresInvitations.withdraw": 1,
     "openid.clients.PostgresClients.audience_among": 1,
     "organizations.keys.PostgresOrganizationKeys.remove_of_makers": 1,
-    "organizations.members.PostgresMembers.defer_count_of_organizations": 1,
     "organizations.organizations.PostgresOrganizations.search_of_member": 2,
     "privacy.export.PostgresPrivacyExport.count_logins": 1,
     "privacy.export.PostgresPrivacyExport.groups": 1,

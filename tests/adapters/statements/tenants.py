@@ -15,11 +15,15 @@ from tests.adapters.statements.texts import ROOT
 
 ORGANIZATIONS: Final = "organizations"
 SESSIONS: Final = "sessions"
+CUSTOMERS: Final = "service_customers"
 # Columns that name the organization of a row, or of a session, by another word, and have no foreign key.
 NAMED_OTHERWISE: Final = {
     ("billing_customers", "seller_organization_id"): ORGANIZATIONS,
+    ("login_events", "customer_id"): CUSTOMERS,
     ("login_events", "through_organization_id"): ORGANIZATIONS,
+    ("service_customers", "vendor_id"): ORGANIZATIONS,
     ("sessions", "confined_to"): ORGANIZATIONS,
+    ("sessions", "customer_id"): CUSTOMERS,
     ("webhook_attempts", "delivery_id"): "webhook_deliveries",
 }
 _TABLE: Final = re.compile(r"CREATE TABLE (\w+) \(\n(.*?)\n\)", re.DOTALL)

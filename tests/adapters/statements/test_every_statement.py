@@ -20,8 +20,8 @@ from tests.adapters.statements.tenants import Schema, schema
 from tests.adapters.statements.texts import Sent, Unread, read
 
 # Lower them with each statement that names its organization from now on. They do not grow without a decision.
-STATEMENTS_LISTED: Final = 291
-STATEMENTS_ON_LOGS: Final = 108
+STATEMENTS_LISTED: Final = 288
+STATEMENTS_ON_LOGS: Final = 105
 LOGS: Final = frozenset(
     {"audit_entries", "events", "login_events", "mails", "scim_log_entries", "webhook_attempts", "webhook_deliveries"}
 )
@@ -41,6 +41,7 @@ BOUND_TWICE: Final = frozenset(
         "openid.authorization_codes.PostgresAuthorizationCodes.use",
         "openid.authorization_requests.PostgresAuthorizationRequests.open",
         "openid.authorization_requests.PostgresAuthorizationRequests.use",
+        "organizations.deletion.PostgresDeletedOrganizations.begin",
         "organizations.departures._SESSIONS",
         "organizations.people.PostgresPeople.page",
         "saml.requests.PostgresSamlRequests.find",

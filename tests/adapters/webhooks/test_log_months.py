@@ -15,6 +15,7 @@ from adapters.postgres.privacy import personal_data
 from adapters.postgres.webhooks.new_deliveries import MAKE
 from core.attempts import Attempt
 from core.billing.provider import BillingMode
+from core.organizations.matters import MatterKind
 from core.platform.housekeeping import Leftover
 from core.platform.log_months import Log
 from core.privacy.anonymization import Anonymous
@@ -195,7 +196,10 @@ READS: Final[dict[str, tuple[Read, tuple[int, int, int]]]] = {
         lambda uow, y: uow.webhook_healths.figures(y.acme, y.webhook, since=SINCE, attempts_max=100),
         (0, 0, KEPT),
     ),
-    "what fails in an organization": (lambda uow, y: uow.overviews.attention(y.acme, since=SINCE), (0, KEPT, 2)),
+    "what fails in an organization": (
+        lambda uow, y: uow.overviews.matters(y.acme, list(MatterKind), default_seats=5, of_kind_max=10),
+        (0, KEPT, 2),
+    ),
     "what fails on the platform": (
         lambda uow, _: uow.platform_overviews.failing_webhooks(since=SINCE, webhooks_max=9, limit=5, counted_max=10),
         (0, 2, 0),

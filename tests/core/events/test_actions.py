@@ -21,10 +21,16 @@ DOCUMENTED = {
         "user.anonymized",
         # An addition (decisions 5.9).
         "user.exported",
+        # An addition (decisions 15.7).
+        "user.impersonated",
         # Additions for what a directory does (decisions 5.7 and 8).
         "user.updated",
         "user.deactivated",
         "user.reactivated",
+        # Additions for the people of customers of services (decisions 15.8).
+        "customer.user_added",
+        "customer.user_changed",
+        "customer.user_removed",
         "security.mfa.enabled",
         "security.mfa.disabled",
         "security.password.changed",
@@ -40,6 +46,9 @@ DOCUMENTED = {
     },
     "organization": {
         "organization.updated",
+        # Additions for the time in which its owner may restore one (decisions 5.1).
+        "organization.deleted",
+        "organization.restored",
         "organization.smtp.configured",
         "organization.smtp.removed",
         "domain.set",
@@ -67,6 +76,21 @@ DOCUMENTED = {
     },
     # Additions for groups (decisions 16.4).
     "group": {"group.created", "group.changed", "group.deleted"},
+    # Additions for customers of services (decisions 15.8), in the logs of the vendor and of the customer.
+    "customer": {
+        "customer.offered",
+        "customer.accepted",
+        "customer.declined",
+        "customer.paused",
+        "customer.resumed",
+        "customer.ended",
+        "product_access.accepted",
+        "product_access.declined",
+        "product_access.paused",
+        "product_access.resumed",
+        "product_access.ended",
+        "product_access.updated",
+    },
     "plan": {"plan.created", "plan.updated", "plan.deleted"},
     "subscription": {"subscription.created", "subscription.updated", "subscription.canceled"},
     "invitation": {"invitation.accepted", "invitation.declined", "invitation.expired", "invitation.revoked"},
@@ -116,6 +140,8 @@ def test_the_target_types_are_the_documented_ones() -> None:
         "branding",
         # Added with groups of directories (decisions 16.4).
         "group",
+        # Added with customers of services (decisions 15.8).
+        "customer",
     }
 
     assert {kind.value for kind in TargetType} == documented

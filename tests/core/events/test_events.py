@@ -51,6 +51,9 @@ HEADINGS = {
     # Additions (decisions 13.5 and 13.6).
     "upstream_connection": "Organization management",
     "domain_route": "Domains and branding",
+    # Additions (decisions 15.8).
+    "customer": "Customers",
+    "product_access": "Products",
 }
 
 

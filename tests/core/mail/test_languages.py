@@ -22,6 +22,7 @@ WARNINGS = {
     MailTemplate.IDENTITY_LINKED,
     MailTemplate.ACCOUNT_CLOSED,
     MailTemplate.IMPERSONATION_STARTED,
+    MailTemplate.CUSTOMER_IMPERSONATION_STARTED,
 }
 
 

@@ -233,4 +233,5 @@ def test_every_mail_declares_its_limits() -> None:
         MailTemplate.CONNECTION_KEY_ENDING,
         MailTemplate.UPSTREAM_METADATA_ENDING,
         MailTemplate.IMPERSONATION_STARTED,
+        MailTemplate.CUSTOMER_IMPERSONATION_STARTED,
     ]

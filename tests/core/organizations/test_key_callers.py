@@ -42,6 +42,7 @@ def test_what_an_owner_or_a_person_does_is_closed() -> None:
     assert {operation for operation in Operation if isinstance(operation.takes, RequiredStanding)} - closed == {
         Operation.ORGANIZATION_READ,
         Operation.ROLES_READ,
+        Operation.PRODUCTS_READ,
     }
     # One that is added makes something of the organization, which stays, or is closed too.
     assert {operation for operation in Operation if operation.makes_credential} - closed == {

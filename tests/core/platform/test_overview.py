@@ -15,6 +15,7 @@ QUIET = PlatformOverview(
     alerts=[],
     alerts_total=0,
     failed_mails=[],
+    owners_without_second_factor=0,
     webhooks=[],
     webhooks_total=0,
     streams=[],
@@ -29,3 +30,4 @@ def test_a_platform_is_quiet_as_long_as_nothing_waits_and_nothing_fails() -> Non
     assert QUIET.is_quiet
     for part in ("waiting", "alerts", "failed_mails", "webhooks", "streams"):
         assert not replace(QUIET, **{part: [something]}).is_quiet, part
+    assert not replace(QUIET, owners_without_second_factor=1).is_quiet

@@ -1,13 +1,40 @@
-"""What an assertion says of a user's groups."""
+"""What an assertion says of a user: groups, and what they are for a customer of the service."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from core.saml.admission import AdmissionStanding
 from core.saml.assertions import attributes
+from core.saml.configuration import SOURCE_FIELDS
+from core.sessions.customer_contexts import CustomerContext
+from core.sessions.mfa_methods import MfaMethods
+
+MEMBER = AdmissionStanding(
+    role="admin",
+    name="Ada of the vendor",
+    is_confirmed=True,
+    is_suspended=False,
+    is_linked=False,
+    has_used=False,
+    is_own=False,
+)
+CUSTOMER = CustomerContext(
+    id=UUID(int=2),
+    organization_id=UUID(int=3),
+    slug="globex",
+    name="Globex",
+    external_id="crm-7",
+    role="member",
+    service_roles=["editor", "viewer"],
+    groups=None,
+    requires_mfa=False,
+    mfa_methods=MfaMethods.ANY,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,17 +50,48 @@ from core.saml.assertions import attributes
 def test_groups_are_the_names_that_the_service_learns_of_else_the_role(
     groups: list[str] | None, value: str | list[str] | None
 ) -> None:
-    standing = AdmissionStanding(
-        role="admin",
-        name=None,
-        is_confirmed=True,
-        is_suspended=False,
-        is_linked=False,
-        has_used=False,
-        is_own=False,
-        groups=groups,
-    )
+    standing = replace(MEMBER, groups=groups)
 
     found = attributes({"groups": "memberOf"}, user_id=UUID(int=1), email="ada@example.com", standing=standing)
 
     assert found == (("memberOf", value),)
+
+
+def _all(customer: CustomerContext | None) -> dict[str, Any]:
+    mapping = {field: field for field in SOURCE_FIELDS}
+    return dict(attributes(mapping, user_id=UUID(int=1), email="ada@example.com", standing=MEMBER, customer=customer))
+
+
+def test_for_a_customer_an_assertion_says_nothing_of_the_vendor() -> None:
+    groups = [{"id": str(UUID(int=4)), "name": "Sales"}]
+
+    assert _all(replace(CUSTOMER, groups=groups)) == {
+        "email": "ada@example.com",
+        "id": str(UUID(int=1)),
+        "name": "Ada",
+        "groups": ["Sales"],
+        "customer.id": str(UUID(int=2)),
+        "customer.slug": "globex",
+        "customer.name": "Globex",
+        "customer.role": "member",
+        "customer.external_id": "crm-7",
+        "customer.service_roles": ["editor", "viewer"],
+    }
+
+
+def test_what_a_customer_does_not_say_is_no_attribute() -> None:
+    too_many = [{"id": str(UUID(int=number)), "name": f"g{number}"} for number in range(101)]
+
+    found = _all(replace(CUSTOMER, external_id=None, service_roles=[], groups=too_many))
+
+    assert not {"role", "groups", "customer.external_id", "customer.service_roles"} & found.keys()
+
+
+def test_without_a_customer_nothing_is_said_of_one() -> None:
+    assert _all(None) == {
+        "email": "ada@example.com",
+        "id": str(UUID(int=1)),
+        "name": "Ada of the vendor",
+        "role": "admin",
+        "groups": "admin",
+    }

@@ -7,6 +7,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from core.sessions.confinement import Confinement
+from core.sign_in.customer_choices import INDIVIDUALLY
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import OF_DESTINATION, Candidate, Rule
 from tests.world.builder import new_id
@@ -18,7 +19,8 @@ def judged(confinement: Confinement | None, organization_id: UUID, service_id: U
     """Return why a sign-in with this confinement is refused there; None when it is not."""
     candidate = SimpleNamespace(
         proof=SimpleNamespace(confinement=confinement),
-        place=SimpleNamespace(organization_id=organization_id, service_id=service_id),
+        choice=INDIVIDUALLY,
+        place=SimpleNamespace(organization_id=organization_id, service_id=service_id, customer=None),
     )
     [rule] = [one for one in OF_DESTINATION if one.name is Rule.CONFINEMENT]
     refusal = rule.judge(cast("Candidate", candidate))

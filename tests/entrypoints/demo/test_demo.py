@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
@@ -19,7 +19,21 @@ from uuid import UUID
 import httpx
 import pytest
 
-from entrypoints.demo.story import ACME, BOLT, CORD, CUSTOMERS, DAYS, PASSWORD, PLATFORM_OWNER
+from entrypoints.demo.story import (
+    ACME,
+    BOLT,
+    CORD,
+    DAYS,
+    DIRECTORY,
+    DUNE,
+    IN_TWO,
+    IN_WAREHOUSE,
+    INDIVIDUALS,
+    ORGANIZATIONS,
+    PASSWORD,
+    PLATFORM_OWNER,
+    DemoOrganization,
+)
 from tests.processes import clean_environment
 from tests.waiting import wait_until
 from tests.world.visitor import forms_in
@@ -48,6 +62,7 @@ class RunningDemo:
     port: int
     shop_port: int
     process: subprocess.Popen[str] | None = None
+    tokens: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def gatehouse(self) -> str:
@@ -102,6 +117,42 @@ def submit(client: httpx.Client, page: httpx.Response, **fields: str) -> httpx.R
     return client.post(address, data={**form.fields, **fields})
 
 
+def new_browser() -> httpx.Client:
+    """Return a browser that has been nowhere yet."""
+    return httpx.Client(follow_redirects=True, timeout=REQUEST_SECONDS_MAX, trust_env=False)
+
+
+def come(demo: RunningDemo, browser: httpx.Client, email: str) -> httpx.Response:
+    """Sign in to the application by password, and return the page that follows."""
+    page = submit(browser, browser.get(f"{demo.shop}/sign-in"), email=email)
+    return lead_on(demo, browser, submit(browser, page, password=PASSWORD))
+
+
+def lead_on(demo: RunningDemo, browser: httpx.Client, page: httpx.Response) -> httpx.Response:
+    """Follow a page that leads on: a browser follows at once, and the link is for one that does not."""
+    onward = re.findall(rf'href="((?:{demo.shop}/callback|{demo.gatehouse}/auth/authorize)[^"]*)"', page.text)
+    return browser.get(unescape(onward[0])) if onward else page
+
+
+def choose(demo: RunningDemo, browser: httpx.Client, page: httpx.Response, name: str) -> httpx.Response:
+    """Choose for whom a person comes, by the name that the button shows."""
+    [chosen] = [one for one in page.text.split("<form ") if f"Continue for {name}" in one]
+    [form] = forms_in(f"<form {chosen}")
+    return lead_on(demo, browser, browser.post(page.url.join(form.action), data=form.fields))
+
+
+def link_of(page: httpx.Response, text: str) -> httpx.URL:
+    """Return the address of a link of a page, by its text."""
+    [address] = re.findall(rf'href="([^"]+)">{re.escape(text)}<', page.text)
+    return page.url.join(unescape(address))
+
+
+def context_of(page: httpx.Response) -> str:
+    """Return for whom a person is at the application, and with what roles."""
+    [text] = re.findall(r"You are here for .*?</p>", page.text)
+    return re.sub(r"<[^>]+>", "", text)
+
+
 def api(client: httpx.Client, url: str, token: str) -> Any:
     """Return an answer of the interface."""
     answer = client.get(url, headers={"Authorization": f"Bearer {token}"})
@@ -116,20 +167,18 @@ def made_at(identifier: str) -> datetime:
 
 def test_the_demo_is_filled_once_and_a_person_signs_in_at_its_application(demo: RunningDemo) -> None:
     demo.start()
-    with httpx.Client(follow_redirects=True, timeout=REQUEST_SECONDS_MAX, trust_env=False) as browser:
-        page = browser.get(f"{demo.shop}/sign-in")
-        page = submit(browser, page, email=CUSTOMERS[0])
-        page = submit(browser, page, password=PASSWORD)
-        # A browser follows at once; the link is for one that does not.
-        [onward] = re.findall(rf'href="({demo.shop}/callback[^"]*)"', page.text)
-        page = browser.get(unescape(onward))
+    with new_browser() as browser:
+        page = come(demo, browser, INDIVIDUALS[0])
 
-        assert str(page.url) == f"{demo.shop}/", page.text
-        assert f"Signed in as <strong>{CUSTOMERS[0]}" in page.text
+        assert f"Signed in as <strong>{INDIVIDUALS[0]}" in page.text
+        assert "You are here for yourself." in page.text
 
         assert_deliveries_arrive(demo, browser)
         assert_a_wrong_signature_is_refused(demo, browser)
         assert_the_month_is_consistent(demo, browser)
+        assert_the_vendor_sees_its_customers(demo, browser)
+    assert_a_person_of_two_customers_chooses_and_switches(demo)
+    assert_the_identity_provider_of_a_customer_signs_in(demo)
     verified = subprocess.run(
         demo.command("audit", "verify"),
         env=clean_environment() | {"GATEHOUSE_DATA_DIR": str(demo.folder), "GATEHOUSE_DEV": "on"},
@@ -139,7 +188,7 @@ def test_the_demo_is_filled_once_and_a_person_signs_in_at_its_application(demo: 
         timeout=FILL_SECONDS_MAX,
     )
     assert verified.returncode == 0, verified.stdout + verified.stderr
-    assert "of 3 logs: nothing was changed" in verified.stdout
+    assert f"of {len(ORGANIZATIONS)} logs: nothing was changed" in verified.stdout
 
     assert demo.stop() == 0
     demo.start()
@@ -164,18 +213,80 @@ def assert_a_wrong_signature_is_refused(demo: RunningDemo, browser: httpx.Client
     assert browser.post(f"{demo.shop}/webhooks", content=b"{}", headers=forged).status_code == 400
 
 
+def assert_a_person_of_two_customers_chooses_and_switches(demo: RunningDemo) -> None:
+    """They are asked for whom they come, see their roles there, and come for the other customer without a password."""
+    at_cord = "You are here for Cord Media, where you are admin. Your roles in the shop: editor, viewer."
+    at_bolt = "You are here for Bolt Logistics, where you are member. Your roles in the shop: viewer."
+    with new_browser() as browser:
+        chooser = come(demo, browser, IN_TWO)
+        first = choose(demo, browser, chooser, CORD.name)
+        asked = browser.get(link_of(first, "Choose for whom you are here"))
+        second = choose(demo, browser, asked, BOLT.name)
+        # Who has named a customer is not asked.
+        third = lead_on(demo, browser, browser.get(link_of(second, f"Switch to {CORD.name}")))
+
+    assert "For whom do you use it?" in chooser.text
+    assert 'class="brand-logo"' in chooser.text
+    assert [context_of(page) for page in (first, second, third)] == [at_cord, at_bolt, at_cord]
+
+
+def assert_the_identity_provider_of_a_customer_signs_in(demo: RunningDemo) -> None:
+    """A person whom only the directory has added signs in without a password, for that customer alone."""
+    [email] = IN_WAREHOUSE
+    for entrance, names_customer in {"Sign in with Gatehouse": False, f"Sign in for {BOLT.name}": True}.items():
+        with new_browser() as browser:
+            people = browser.get(link_of(browser.get(demo.shop), entrance))
+            # The id of the customer leads to its only connection at once.
+            if not names_customer:
+                methods = submit(browser, people, email=email)
+                people = browser.get(link_of(methods, f"Continue with {BOLT.name}"))
+            page = lead_on(demo, browser, browser.get(link_of(people, email)))
+            if forms_in(page.text):
+                # The first time, it is asked.
+                page = choose(demo, browser, page, BOLT.name)
+
+        assert context_of(page) == (
+            "You are here for Bolt Logistics, where you are member. Your roles in the shop: editor, viewer."
+        ), entrance
+
+
+def assert_the_vendor_sees_its_customers(demo: RunningDemo, browser: httpx.Client) -> None:
+    """Two organizations are customers, whose people have signed in, and one has an offer that it may accept."""
+
+    def products_of(organization: DemoOrganization) -> list[Any]:
+        url = f"{demo.gatehouse}/api/organizations/{organization.slug}/products"
+        return api(browser, url, token_of(demo, browser, organization.addresses[0]))["products"]
+
+    url = f"{demo.gatehouse}/api/organizations/{ACME.slug}/services/shop/customers"
+    customers = api(browser, url, token_of(demo, browser, ACME.addresses[0]))["customers"]
+    [offered] = products_of(DUNE)
+
+    assert {(one["organization"]["slug"], one["state"], one["last_sign_in_at"] is not None) for one in customers} == {
+        (BOLT.slug, "active", True),
+        (CORD.slug, "active", True),
+        (DUNE.slug, "offered", False),
+    }
+    assert (offered["state"], offered["vendor"]["slug"]) == ("offered", ACME.slug)
+    assert [one["state"] for one in products_of(BOLT)] == ["active"]
+
+
+def token_of(demo: RunningDemo, browser: httpx.Client, email: str) -> str:
+    """Return an access token; each person signs in by JSON once."""
+    if email not in demo.tokens:
+        answer = browser.post(f"{demo.gatehouse}/api/auth/login", json={"email": email, "password": PASSWORD})
+        demo.tokens[email] = answer.json()["access_token"]
+    return demo.tokens[email]
+
+
 def assert_the_month_is_consistent(demo: RunningDemo, browser: httpx.Client) -> None:
     """The month has sign-ins, failures, deliveries and subscriptions, whose times, ids and counts agree."""
 
-    def token_of(email: str) -> str:
-        answer = browser.post(f"{demo.gatehouse}/api/auth/login", json={"email": email, "password": PASSWORD})
-        return answer.json()["access_token"]
-
     for organization in (ACME, BOLT, CORD):
-        token = token_of(organization.addresses[0])
+        token = token_of(demo, browser, organization.addresses[0])
         base = f"{demo.gatehouse}/api/organizations/{organization.slug}"
         members = api(browser, f"{base}/members", token)
-        assert members["pagination"]["total"] == len(organization.people)
+        others = {*DIRECTORY, IN_TWO} if organization is BOLT else set[str]()
+        assert members["pagination"]["total"] == len(organization.people) + len(others)
 
         log = api(browser, f"{base}/audit-log?limit=100", token)
         for entry in log["logs"]:
@@ -192,6 +303,6 @@ def assert_the_month_is_consistent(demo: RunningDemo, browser: httpx.Client) -> 
         assert bool(failed["pagination"]["total"]) == (organization is not ACME)
         assert webhook["is_active"] == (organization is not CORD)
 
-    token = token_of(PLATFORM_OWNER)
+    token = token_of(demo, browser, PLATFORM_OWNER)
     organizations = api(browser, f"{demo.gatehouse}/api/platform/organizations", token)
     assert {one["organization"]["status"] for one in organizations["organizations"]} == {"active"}

@@ -49,6 +49,14 @@ def test_a_folder_belongs_to_the_ports_that_it_was_made_for(tmp_path: Path) -> N
         run(tmp_path, port=8010, shop_port=8011)
 
 
+def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
+    addresses = {"gatehouse": "http://localhost:8000", "shop": "http://localhost:8001"}
+    (tmp_path / RECORD).write_text(json.dumps({"addresses": addresses, "service": {"client_id": "x"}}))
+
+    with pytest.raises(CannotStart, match="was made by another version"):
+        run(tmp_path)
+
+
 def test_one_port_is_not_enough(tmp_path: Path) -> None:
     with pytest.raises(CannotStart, match="need two ports"):
         run(tmp_path / "demo", port=8000, shop_port=8000)

@@ -33,6 +33,7 @@ ENDED: Final = {
     Issued.SERVICE_SESSION,
     Issued.VISITOR_SESSION,
     Issued.CONNECTION_SESSION,
+    Issued.CUSTOMER_SESSION,
     Issued.BROWSER_COOKIE,
     Issued.CLIENT_GRANT,
     Issued.AUTHORIZATION_CODE,
@@ -88,7 +89,7 @@ async def test_ending_all_sessions_ends_what_leads_to_one_and_leaves_credentials
     done = restored(empty_database_url, tmp_path / "backup.tar", ends_sessions=True, now=everything.world.clock())
 
     assert set(Issued) - alive(empty_database_url, everything) == ENDED
-    assert done.sessions_ended == 5
+    assert done.sessions_ended == 6
 
 
 def test_what_is_done_to_a_sealed_column_is_declared_for_each() -> None:

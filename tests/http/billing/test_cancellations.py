@@ -63,6 +63,15 @@ def own_by_organization(shop: Seller) -> None:
     )
 
 
+async def delete_restorably(shop: Seller) -> None:
+    """Delete the organization as its owner, who may restore it, because it has another member."""
+    owner = await shop.world.signed_in_member(shop.organization_id)
+    shop.world.member(shop.organization_id, shop.world.user("colleague@example.com"))
+    answer = await owner.delete("/api/organizations/acme")
+    assert answer.status == 204, answer.text
+    assert shop.world.value("SELECT status FROM organizations") == "deleting"
+
+
 async def remove(backend: Backend, user_id: UUID) -> None:
     """Remove a user of the service by its key."""
     answer = await backend.request("DELETE", f"/users/{user_id}")
@@ -111,6 +120,32 @@ async def test_an_organization_that_is_deleted_is_not_charged_any_more(
 
     assert answer.status == 204, answer.text
     assert ended(provider) == [SUBSCRIPTION]
+
+
+async def test_an_organization_that_can_be_restored_is_not_charged_any_more(
+    sold: Seller, reconciler: BillingReconciler, provider: PaymentProvider
+) -> None:
+    await delete_restorably(sold)
+    await reconciler.reconcile()
+    await sold.report("customer.subscription.deleted", sold.subscription("canceled"))
+
+    assert ended(provider) == [SUBSCRIPTION]
+    assert sold.state() == ("pro", "cancelled")
+
+
+async def test_a_page_that_is_paid_while_the_organization_can_be_restored_is_not_charged_again(
+    shop: Seller, reconciler: BillingReconciler, provider: PaymentProvider
+) -> None:
+    shop.bind_customer(mode="test")
+    bought = shop.subscription()
+    provider.objects[SUBSCRIPTION] = bought
+    await delete_restorably(shop)
+
+    await shop.report("customer.subscription.created", bought)
+    await reconciler.reconcile()
+
+    assert ended(provider) == [SUBSCRIPTION]
+    assert shop.subscriptions() == []
 
 
 async def test_a_person_who_is_anonymized_is_not_charged_any_more(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from adapters.postgres.driver.connection import Connection
 from core.sessions.signing_keys import KeyPair
 from tests.peers import RUN_SECONDS_MAX, Peer, peer
+from tests.world.peer_customers import insert_customers
 from tests.world.peer_site import peer_site
 
 pytestmark = pytest.mark.long
@@ -58,3 +61,28 @@ def test_authlib_works_unchanged(environment: dict[str, str], tmp_path: Path) ->
     done = library.run("python", str(library.files / "sign_in.py"), folder=tmp_path, environment=environment)
 
     assert (done.returncode, done.stdout) == (0, "all flows\n"), done.stderr
+
+
+@pytest.fixture
+def environment_of_customers(connection: Connection, environment: dict[str, str]) -> dict[str, str]:
+    """The same with customers of the confidential service, and the sign-ins that the programs make for them."""
+    sign_ins = [asdict(one) for one in insert_customers(connection, environment)]
+    return {**environment, "CUSTOMER_SIGN_INS": json.dumps(sign_ins)}
+
+
+def test_openid_client_signs_people_of_two_customers_in(
+    environment_of_customers: dict[str, str], tmp_path: Path
+) -> None:
+    done = node(peer("openid-client"), "customers.mjs", environment_of_customers, tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "all customers\n"), done.stderr
+
+
+def test_authlib_signs_people_of_two_customers_in(environment_of_customers: dict[str, str], tmp_path: Path) -> None:
+    library = peer("authlib")
+
+    done = library.run(
+        "python", str(library.files / "customers.py"), folder=tmp_path, environment=environment_of_customers
+    )
+
+    assert (done.returncode, done.stdout) == (0, "all customers\n"), done.stderr

@@ -196,7 +196,7 @@ class TestChange:
         assert (before["role"], as_auditor["role"], as_admin["role"]) == ("member", "auditor", "admin")
         assert before["permissions"] == ["analytics.view", "end_users.view", "org.members.view", "services.view"]
         assert as_auditor["permissions"] == ["analytics.view", "audit_logs.view"]
-        assert len(as_admin["permissions"]) == 14
+        assert len(as_admin["permissions"]) == 15
 
     async def test_an_unknown_role_is_refused(self, team: Team, subtests: pytest.Subtests) -> None:
         for role in ("nothing", "", "Admin", "x" * 1000):

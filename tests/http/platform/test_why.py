@@ -15,7 +15,7 @@ from core.errors import Forbidden
 from core.platform.sign_in_checks import RuleVerdict, SignInWay
 from core.sign_in.rules import Rule
 from ports.unit_of_work import UnitOfWork
-from tests.world.builder import EMAIL
+from tests.world.builder import EMAIL, Service
 from tests.world.explaining import (
     check_of,
     explained_to_organization,
@@ -235,6 +235,27 @@ async def test_an_application_by_saml_is_for_those_who_were_given_access(
     assert refusal_by(otherwise) is None
     assert refusal_by(linked) is None
     assert refusal_by(no_account) == ("account", "unknown_account")
+
+
+async def test_the_people_of_a_customer_were_given_access_to_an_application_by_saml(
+    world: World, root: SignedInUser, saml: SamlWorld
+) -> None:
+    service = await saml.service(world.organization("acme"), "acme", "shop")
+    customers = [world.organization(slug) for slug in ("globex", "initech")]
+    for organization_id in customers:
+        world.customer(Service(id=service.service_id, client_id=service.service_id), organization_id)
+    user_id = world.user()
+    at_shop: dict[str, Any] = {"service_slug": "shop", "way": SignInWay.PASSWORD}
+
+    stranger = await explained_to_platform(world, root, "acme", **at_shop)
+    world.member(customers[0], user_id)
+    of_one = await explained_to_platform(world, root, "acme", **at_shop)
+    world.member(customers[1], user_id)
+    of_two = await explained_to_platform(world, root, "acme", **at_shop)
+
+    assert refusal_by(stranger) == ("saml_admission", "not_admitted")
+    assert refusal_by(of_one) is None
+    assert refusal_by(of_two) is None
 
 
 async def fail(world: World, count: int, network: str) -> None:

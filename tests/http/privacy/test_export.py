@@ -12,6 +12,7 @@ from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.passkeys import Keyring
 from tests.world.platform import Platform
+from tests.world.trade import insert_trade
 from tests.world.world import World, assert_refused
 
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
@@ -55,6 +56,7 @@ async def test_the_package_has_exactly_the_documented_fields(
         "login_events_count": 2,
         "login_events": [login, package["login_events"][1]],
         "groups": [],
+        "customers": [],
         "oauth_identities": [],
         "mfa_events": [{"event_type": "passkey_registered", "timestamp": "2026-02-03T04:05:06Z", "success": True}],
         "passkeys": [passkey],
@@ -323,3 +325,31 @@ class TestRecords:
         assert (actor, details["impersonator_id"]) == (ada, str(platform.owner_id))
         [(actor, target, details)] = world.platform_audit_entries("impersonation.acted")
         assert (actor, target, details["deed"]) == (platform.owner_id, str(ada), "user.exported")
+
+
+async def test_it_has_the_customers_that_the_person_came_for(world: World) -> None:
+    trade = insert_trade(world)
+    customer_id = await trade.begin()
+    worker = trade.customer.ids["worker"]
+    world.member(trade.vendor.organization_id, worker)
+    came = await world.log_in("worker@example.com", org_slug="acme", service_slug="shop", customer="beta")
+    assert came.status == 200, came.text
+    tokens = await world.sign_in("worker@example.com")
+
+    own = await world.client.get(path(worker), token=tokens.access_token)
+    of_customer = await world.client.get(path(worker), token=await trade.customer.token("head"))
+    of_vendor = await world.client.get(path(worker), token=await trade.vendor.token("owner"))
+
+    assert own.json["customers"] == [
+        {
+            "customer_id": customer_id,
+            "organization_id": str(trade.customer.organization_id),
+            "organization_slug": "beta",
+            "vendor_slug": "acme",
+            "service_slug": "shop",
+            "first_sign_in_at": "2026-02-03T04:05:06Z",
+            "last_sign_in_at": "2026-02-03T04:05:06Z",
+        }
+    ]
+    assert of_customer.json["customers"] == own.json["customers"]
+    assert of_vendor.json["customers"] == []

@@ -130,6 +130,8 @@ class TestCreate:
             "read:analytics": "analytics.view",
             "read:service": None,
             "write:service": None,
+            "read:customers": "end_users.view",
+            "write:customers": "end_users.manage",
         }
         assert set(expected) == set(Permission), "a permission of a key is not in this table"
         shop.custom_role("bare", "services.manage")
@@ -237,4 +239,5 @@ def test_the_permissions_are_those_of_the_document() -> None:
     kinds = {"users": ("read", "write", "delete"), "subscriptions": ("read", "write", "delete")}
     documented = {f"{verb}:{noun}" for noun, verbs in kinds.items() for verb in verbs}
 
-    assert set(Permission) == documented | {"read:analytics", "read:service", "write:service"}
+    of_customers = {"read:customers", "write:customers"}
+    assert set(Permission) == documented | {"read:analytics", "read:service", "write:service"} | of_customers

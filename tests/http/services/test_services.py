@@ -77,6 +77,10 @@ class TestCreate:
             "audiences": [],
             "group_claims": [],
             "security_profile": None,
+            "customers": "none",
+            "individuals": "all",
+            "roles": [],
+            "initiate_login_uri": None,
             "created_at": at,
         }
         plan = answer.json["default_plan"]

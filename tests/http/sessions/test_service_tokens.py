@@ -212,3 +212,16 @@ async def test_the_service_of_a_platform_owner_is_told_where_the_owner_continues
 
     assert_refused(answer, 403, "FORBIDDEN")
     assert answer.json["details"] == [{"field": "continue_at", "message": "http://localhost:8000/app/account"}]
+
+
+async def test_a_service_does_not_learn_to_which_organizations_its_user_belongs(world: World, user_id: UUID) -> None:
+    tokens = await shopping(world, SHARED["it is a member of another organization"], user_id)
+    world.organization("initech")
+
+    refused = [
+        await world.client.get(f"/api/organizations/{slug}", token=tokens.access_token)
+        for slug in ("globex", "initech", "acme")
+    ]
+
+    assert [answer.status for answer in refused] == [403] * 3
+    assert len({answer.json["error"] for answer in refused}) == 1

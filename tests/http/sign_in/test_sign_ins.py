@@ -47,6 +47,7 @@ class TestWhatIsListed:
             "organization": {"id": str(team.organization_id), "slug": "acme", "name": first["organization"]["name"]},
             "service": {"id": str(service_id), "slug": "shop", "name": first["service"]["name"]},
             "connection": None,
+            "customer": None,
             "ip_address": first["ip_address"],
             "user_agent": "curl/8.5.0",
             "device": first["device"],

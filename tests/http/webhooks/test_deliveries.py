@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from core.attempts import JITTER, POSTPONEMENT, RETRY_DELAYS
+from core.mail.mail import BY_ORGANIZATION, MailTemplate
 from tests.receiver import Receiver, open_receiver
 from tests.world.hooks import Hooks
 from tests.world.world import World, assert_refused
@@ -188,6 +189,46 @@ class TestAttempts:
 
         entries = world.audit_entries("organization.updated", "actor_user_id", "details->>'change'")
         assert entries[1:] == [(None, "webhook_deactivated")]
+
+    async def test_the_owner_is_mailed_once_that_410_has_switched_a_webhook_off(
+        self, hooks: Hooks, receiver: Receiver, world: World
+    ) -> None:
+        receiver.answers(GONE)
+        webhook_id = await hooks.create(f"{receiver.url}?key=private", name="crm")
+        for _ in range(3):
+            await hooks.test(webhook_id)
+
+        await hooks.send()
+
+        message = await world.mail()
+        assert (message.to, message.template) == ("owner@example.com", MailTemplate.WEBHOOK_OFF)
+        assert message.values == {
+            "organization": "Acme",
+            "webhook": "crm",
+            "host": "127.0.0.1",
+            "at": "2026-02-03 04:05 UTC",
+        }
+        assert MailTemplate.WEBHOOK_OFF not in BY_ORGANIZATION
+
+    async def test_the_reason_and_the_time_last_until_the_webhook_is_active_again(
+        self, hooks: Hooks, receiver: Receiver, world: World
+    ) -> None:
+        receiver.answers(GONE)
+        webhook_id = await hooks.create(receiver.url)
+        await hooks.test(webhook_id)
+        await hooks.send()
+        why = "SELECT off_reason, off_at FROM webhooks"
+        off_at = world.clock.now
+
+        world.clock.advance(timedelta(minutes=5))
+        await hooks.change(webhook_id, name="renamed")
+        assert world.rows(why) == [("receiver_gone", off_at)]
+
+        await hooks.change(webhook_id, is_active=True)
+        assert world.rows(why) == [(None, None)]
+
+        await hooks.change(webhook_id, is_active=False)
+        assert world.rows(why) == [(None, None)]
 
     async def test_a_webhook_whose_url_was_changed_during_the_attempt_stays_active_after_410(
         self, hooks: Hooks, receiver: Receiver

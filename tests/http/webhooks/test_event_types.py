@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from core.events.events import EventType
-from tests.http.webhooks.causes import people, services, settings
+from tests.http.webhooks.causes import customers, people, services, settings
 from tests.http.webhooks.causes.stage import Stage
 from tests.receiver import Receiver
 from tests.world.hooks import Hooks
@@ -38,6 +38,7 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.GROUP_DELETED: people.delete_a_group_in_the_directory,
     EventType.USER_ANONYMIZED: people.anonymize,
     EventType.USER_EXPORTED: people.export_the_data,
+    EventType.USER_IMPERSONATED: customers.have_a_person_impersonated,
     EventType.SESSION_REVOKED: people.end_other_sessions,
     EventType.INVITATION_ACCEPTED: people.accept,
     EventType.INVITATION_DECLINED: people.decline,
@@ -45,6 +46,8 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.INVITATION_REVOKED: people.revoke,
     EventType.SERVICE_OAUTH_CREDENTIALS_UPDATED: settings.set_oauth_credentials,
     EventType.ORGANIZATION_UPDATED: settings.change_the_organization,
+    EventType.ORGANIZATION_DELETED: settings.delete_the_organization_and_restore_it,
+    EventType.ORGANIZATION_RESTORED: settings.delete_the_organization_and_restore_it,
     EventType.ORGANIZATION_OWNER_CHANGED: settings.transfer_the_ownership,
     EventType.ORGANIZATION_SMTP_CONFIGURED: settings.set_a_mail_server,
     EventType.ORGANIZATION_SMTP_REMOVED: settings.remove_the_mail_server,
@@ -55,6 +58,21 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.SERVICE_CREATED: services.create_a_service,
     EventType.SERVICE_UPDATED: services.grant_a_service,
     EventType.SERVICE_DELETED: services.delete_a_service,
+    EventType.CUSTOMER_OFFERED: customers.offer_a_service,
+    EventType.CUSTOMER_ACCEPTED: customers.gain_a_customer,
+    EventType.CUSTOMER_DECLINED: customers.be_declined,
+    EventType.CUSTOMER_PAUSED: customers.pause_a_customer,
+    EventType.CUSTOMER_RESUMED: customers.resume_a_customer,
+    EventType.CUSTOMER_ENDED: customers.end_a_customer,
+    EventType.CUSTOMER_USER_ADDED: customers.see_a_person_added_to_a_customer,
+    EventType.CUSTOMER_USER_REMOVED: customers.lose_a_person_of_a_customer,
+    EventType.CUSTOMER_USER_CHANGED: customers.change_a_person_of_a_customer,
+    EventType.PRODUCT_ACCESS_ACCEPTED: customers.accept_a_product,
+    EventType.PRODUCT_ACCESS_DECLINED: customers.decline_a_product,
+    EventType.PRODUCT_ACCESS_PAUSED: customers.pause_a_product,
+    EventType.PRODUCT_ACCESS_RESUMED: customers.resume_a_product,
+    EventType.PRODUCT_ACCESS_ENDED: customers.end_a_product,
+    EventType.PRODUCT_ACCESS_UPDATED: customers.change_a_product,
     EventType.PLAN_CREATED: services.create_a_plan,
     EventType.PLAN_UPDATED: services.change_a_plan,
     EventType.PLAN_DELETED: services.delete_a_plan,
@@ -95,6 +113,8 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
 # credential than a key, or makes one. Beside the event of a test delivery, `webhook.tested` names the key.
 NOT_BY_KEY = {
     EventType.WEBHOOK_TEST,
+    EventType.ORGANIZATION_DELETED,
+    EventType.ORGANIZATION_RESTORED,
     EventType.ORGANIZATION_OWNER_CHANGED,
     EventType.ORGANIZATION_KEY_CREATED,
     EventType.ORGANIZATION_KEY_DELETED,
@@ -109,10 +129,17 @@ NOT_BY_KEY = {
     EventType.USER_UPDATED,
     EventType.USER_DEACTIVATED,
     EventType.USER_REACTIVATED,
+    # The customer does it, and the vendor learns none of its people.
+    EventType.CUSTOMER_ACCEPTED,
+    EventType.CUSTOMER_DECLINED,
+    # The key of the service does it, or the customer.
+    EventType.CUSTOMER_USER_ADDED,
+    EventType.CUSTOMER_USER_CHANGED,
+    EventType.CUSTOMER_USER_REMOVED,
 }
 OF_MANAGEMENT = re.compile(
     r"user\.(invited|removed)|invitation\.revoked|(organization|service|plan|domain|branding|upstream_connection"
-    r"|domain_route|saml_\w+|siem|audit_log|billing|webhook)\..*"
+    r"|domain_route|customer|product_access|saml_\w+|siem|audit_log|billing|webhook)\..*"
 )
 BY_KEY = [event for event in CAUSES if OF_MANAGEMENT.fullmatch(event.value) and event not in NOT_BY_KEY]
 

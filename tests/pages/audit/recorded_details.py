@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import core
 
 _CORE: Final = Path(next(iter(core.__path__)))
-_METHODS: Final = frozenset({"record", "record_each", "audit", "audit_platform"})
+_METHODS: Final = frozenset({"record", "record_each", "record_elsewhere", "audit", "audit_platform"})
 # The unit of work, and what records by it.
 _OWNERS: Final = frozenset({"uow", "editor"})
 # Keywords that say whose entry it is, and what only the event has.

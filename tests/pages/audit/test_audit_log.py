@@ -74,7 +74,7 @@ async def test_entries_are_readable_and_found_by_the_filter(world: World, people
             ["The holder of a setup link"],
             ["A program, with the management key Deploy", "2001:db8::1"],
             ["ann@example.com", "It was bob@example.com of the platform, acting as this person.", HOSTILE],
-            ["Changed the role of a member", "Role: admin → member", "bob@example.com Person", "192.0.2.7 req-1"],
+            ["Changed the role of a member", "Role: admin → member", "bob@example.com Person", "192.0.2.7"],
         ),
         strict=True,
     ):

@@ -10,6 +10,8 @@ import pytest
 from core.accounts.helped_accounts import RecordPart
 from core.billing.provider import BillingMode
 from core.billing.subscriptions import Source
+from core.customers.products import SETTINGS, ProductAccess
+from core.customers.relations import CustomerSide
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.organizations.settings.branding import Branding
 from core.services.plans import Plan
@@ -46,10 +48,16 @@ def test_every_field_whose_changes_are_recorded_has_words(kind: type) -> None:
     assert {field.name for field in fields(kind)} - FIELDS.keys() == set()
 
 
+def test_every_setting_of_a_product_has_words() -> None:
+    assert set(SETTINGS) - FIELDS.keys() == set()
+
+
 def test_values_of_closed_sets_have_words() -> None:
     assert VALUES["part"].keys() == set(RecordPart)
     assert VALUES["mode"].keys() == set(BillingMode)
     assert VALUES["source"].keys() == set(Source)
+    assert VALUES["access"].keys() == set(ProductAccess)
+    assert VALUES["by"].keys() == set(CustomerSide)
     assert VALUES["status"].keys() == {*OrganizationStatus, *SubscriptionStatus}
 
 

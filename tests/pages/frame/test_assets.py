@@ -20,6 +20,7 @@ CONTENTS = {
     "new_passkey.js": (FOLDER / "scripts" / "new_passkey.js").read_bytes(),
     "page.js": (FOLDER / "scripts" / "page.js").read_bytes(),
     "passkeys.js": (FOLDER / "scripts" / "passkeys.js").read_bytes(),
+    "registration.js": (FOLDER / "scripts" / "registration.js").read_bytes(),
     "signal_passkeys.js": (FOLDER / "scripts" / "signal_passkeys.js").read_bytes(),
     "favicon.svg": (FOLDER / "favicon.svg").read_bytes(),
 }

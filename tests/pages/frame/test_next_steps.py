@@ -72,7 +72,7 @@ def refused(kind: type[Refusal]) -> Refusal:
     if issubclass(kind, TemporaryRefusal):
         return kind(retry_after_seconds=90)
     if issubclass(kind, PermissionBeyondMaker):
-        return kind({Permission.READ_USERS: Capability.END_USERS_VIEW})
+        return kind({Permission.READ_USERS: [Capability.END_USERS_VIEW]})
     return kind("It is too old.") if issubclass(kind, MessageRefused) else kind()
 
 

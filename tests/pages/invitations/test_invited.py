@@ -236,3 +236,19 @@ async def test_an_expired_invitation_is_not_accepted_on_behalf(inviter: Inviter,
     await olga.sign_in(INVITER)
 
     assert (await olga.open(f"{PAGE}/{invitation.id}/accept")).status == 404
+
+
+async def test_the_list_comes_first_and_the_form_is_open_where_nothing_is_listed_or_something_was_refused(
+    inviter: Inviter, olga: Visitor
+) -> None:
+    is_open = '<details class="creating" id="invite" open>'
+    empty = (await olga.open(PAGE)).text
+    await inviter.invite("ada@example.com")
+    page = await olga.open(PAGE)
+    filtered = (await olga.open(f"{PAGE}?search=nothing")).text
+    refused = (await olga.submit(page, PAGE, emails="nonsense", role="member")).text
+
+    assert is_open in empty
+    assert '<details class="creating" id="invite">' in page.text
+    assert is_open not in filtered
+    assert is_open in refused

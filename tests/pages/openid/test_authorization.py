@@ -13,7 +13,7 @@ import trio
 from adapters.postgres.driver.connection import RawConnection
 from core.errors import Unauthorized
 from core.openid import authorization
-from core.openid.authorization import Visitor as Visited
+from core.openid.answers import Visitor as Visited
 from core.sessions import browser_sessions
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from urllib.parse import parse_qs, urlsplit
 
 from core.openid import authorization
-from core.openid.authorization import SignInNeeded
-from core.openid.authorization import Visitor as Visited
+from core.openid.answers import SignInNeeded
+from core.openid.answers import Visitor as Visited
 from tests.world.authorization import ISSUER, address_of, led_back
 from tests.world.relying_party import RelyingParty
 from tests.world.visitor import Visitor

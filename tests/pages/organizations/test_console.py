@@ -77,6 +77,20 @@ async def test_an_organization_is_created_and_waits_for_approval(world: World, v
     assert world.value("SELECT status FROM organizations WHERE slug = 'harbour'") == "pending"
 
 
+async def test_a_slug_that_is_left_empty_is_made_of_the_name_and_the_page_says_which(
+    world: World, visitor: Visitor
+) -> None:
+    world.user()
+    await visitor.sign_in()
+
+    overview = await visitor.submit(await visitor.open(PAGE), PAGE, name="Harbour & Works", slug=" ")
+    refused = await visitor.submit(await visitor.open(PAGE), PAGE, name="東京", slug="")
+
+    assert "<code>harbour-works</code>" in overview.text
+    assert refused.status == 400
+    assert "A slug has" in refused.text
+
+
 @pytest.mark.parametrize(("slug", "problem"), [("acme", "has this slug already"), ("-", "slug"), ("api", "reserved")])
 async def test_a_refused_slug_keeps_what_was_typed(owner: Visitor, slug: str, problem: str) -> None:
     page = await owner.submit(await owner.open(PAGE), PAGE, name="Harbour & Works", slug=slug)
@@ -178,19 +192,21 @@ async def test_an_organization_that_is_not_active_has_no_brand_in_its_console(wo
     assert (page.status, "/branding/" in page.text) == (200, False)
 
 
-async def test_a_person_of_many_organizations_searches_them_from_every_page_of_one(
+async def test_sections_that_the_role_does_not_open_stand_under_more_with_what_they_take(
     world: World, owner: Visitor
 ) -> None:
-    user_id = world.value("SELECT id FROM users WHERE email = %s", EMAIL)
-    assert 'id="find"' not in (await owner.open(f"{PAGE}/acme")).text
-    for number in range(3):
-        world.member(world.organization(f"team-{number}"), user_id, "member")
+    everything = (await owner.open(f"{PAGE}/acme")).text
+    acme = world.value("SELECT id FROM organizations WHERE slug = 'acme'")
+    world.member(acme, world.user("eli@example.com"), "member")
+    owner.cookies.clear()
+    await owner.sign_in("eli@example.com")
+    text = (await owner.open(f"{PAGE}/acme")).text.partition("<main")[0]
 
-    page = (await owner.open(f"{PAGE}/acme")).text
-
-    form = page.split('class="find"')[1].partition("</form>")[0]
-    assert 'action="/app/organizations"' in form
-    assert 'name="search"' in form
+    more = text.partition('class="closed-sections"')[2].partition("</details>")[0]
+    assert "closed-sections" not in everything
+    assert "<code>webhooks.manage</code>" in more
+    assert f'href="{PAGE}/acme/webhooks"' not in text
+    assert f'href="{PAGE}/acme/people"' in text.replace(more, "")
 
 
 def _branded(uow: UnitOfWork, organization_id: UUID) -> None:

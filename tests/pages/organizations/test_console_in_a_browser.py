@@ -14,7 +14,7 @@ from ports.unit_of_work import UnitOfWork
 from tests.account_site import running_site, sign_in
 from tests.axe import violations
 from tests.browser import Site, Watched
-from tests.world.builder import Builder
+from tests.world.builder import EMAIL, PASSWORD, Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -40,6 +40,15 @@ def site(builder: Builder, database_url: str, key_pairs: tuple[KeyPair, KeyPair]
         yield site
 
 
+def open_signed_in_in_german(page: Page, address: str) -> None:
+    """Do the same in German."""
+    page.goto(address)
+    page.get_by_label("E-Mail-Adresse").fill(EMAIL)
+    page.get_by_role("button", name="Weiter").press("Enter")
+    page.get_by_label("Passwort").fill(PASSWORD)
+    page.get_by_role("button", name="Anmelden", exact=True).press("Enter")
+
+
 def open_signed_in(page: Page, address: str) -> None:
     """Sign in on the way to a page."""
     page.goto(address)
@@ -54,6 +63,7 @@ def test_people_are_invited_found_and_withdrawn(
     page = watched.page
     open_signed_in(page, f"{site.url}/app/organizations")
     page.get_by_role("link", name="Open Acme").click()
+    page.get_by_role("button", name="Menu").press("Enter")
     page.get_by_role("navigation", name="Organization").get_by_role("link", name="People").click()
     page.get_by_role("link", name="Invitations").click()
 
@@ -83,7 +93,7 @@ def test_keys_search_and_show_themselves_outside_of_fields_until_they_are_turned
     watched = watch(viewport={"width": 320, "height": 640})
     page = watched.page
     open_signed_in(page, f"{site.url}/app/organizations/acme/people")
-    search, dialog = page.get_by_label("Part of the address"), page.get_by_role("dialog", name="Keyboard shortcuts")
+    search, dialog = page.get_by_label("Find people"), page.get_by_role("dialog", name="Keyboard shortcuts")
     main, button = page.locator("main"), page.get_by_role("button", name="Keyboard shortcuts")
 
     # The script shows it.
@@ -92,6 +102,15 @@ def test_keys_search_and_show_themselves_outside_of_fields_until_they_are_turned
     assert search.evaluate("field => field === document.activeElement")
     page.keyboard.type("a/?")
     assert (search.input_value(), dialog.is_visible()) == ("a/?", False)
+    assert violations(page) == []
+    # The first empties the field, and the second closes the navigation, which was opened for it.
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    assert not search.is_visible()
+    page.get_by_label("Part of the address").focus()
+    page.keyboard.press("Control+k")
+    assert search.evaluate("field => field === document.activeElement")
+    page.keyboard.press("Escape")
     main.focus()
     page.keyboard.press("Control+?")
     assert not dialog.is_visible()
@@ -124,3 +143,30 @@ def test_the_console_is_readable_under_every_brand(site: Site, watch: Callable[.
         watched.page.get_by_role("heading", name="People").wait_for()
 
         assert (scheme, violations(watched.page), watched.problems) == (scheme, [], [])
+
+
+@pytest.mark.parametrize("has_scripts", [True, False], ids=["with scripts", "without scripts"])
+def test_a_section_is_found_on_a_phone_and_beside_a_long_page(
+    site: Site, watch: Callable[..., Watched], *, has_scripts: bool
+) -> None:
+    acme = f"{site.url}/app/organizations/acme"
+    phone = watch(java_script_enabled=has_scripts, viewport={"width": 390, "height": 700}, locale="de")
+    page = phone.page
+    open_signed_in_in_german(page, acme)
+    page.get_by_role("link", name="Suchen").click()
+    page.get_by_role("main").get_by_label("Suchen nach").fill("Fortschritt")
+    page.get_by_role("main").get_by_role("button", name="Suchen").press("Enter")
+    page.wait_for_url(f"{acme}/jobs")
+    assert not page.get_by_role("navigation", name="Organisation").is_visible()
+
+    wide = watch(java_script_enabled=has_scripts, viewport={"width": 1280, "height": 500})
+    page = wide.page
+    open_signed_in(page, f"{acme}/settings")
+    navigation = page.get_by_role("navigation", name="Organization")
+    navigation.wait_for()
+    page.evaluate("scrollTo(0, document.body.scrollHeight / 2)")
+    assert navigation.evaluate("one => one.getBoundingClientRect().top") == 0
+    page.get_by_label("Find people").fill("SCIM")
+    page.get_by_label("Find people").press("Enter")
+    page.wait_for_url(f"{acme}/provisioning")
+    assert (phone.problems, wide.problems) == ([], [])

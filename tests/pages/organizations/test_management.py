@@ -194,8 +194,21 @@ class TestDeletion:
         assert refused.status == 400
         assert "This is not the slug of the organization." in refused.text
         assert HOSTILE not in refused.text
+        assert "This waits for 14 days" in asked.text
+        assert "The organization is deleted. You can restore it below for 14 days." in deleted.text
+        assert acme.world.value("SELECT status FROM organizations WHERE slug = 'acme'") == "deleting"
+
+    async def test_one_without_other_members_is_deleted_for_good(self, world: World, visitor: Visitor) -> None:
+        world.member(world.organization("solo"), world.user("solo@example.com"), "owner")
+        await visitor.sign_in("solo@example.com")
+        page = "/app/organizations/solo/settings/delete"
+        asked = await visitor.open(page)
+
+        deleted = await visitor.submit(asked, page, slug="solo")
+
+        assert "because it never had another member" in asked.text
         assert "The organization is deleted for good." in deleted.text
-        assert acme.world.value("SELECT count(*) FROM organizations WHERE slug = 'acme'") == 0
+        assert world.value("SELECT count(*) FROM organizations WHERE slug = 'solo'") == 0
 
     async def test_it_asks_to_sign_in_again(self, acme: Team, ann: Visitor) -> None:
         form = await ann.open(f"{PAGE}/delete")

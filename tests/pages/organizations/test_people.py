@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import csv
+import re
+from datetime import timedelta
 
 import pytest
 
+from tests.application import Answer
 from tests.world.team import Team
 from tests.world.visitor import Visitor
 from tests.world.world import World
 
 PAGE = "/app/organizations/acme/people"
+# What stands in place of the last sign-in.
+WITHOUT_SIGN_IN = ("Not since joining", "Not in the last 400 days", "Unknown")
 HOSTILE = "<b onclick=alert(1)>Bolt</b>"
 
 
@@ -49,7 +54,7 @@ async def test_members_are_found_by_a_part_of_the_address_and_by_role(ann: Visit
 
 
 async def test_the_members_lead_to_inviting_people_for_who_may_do_it(ann: Visitor) -> None:
-    link = f'<a href="{PAGE}/invited">Invite people</a>'
+    link = f'<a href="{PAGE}/invited#emails">Invite people</a>'
     for_owner = await ann.open(PAGE)
     ann.cookies.clear()
     await ann.sign_in("dora@example.com")
@@ -57,6 +62,22 @@ async def test_the_members_lead_to_inviting_people_for_who_may_do_it(ann: Visito
 
     assert link in for_owner.text
     assert link not in for_member.text
+
+
+async def test_a_member_without_a_sign_in_is_said_to_have_none_for_as_long_as_it_is_known(
+    world: World, people: Team, ann: Visitor
+) -> None:
+    member = f"{PAGE}/{people.ids['dora']}"
+    world.connection.execute("UPDATE memberships SET created_at = %s", (world.clock() - timedelta(days=399),))
+    newer = [await ann.open(f"{PAGE}?search=dora"), await ann.open(member)]
+    world.connection.execute("UPDATE memberships SET created_at = %s", (world.clock() - timedelta(days=401),))
+    older = [await ann.open(f"{PAGE}?search=dora"), await ann.open(member)]
+    world.connection.execute("UPDATE memberships SET confirmed_at = NULL WHERE role = 'member'")
+    unconfirmed = [await ann.open(f"{PAGE}?search=dora"), await ann.open(member)]
+
+    for pages, says in ((newer, "Not since joining"), (older, "Not in the last 400 days"), (unconfirmed, "Unknown")):
+        for page in pages:
+            assert [one for one in WITHOUT_SIGN_IN if one in page.text] == [says]
 
 
 async def test_a_long_list_goes_on_and_stays_small(world: World, people: Team, ann: Visitor) -> None:
@@ -155,8 +176,48 @@ async def test_the_page_of_a_removal_says_what_ends_in_numbers(people: Team, ann
     assert "The right to look after one service." in asked.text
     assert "key of the organization" not in asked.text
     assert "The member is removed" in removed.text
+    assert f'action="{PAGE}/invited"' in removed.text
     assert people.role_of("cid") is None
     assert (await ann.open(f"{PAGE}/{cid}")).status == 404
+
+
+async def test_the_page_after_a_removal_offers_to_add_the_person_again_with_the_role(
+    people: Team, ann: Visitor
+) -> None:
+    removed = await _removed(people, ann, "cid", role="clerk")
+
+    invited = await ann.submit(removed, f"{PAGE}/invited", _hidden(removed))
+
+    assert (_hidden(removed), invited.status) == ({"emails": "cid@example.com", "role": "clerk"}, 200)
+    assert people.world.rows("SELECT email, role, status FROM invitations") == [("cid@example.com", "clerk", "pending")]
+
+
+async def test_a_person_is_added_again_with_no_role_that_the_remover_could_not_give(
+    people: Team, visitor: Visitor
+) -> None:
+    people.custom_role("keeper", "org.members.manage", "org.members.view")
+    people.add("kim", "keeper")
+    await visitor.sign_in("kim@example.com")
+
+    removed = await _removed(people, visitor, "cid", role="member")
+    people.custom_role("looker", "org.members.view")
+    other = await _removed(people, visitor, "dora", role="looker")
+
+    assert _hidden(removed)["role"] == _hidden(other)["role"] == "member"
+    assert "The role was looker." in other.text
+
+
+async def _removed(people: Team, visitor: Visitor, name: str, *, role: str) -> Answer:
+    """Remove a member who has a role, and return the page that follows."""
+    user_id = people.ids[name]
+    people.world.connection.execute("UPDATE memberships SET role = %s WHERE user_id = %s", (role, user_id))
+    asked = await visitor.open(f"{PAGE}/{user_id}/remove")
+    return await visitor.submit(asked, f"{PAGE}/{user_id}/remove")
+
+
+def _hidden(page: Answer) -> dict[str, str]:
+    """Return the address and the role that the form of a page sends."""
+    return dict(re.findall(r'name="(emails|role)" value="([^"]*)"', page.text))
 
 
 async def test_a_removal_of_another_role_than_the_page_has_shown_is_refused(people: Team, ann: Visitor) -> None:

@@ -95,6 +95,13 @@ async def test_a_role_is_created_from_a_copy_of_another_one(acme: Team, ann: Vis
     assert (await ann.open(f"{PAGE}?copy=nothing")).status == 404
 
 
+async def test_a_role_without_a_slug_gets_one_of_its_name(acme: Team, ann: Visitor) -> None:
+    created = await sent(ann, await ann.open(PAGE), PAGE, ["audit_logs.view"], name="Night Watch", slug="")
+
+    assert "<code>night-watch</code>" in created.text
+    assert stored(acme, "night-watch") == ["audit_logs.view"]
+
+
 async def test_what_is_refused_of_a_new_role_is_said_and_what_was_typed_stays(ann: Visitor) -> None:
     form = await ann.open(PAGE)
 
@@ -216,3 +223,15 @@ async def test_who_may_not_change_roles_reads_them(acme: Team, visitor: Visitor)
     # This role does not see the members either.
     assert "Not shown to your role" in page.text
     assert (await visitor.open(f"{PAGE}/chief/delete")).status == 403
+
+
+async def test_the_form_of_a_new_role_is_open_for_a_copy_and_after_a_refusal(ann: Visitor) -> None:
+    is_open = '<details class="creating" id="new" open>'
+    page = await ann.open(PAGE)
+    copy = (await ann.open(f"{PAGE}?copy=member")).text
+    refused = (await sent(ann, page, PAGE, [], name="", slug="")).text
+
+    assert page.text.index('<details class="creating"') < page.text.index("<table")
+    assert is_open not in page.text
+    assert is_open in copy
+    assert is_open in refused

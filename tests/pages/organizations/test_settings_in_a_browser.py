@@ -28,6 +28,7 @@ def site(builder: Builder, database_url: str, key_pairs: tuple[KeyPair, KeyPair]
 def open_section(page: Page, url: str, name: str) -> None:
     """Open a section by the navigation of the overview, with the keyboard."""
     page.goto(url)
+    page.get_by_role("button", name="Menu").press("Enter")
     page.get_by_role("navigation", name="Organization").get_by_role("link", name=name).press("Enter")
 
 

@@ -52,7 +52,7 @@ async def test_all_organizations_that_wait_are_approved_in_the_background(
     page = await platform_owner.open(path)
     assert "Approve organizations" in page.text
     assert re.findall(r"<dd><a [^>]+>(\d+)<span", page.text) == [str(MANY), "0", "0"]
-    assert statuses(pending) == [("active", MANY + 2)]
+    assert statuses(pending) == [("active", MANY + 3)]
     assert len((await platform_owner.open(f"{path}/rows.csv")).text.splitlines()) == MANY + 1
     assert path in (await platform_owner.open(JOBS)).text
 
@@ -67,7 +67,7 @@ async def test_all_are_rejected_with_a_reason_and_one_that_was_decided_is_left(
     pending.world.connection.execute("UPDATE organizations SET status = 'active' WHERE slug = 'new-7'")
     await work_off(pending.world.installation)
 
-    assert statuses(pending) == [("active", 3), ("rejected", MANY - 1)]
+    assert statuses(pending) == [("active", 4), ("rejected", MANY - 1)]
     page = await platform_owner.open(f"{begun.headers['Location'].partition('?')[0]}?state=refused")
     assert re.findall(r"<dd><a [^>]+>(\d+)<span", page.text) == [str(MANY - 1), "1", "0"]
 
@@ -85,7 +85,7 @@ async def test_a_job_of_the_platform_ends_when_its_maker_is_no_owner_any_more_an
     await work_off(pending.world.installation)
 
     assert "Stopped" in stopped.text
-    assert statuses(pending) == [("active", 2), ("pending", MANY)]
+    assert statuses(pending) == [("active", 3), ("pending", MANY)]
     pending.world.connection.execute(
         "UPDATE users SET is_platform_owner = true WHERE email = 'platform_owner@example.com'"
     )

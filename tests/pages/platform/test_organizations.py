@@ -301,3 +301,24 @@ async def test_many_are_decided_about_at_once_each_with_a_result(
     assert text.count("Another platform owner has changed this organization meanwhile.") == 1
     assert {await status_of(world, one) for one in more} == {"rejected"}
     assert await status_of(world, fleet["orchard"]) == "active"
+
+
+async def test_the_page_of_an_organization_has_its_products_and_the_customers_of_its_services(
+    fleet: dict[str, UUID], platform_owner: Visitor, world: World
+) -> None:
+    logs, tides = (world.service(fleet["harbour"], slug, name=f"{slug} {HOSTILE}") for slug in ("logs", "tides"))
+    world.serve_customers(tides)
+    world.customer(logs, fleet["orchard"])
+    world.customer(logs, fleet["quarry"], paused_by=["vendor"])
+
+    harbour, orchard, quarry = [(await platform_owner.open(f"{PAGE}/{fleet[slug]}")).text for slug in NAMES]
+
+    assert HOSTILE not in harbour + orchard
+    served = harbour.partition('id="customers"')[2].partition("</section>")[0]
+    assert re.findall(r'<span class="cell">(\d+)</span>', served) == ["2", "0"]
+    assert 'id="products"' not in harbour
+    assert 'id="customers"' not in orchard
+    used = orchard.partition('id="products"')[2].partition("</section>")[0]
+    assert f'href="{PAGE}/{fleet["harbour"]}">The Harbour</a>' in used
+    assert "Active" in used
+    assert "Paused" in quarry.partition('id="products"')[2].partition("</section>")[0]

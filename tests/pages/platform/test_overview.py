@@ -99,9 +99,25 @@ async def test_the_first_pages_lead_owners_and_support_here_and_no_one_else(
             assert "/app/platform" not in (await browser_of(callers, caller).open(path)).text
 
 
-async def test_a_quiet_platform_says_so(platform_owner: Visitor) -> None:
+async def test_the_first_page_leads_owners_and_support_of_no_organization_here(
+    platform_owner: Visitor, support: Visitor
+) -> None:
+    for reader in (platform_owner, support):
+        answer = await reader.send("GET", "/app")
+        assert (answer.status, answer.headers["Location"]) == (303, PAGE)
+
+
+async def test_a_quiet_platform_says_so(world: World, platform_owner: Visitor, support: Visitor) -> None:
+    owners = world.value("SELECT count(*) FROM users WHERE is_platform_owner")
+    with_password_alone = (await platform_owner.open(PAGE)).text
+    to_support = (await support.open(PAGE)).text
+    world.connection.execute("UPDATE users SET mfa_enabled_at = now() WHERE is_platform_owner")
     text = (await platform_owner.open(PAGE)).text
 
+    assert owners == 1
+    assert "One platform owner has no second factor" in with_password_alone
+    assert 'class="button quiet" href="/app/platform/owners"' in with_password_alone
+    assert "Nothing waits for you" in to_support
     assert "Nothing waits for you" in text
     assert "These numbers are counted within a minute after the start." in text
 
@@ -173,7 +189,7 @@ async def test_numbers_lead_to_their_lists(
 
     assert '<a href="/app/platform/users" aria-label="Users in use: 1234567">' in text
     assert ">20000<" in text
-    assert 'href="/app/platform/organizations?status=active" aria-label="Active organizations: 2"' in text
+    assert 'href="/app/platform/organizations?status=active" aria-label="Active organizations: 3"' in text
     assert 'href="/app/platform/mail?state=failed"' in text
 
 

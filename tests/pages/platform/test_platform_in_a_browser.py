@@ -32,7 +32,7 @@ def test_organizations_are_approved_rejected_and_found(
     page = watched.page
     page.goto(f"{site.url}/app")
     sign_in(page)
-    page.get_by_role("link", name="Platform").click()
+    page.wait_for_url(f"{site.url}/app/platform")
     page.get_by_role("link", name="Approve or reject Grove").press("Enter")
     page.get_by_role("button", name="Approve").press("Enter")
     page.get_by_text("The organization is approved.").wait_for()
@@ -48,6 +48,7 @@ def test_organizations_are_approved_rejected_and_found(
     page.get_by_label("Reason").fill("Not ours.")
     page.get_by_role("button", name="Reject the chosen").click()
     results = page.get_by_role("region", name="What became of each organization").inner_text()
+    page.get_by_role("button", name="Menu").press("Enter")
     page.get_by_role("searchbox", name="Find anything").fill("harb")
     page.get_by_role("searchbox", name="Find anything").press("Enter")
     page.get_by_text("The reason: Not ours.").wait_for()

@@ -143,3 +143,11 @@ async def test_nothing_found_says_what_can_be_searched_for(platform_owner: Visit
     unknown = (await support.open(f"{PAGE}?q=eve@example.com")).text
     assert "/app/platform/why?email=eve%40example.com" in unknown
     assert (await support.open(f"{PAGE}?q=%00")).status == 400
+
+
+async def test_sections_are_found_by_name_and_by_what_they_are_about(platform_owner: Visitor, support: Visitor) -> None:
+    for text, page in (("Tiers", "tiers"), ("outbox", "mail"), ("money", "revenue")):
+        assert await led_to(platform_owner, text) == await led_to(support, text) == f"/app/platform/{page}"
+    assert await led_to(platform_owner, "appoint") == "/app/platform/owners"
+    assert await led_to(support, "appoint") is None
+    assert 'href="/docs#' in (await support.open(f"{PAGE}?q=platform")).text

@@ -65,7 +65,7 @@ async def test_the_process_its_checks_and_its_actors_are_shown(
     assert "<code>mail_courier</code>" in text
     assert "crashed, and is started again" in text
     assert "Without a second factor: 1." in text
-    assert "up to date at 00" in text
+    assert "up to date at 0" in text
     assert ">gatehouse doctor<" in text
     # The keys of the tests: one of each kind signs.
     assert (text.count(">signs<"), text.count(">signs next<")) == (2, 2)

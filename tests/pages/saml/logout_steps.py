@@ -39,4 +39,4 @@ async def send(browser: Visitor, service: SamlService, message: str, *, is_signe
 
 
 async def is_signed_in(browser: Visitor) -> bool:
-    return (await browser.send("GET", "/app")).status == 200
+    return (await browser.send("GET", "/app/account")).status == 200

@@ -94,7 +94,7 @@ async def test_it_signs_in_refuses_a_tampered_answer_and_logs_out(
         assert tampered.status_code >= 400
         assert (logged_out.status_code, logged_out.headers["Location"]) == (303, "/secret/")
         assert browser.open().status_code == 303
-        assert (await visitor.send("GET", "/app")).status == 303
+        assert (await visitor.send("GET", "/app/account")).status == 303
 
 
 async def test_it_is_told_of_a_logout_and_answers(service: SamlService, team: Team, visitor: Visitor) -> None:

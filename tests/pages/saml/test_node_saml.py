@@ -106,7 +106,7 @@ async def test_it_signs_in_by_redirect_refuses_a_tampered_answer_and_logs_out(
     assert signed_in["profile"]["attributes"] == {"mail": MEMBER, "role": "member"}
     assert "InResponseTo" in replayed["error"]
     assert logged_out == {"profile": None, "loggedOut": True}
-    assert (await visitor.send("GET", "/app")).status == 303
+    assert (await visitor.send("GET", "/app/account")).status == 303
 
 
 async def test_it_signs_in_by_post(application: NodeSaml, visitor: Visitor) -> None:

@@ -94,7 +94,7 @@ async def test_it_signs_in_refuses_a_tampered_answer_and_logs_out(
     assert signed_in["attributes"] == {"mail": [MEMBER], "role": ["member"]}
     assert (tampered["is_authenticated"], tampered["errors"]) == (False, ["invalid_response"])
     assert (logged_out["errors"], logged_out["reason"]) == ([], None)
-    assert (await visitor.send("GET", "/app")).status == 303
+    assert (await visitor.send("GET", "/app/account")).status == 303
 
 
 @pytest.mark.long

@@ -171,6 +171,18 @@ async def test_the_settings_are_saved_and_saml_is_switched_off(world: World, sho
     assert (await stored(shop))["entity_id"] == HOSTILE
 
 
+async def test_what_assertions_say_about_a_customer_stays_when_settings_are_saved(
+    world: World, shop: Team, ann: Visitor
+) -> None:
+    await save(ann, entity_id=HOSTILE, acs_url="https://sp.example/acs")
+    world.connection.execute("""UPDATE saml_configurations SET attribute_mapping = '{"customer.id": "tenant"}'""")
+
+    await ann.submit(await ann.open(SAML), f"{SAML}/details", {"sign_response": "on", "name_attribute": "displayName"})
+
+    mapping = (await stored(shop))["attribute_mapping"]
+    assert {name: mapping[name] for name in ("customer.id", "name")} == {"customer.id": "tenant", "name": "displayName"}
+
+
 async def test_invalid_settings_are_refused_at_their_fields(ann: Visitor) -> None:
     await save(ann, entity_id="https://sp.example", acs_url="https://sp.example/acs")
     page = await ann.open(SAML)

@@ -91,7 +91,15 @@ async def test_a_key_is_made_and_shown_once_with_a_call_that_works(world: World,
 
 @pytest.mark.parametrize(
     "permission",
-    ["read:users", "read:subscriptions", "read:analytics", "read:service", "write:users", "write:service"],
+    [
+        "read:users",
+        "read:subscriptions",
+        "read:analytics",
+        "read:service",
+        "read:customers",
+        "write:users",
+        "write:service",
+    ],
 )
 async def test_the_call_beside_a_new_key_works_as_it_is(world: World, ann: Visitor, permission: str) -> None:
     world.connection.execute("UPDATE services SET name = 'Ann''s shop $HOME'")
@@ -161,7 +169,7 @@ async def test_a_permission_that_the_maker_lacks_is_closed_and_refused(
     form = await visitor.open(NEW)
     refused = await make(visitor, permission="write:users")
 
-    assert len(re.findall(r'name="permissions"[^>]* disabled', form.text)) == 5
+    assert len(re.findall(r'name="permissions"[^>]* disabled', form.text)) == 6
     assert "(needs <code>end_users.manage</code>)" in form.text
     assert refused.status == 403
     assert "A key allows nothing that you may not do yourself." in refused.text

@@ -222,6 +222,14 @@ async def test_a_service_without_a_secret_leads_to_its_page(ann: Visitor) -> Non
     assert answer.headers["Location"] == f"{ACME}/services/app?done=service-created"
 
 
+async def test_a_service_without_a_slug_gets_one_of_its_name(ann: Visitor) -> None:
+    press = form(f"{ACME}/services/new?kind=spa", f"{ACME}/services/new", name="Our App", slug="", service_type="spa")
+
+    answer = await press(ann)
+
+    assert answer.headers["Location"] == f"{ACME}/services/our-app?done=service-created"
+
+
 async def test_the_token_of_a_setup_is_shown_once_to_its_browser(acme: Team, ann: Visitor) -> None:
     shown = await ann.send("GET", await KINDS["a setup link"](ann))
     [link] = set(re.findall(r"http://localhost:8000(/app/setup/[\w-]+)", unescape(shown.text)))

@@ -131,7 +131,8 @@ async def test_no_page_can_be_framed_or_runs_a_script_that_is_not_a_file_of_ours
             if "<script" in answer.text:
                 assert "script-src 'self';" in policy
             assert not re.search(
-                r"<script(?! src=\"/assets/(?:page|keys|(?:new_)?passkeys?)\.[0-9a-f]+\.js\" defer></script>)",
+                r"<script(?! src=\"/assets/(?:page|keys|registration|(?:new_)?passkeys?)\.[0-9a-f]+\.js\""
+                r" defer></script>)",
                 answer.text,
             )
             assert not re.search(r"<[^>]+\son[a-z]+=", answer.text)

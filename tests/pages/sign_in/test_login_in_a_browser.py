@@ -22,7 +22,7 @@ CREATE = """async (options) => {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
     return (await navigator.credentials.create({publicKey})).toJSON();
 }"""
-SIGNED_IN = "You are signed in"
+SIGNED_IN = "Your account"
 with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 
 
@@ -69,7 +69,7 @@ def test_a_user_signs_in_and_out_by_keyboard_alone(site: Site, watch: Callable[.
     page.get_by_label("Password").focus()
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
-    page.wait_for_url(f"{site.url}/app")
+    page.wait_for_url(f"{site.url}/app/account")
     assert heading(page) == SIGNED_IN
 
     sign_out(page, site)
@@ -114,7 +114,7 @@ def test_a_form_that_is_submitted_twice_signs_in(site: Site, watch: Callable[...
 
     page.get_by_role("button", name="Sign in", exact=True).dblclick()
 
-    page.wait_for_url(f"{site.url}/app")
+    page.wait_for_url(f"{site.url}/app/account")
     assert heading(page) == SIGNED_IN
 
 
@@ -147,7 +147,7 @@ def test_an_expired_form_and_a_cookie_of_yesterday_say_what_to_do(site: Site, wa
 
     assert heading(page) == "Sign in"
     sign_in(page, site)
-    page.wait_for_url(f"{site.url}/app")
+    page.wait_for_url(f"{site.url}/app/account")
     assert heading(page) == SIGNED_IN
 
 
@@ -213,12 +213,12 @@ def test_a_passkey_signs_in_by_conditional_ui_and_by_the_button(site: Site, watc
 
     # The virtual authenticator chooses its passkey at once, as a user does in the list below the field.
     page.goto(f"{site.url}/app")
-    page.wait_for_url(f"{site.url}/app")
+    page.wait_for_url(f"{site.url}/app/account")
     assert heading(page) == SIGNED_IN
 
     page.goto(f"{site.url}/app/sign-in-again")
     page.get_by_role("button", name="Use a passkey").click()
-    page.wait_for_url(f"{site.url}/app")
+    page.wait_for_url(f"{site.url}/app/account")
     assert watched.problems == []
 
 

@@ -88,11 +88,16 @@ async def test_the_overview_leads_to_what_is_tried_again_and_to_what_is_lost(
     receiver.answers(FAILURE)
     await fail(hooks, webhook_id)
     lost = await owner.open(overview)
+    await hooks.test(webhook_id)
+    await hooks.send()
+    both = await owner.open(overview)
 
-    again = "One webhook could not deliver, and tries again."
-    assert [again in page.text for page in (untried, tried, arrived, lost)] == [False, True, False, False]
-    assert tried.text.count(f'href="{PAGE}"') == arrived.text.count(f'href="{PAGE}"') + 1
-    assert "One webhook lost deliveries" in lost.text
+    again = "The webhook hook could not deliver, and tries again."
+    assert [again in page.text for page in (untried, tried, arrived, lost, both)] == [False, True, False, False, False]
+    assert f'href="{PAGE}/{webhook_id}">See what the receiver answers' in tried.text
+    for page in (lost, both):
+        assert "The webhook hook lost deliveries in the last 24 hours." in page.text
+        assert f'href="{PAGE}/{webhook_id}/deliveries?state=failed"' in page.text
 
 
 async def test_an_event_with_hostile_content_is_shown_as_text(hooks: Hooks, owner: Visitor, receiver: Receiver) -> None:

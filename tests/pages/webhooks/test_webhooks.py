@@ -219,6 +219,30 @@ async def test_a_webhook_of_another_organization_is_not_there(hooks: Hooks, owne
             assert (await owner.post(f"{PAGE}/{webhook_id}{part}", fields)).status == 404, part
 
 
+async def test_all_event_types_or_all_of_a_group_are_chosen_by_one_box_without_scripts(
+    hooks: Hooks, owner: Visitor, world: World, receiver: Receiver
+) -> None:
+    new = f"{PAGE}/new"
+    asked = await owner.open(new)
+    invitations = {event.value for event in EventType if event.category == "Invitations"}
+    stored = "SELECT events FROM webhooks WHERE name = %s"
+
+    await send(owner, asked, new, name="group", url=receiver.url, sets=["invitations"], events=["user.joined"])
+    await send(owner, asked, new, name="everything", url=receiver.url, sets=["all"])
+    refused = await send(owner, asked, new, name="nothing", url=receiver.url, sets=["no-group"])
+
+    assert 'name="sets" type="checkbox" value="invitations"' in asked.text
+    assert set(world.value(stored, "group")) == invitations | {"user.joined"}
+    assert set(world.value(stored, "everything")) == {event.value for event in EventType}
+    assert "Name at least one event type." in refused.text
+
+    webhook_id = world.value("SELECT id FROM webhooks WHERE name = 'group'")
+    page = f"{PAGE}/{webhook_id}/change"
+    await send(owner, await owner.open(page), page, name="group", url=receiver.url, sets=["security"], events=[])
+    security = {event.value for event in EventType if event.category == "Security"}
+    assert set(world.value(stored, "group")) == security
+
+
 async def test_a_webhook_that_an_undone_takeover_switched_off_says_why_and_what_to_do(
     hooks: Hooks, owner: Visitor, world: World, receiver: Receiver
 ) -> None:
@@ -236,3 +260,29 @@ async def test_a_webhook_that_an_undone_takeover_switched_off_says_why_and_what_
     assert "Prüfen Sie, wohin es führt, bevor Sie es einschalten." in german.text
     world.connection.execute("UPDATE webhooks SET off_reason = NULL")
     assert "Prüfen Sie, wohin es führt" not in (await owner.open(f"{PAGE}/{webhook_id}")).text
+
+
+async def test_a_webhook_that_410_switched_off_says_when_and_why_on_its_pages_and_in_the_list(
+    hooks: Hooks, owner: Visitor, receiver: Receiver
+) -> None:
+    receiver.answers(b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n")
+    webhook_id = await hooks.create(receiver.url)
+    await hooks.test(webhook_id)
+    await hooks.send()
+
+    shown, settings, listed = [
+        await owner.open(page) for page in (f"{PAGE}/{webhook_id}", f"{PAGE}/{webhook_id}/change", PAGE)
+    ]
+
+    for page in (shown, settings):
+        assert re.search(r"The receiver answered 410 \(Gone\) on <time[^>]*2026-02-03T04:05[^>]*>", page.text)
+    assert f'href="{PAGE}/{webhook_id}/change">Correct the address and activate the webhook</a>' in shown.text
+    assert "This webhook is paused" not in shown.text
+    assert "Switched off" in settings.text
+    assert re.search(r"Switched off.*The receiver answered 410 \(Gone\)\. <time[^>]*2026-02-03T04:05", listed.text)
+    assert "Paused" not in listed.text
+
+    await send(owner, settings, f"{PAGE}/{webhook_id}/activate")
+    await send(owner, await owner.open(f"{PAGE}/{webhook_id}/change"), f"{PAGE}/{webhook_id}/pause")
+
+    assert "This webhook is paused" in (await owner.open(f"{PAGE}/{webhook_id}")).text

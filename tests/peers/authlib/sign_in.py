@@ -5,49 +5,22 @@ It is run by the peer's own Python, with what it needs to know in its environmen
 
 import importlib
 import os
-import re
 import sys
 import time
-from html import unescape
 from typing import Any
-from urllib.parse import urljoin
 
 # They are installed for the peer's own Python only.
 requests: Any = importlib.import_module("requests")
 OAuth2Session: Any = importlib.import_module("authlib.integrations.requests_client").OAuth2Session
 jwt: Any = importlib.import_module("joserfc.jwt")
 KeySet: Any = importlib.import_module("joserfc.jwk").KeySet
+# Beside this program.
+Browser: Any = importlib.import_module("browser").Browser
 
 ISSUER, REDIRECT_URI = os.environ["ISSUER"], os.environ["REDIRECT_URI"]
 EMAIL, PASSWORD = os.environ["EMAIL"], os.environ["PASSWORD"]
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
-browser = requests.Session()
-
-
-def browse(address: str) -> str:
-    """Open an address and answer what it asks; return the address of another site to which it leads, or a page."""
-    answer = browser.get(address, allow_redirects=False)
-    for _ in range(15):
-        if "Location" in answer.headers:
-            target = urljoin(answer.url, answer.headers["Location"])
-            if not target.startswith(ISSUER):
-                return target
-            answer = browser.get(target, allow_redirects=False)
-            continue
-        if "Refresh" in answer.headers:
-            return answer.headers["Refresh"].partition("; url=")[2]
-        form = re.search(r'<form method="post" action="([^"]*)">(.*?)</form>', answer.text, re.DOTALL)
-        if form is None:
-            return answer.text
-        fields = {}
-        for element in re.findall(r"<input[^>]*>", form[2]):
-            name, value = re.search(r'name="([^"]*)"', element), re.search(r'value="([^"]*)"', element)
-            if name and "checkbox" not in element:
-                known = {"email": EMAIL, "password": PASSWORD}
-                fields[name[1]] = known.get(name[1], unescape(value[1]) if value else "")
-        answer = browser.post(urljoin(answer.url, form[1]), data=fields, allow_redirects=False)
-    raise AssertionError("the browser goes in circles")
-
+browser = Browser(ISSUER, EMAIL, PASSWORD)
 
 metadata = requests.get(f"{ISSUER}/.well-known/openid-configuration", timeout=10).json()
 keys = KeySet.import_key_set(requests.get(metadata["jwks_uri"], timeout=10).json())
@@ -67,7 +40,7 @@ for method in ("client_secret_basic", "client_secret_post"):
         metadata["authorization_endpoint"], code_verifier=verifier, nonce="n-1"
     )
     tokens = session.fetch_token(
-        metadata["token_endpoint"], authorization_response=browse(address), code_verifier=verifier, state=state
+        metadata["token_endpoint"], authorization_response=browser.open(address), code_verifier=verifier, state=state
     )
     claims = jwt.decode(tokens["id_token"], keys, algorithms=["RS256"]).claims
     assert (claims["iss"], claims["nonce"], claims["email"]) == (ISSUER, "n-1", EMAIL)
@@ -81,7 +54,7 @@ for method in ("client_secret_basic", "client_secret_post"):
     device = requests.post(
         metadata["device_authorization_endpoint"], data={"client_id": os.environ["CLIENT_ID"]}, timeout=10
     ).json()
-    assert "The device is signed in" in browse(device["verification_uri_complete"])
+    assert "The device is signed in" in browser.open(device["verification_uri_complete"])
     time.sleep(device["interval"])
     assert session.fetch_token(metadata["token_endpoint"], grant_type=DEVICE_GRANT, device_code=device["device_code"])[
         "access_token"

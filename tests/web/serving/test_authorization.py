@@ -220,6 +220,19 @@ async def test_an_inactive_organization_allows_only_the_operations_declared_for_
 
 
 @in_one_world(IN_ORGANIZATION)
+async def test_an_organization_that_its_owner_has_deleted_is_found_by_no_operation(
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
+) -> None:
+    callers.set_status(OrganizationStatus.DELETING)
+
+    for route in routes:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER)
+
+            assert (answer.status, code_of(answer)) == (404, ErrorCode.NOT_FOUND.name)
+
+
+@in_one_world(IN_ORGANIZATION)
 async def test_where_mfa_is_required_one_factor_only_opens_the_settings_and_the_way_out(
     callers: Callers, routes: list[Route], subtests: pytest.Subtests
 ) -> None:

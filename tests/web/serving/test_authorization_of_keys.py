@@ -34,6 +34,7 @@ EXCLUDED = {Operation.API_KEY_CREATE, Operation.SCIM_TOKEN_CREATE, Operation.SET
 READ_BY = {
     Operation.ORGANIZATION_READ: Capability.ORG_SETTINGS_MANAGE,
     Operation.ROLES_READ: Capability.ORG_ROLES_MANAGE,
+    Operation.PRODUCTS_READ: Capability.PRODUCTS_MANAGE,
 }
 
 

@@ -98,6 +98,7 @@ REVEALING = {
     "sign_in/upstream/saml.py": "an id of a sign-in under way",
     "sign_in/upstream/answers.py send_request": "an id of a sign-in under way",
     "sign_in/upstream/trial_judgements.py": "an id of a sign-in under way",
+    "sign_in/upstream/by_connection.py _leave_domain": "an id of a sign-in under way",
     "sign_in/upstream/providers.py": "an id of a sign-in under way",
 }
 

@@ -39,6 +39,7 @@ OPEN_PAGES = {
     "POST /app/account/sessions/end-others": "It ends sessions within the organization of the connection.",
     "POST /app/account/subscriptions/:service_id/portal": "It leads to what was bought there.",
     "POST /app/choose-organization": "It goes on to the organization of the connection.",
+    "POST /app/deleted-organizations/:slug": "It finds none for a session that is confined to an organization.",
     "POST /app/impersonation/stop": "It is for platform owners who act as another person.",
     "POST /app/sign-in-again": "It asks for a factor of the account.",
     "POST /app/second-factor/set-up": "It leads to the mailed code; see the test of that page.",

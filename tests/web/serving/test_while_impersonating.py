@@ -16,6 +16,7 @@ from tests.application import Answer
 from tests.http.services.test_security_profile import KEYS as JWKS
 from tests.web.serving.test_authorization import ROUTES, call
 from tests.web.serving.test_authorization_of_browsers import call_in_browser, code_of_page
+from tests.world.builder import Service
 from tests.world.callers import ACME, Caller, Callers, insert_callers
 from tests.world.domains import insert_verified
 from tests.world.world import World
@@ -47,6 +48,7 @@ async def callers(world: World) -> Callers:
     world.grant(made.acme_id, service.id, made.people[Caller.INTERN], "manager")
     world.custom_role(made.acme_id, "helpdesk", "end_users.view", "audit_logs.view")
     world.custom_role(made.acme_id, "unused", "end_users.view")
+    insert_trade_of(made)
     for email, role in (("one@example.org", "member"), ("two@example.org", "admin")):
         invited = await world.client.post(
             f"/api/organizations/{ACME}/invitations",
@@ -55,6 +57,27 @@ async def callers(world: World) -> Callers:
         )
         assert invited.status == 200, invited.text
     return made
+
+
+def insert_trade_of(made: Callers) -> None:
+    """Give acme customers of three services, one of them paused, and three products of the other organization."""
+    world = made.world
+    for slug, paused_by in (("cafe", []), ("blog", ["vendor"]), ("mill", [])):
+        world.customer(world.service(made.acme_id, slug), made.globex_id, external_id="one", paused_by=paused_by)
+    for slug in ("till", "desk", "mine"):
+        ids = world.rows("SELECT id, client_id FROM services WHERE slug = %s", slug)
+        service = Service(*ids[0]) if ids else world.service(made.globex_id, slug)
+        world.serve_customers(service, "editor", "viewer")
+        is_first = slug == "till"
+        customer_id = world.customer(
+            service,
+            made.acme_id,
+            access="assigned" if is_first else "members",
+            hidden=True,
+            paused_by=["customer"] if is_first else [],
+            shares_directory=slug == "desk",
+        )
+        world.assign(customer_id, "role:owner", "editor")
 
 
 def test_what_writes_is_not_declared_as_reading() -> None:
@@ -119,6 +142,18 @@ def at(path: str) -> Callable[[Callers], str]:
     return lambda _: path
 
 
+def customer_of(service: str) -> Callable[[Callers], str]:
+    """Return the path of the customer of a service of acme."""
+    customer = "SELECT c.id FROM service_customers c JOIN services s ON s.id = c.service_id WHERE s.slug = %s"
+    return lambda callers: f"/services/{service}/customers/{callers.world.value(customer, service)}"
+
+
+def product(service: str) -> Callable[[Callers], str]:
+    """Return the path of a product of acme, by the slug of the service."""
+    client = "SELECT client_id FROM services WHERE slug = %s"
+    return lambda callers: f"/products/{callers.world.value(client, service)}"
+
+
 # Each field of a service but its name and the scopes at other providers; a body of None is none.
 CLOSED_FIELDS: Final[dict[str, Any]] = {
     "service_type": "mobile",
@@ -133,12 +168,19 @@ CLOSED_FIELDS: Final[dict[str, Any]] = {
     "audiences": ["https://api.acme.example/"],
     "group_claims": ["all"],
     "security_profile": "fapi2",
+    "customers": "listed",
+    # It takes customers: see below.
+    "individuals": "none",
+    "initiate_login_uri": "https://evil.example/login",
 }
+# Without more, they are invalid.
+_WITH_MORE: Final = {"audiences", "security_profile", "individuals"}
 OPEN_FIELDS: Final[dict[str, Any]] = {
     "name": "Shop of Acme",
     "codehost_scopes": ["user:email"],
     "websuite_scopes": ["email"],
     "officesuite_scopes": ["email"],
+    "roles": [{"name": "editor", "title": "Editor"}],
 }
 # By the routes of the operations of which a part is closed; one that is added is put here as well.
 JUDGED: Final[dict[str, list[Judged]]] = {
@@ -173,9 +215,7 @@ JUDGED: Final[dict[str, list[Judged]]] = {
     "PATCH /api/organizations/:org_slug/services/:service_slug": [
         Judged(
             at("/services/shop"),
-            closed=[
-                {name: value} for name, value in CLOSED_FIELDS.items() if name not in {"audiences", "security_profile"}
-            ]
+            closed=[{name: value} for name, value in CLOSED_FIELDS.items() if name not in _WITH_MORE]
             + [{"name": "Shop", "redirect_uris": ["https://evil.example/callback"]}],
             opened=[{name: value} for name, value in OPEN_FIELDS.items()]
             + [{"name": "Till", "redirect_uris": [REDIRECT_URI, "https://shop.example/other"]}]
@@ -186,6 +226,41 @@ JUDGED: Final[dict[str, list[Judged]]] = {
         Judged(grant_of(Caller.MEMBER), closed=[{"relation": "viewer"}, {"relation": "manager"}]),
         Judged(grant_of(Caller.INTERN), opened=[{"relation": "viewer"}]),
     ],
+    "PATCH /api/organizations/:org_slug/services/:service_slug/customers/:customer_id": [
+        Judged(
+            customer_of("cafe"),
+            closed=[{"external_id": "other"}, {"external_id": None}],
+            opened=[{}, {"external_id": "one"}, {"paused": True}],
+        ),
+        Judged(customer_of("blog"), closed=[{"paused": False}], opened=[{"paused": True}]),
+    ],
+    "DELETE /api/organizations/:org_slug/services/:service_slug/customers/:customer_id": [
+        Judged(customer_of("mill"), opened=[None])
+    ],
+    "PATCH /api/organizations/:slug/products/:client_id": [
+        Judged(
+            product("till"),
+            closed=[
+                {"access": "members"},
+                {"assignments": [{"subject": "role:owner", "roles": ["editor"]}, {"subject": "everyone"}]},
+                {"assignments": [{"subject": "role:owner", "roles": ["editor", "viewer"]}]},
+                {"shares_directory": True},
+                {"hidden": False},
+                {"paused": False},
+            ],
+            opened=[
+                {},
+                {"assignments": [{"subject": "role:owner"}]},
+                {"assignments": [], "access": "assigned", "groups": [], "hidden": True, "paused": True},
+            ],
+        ),
+        Judged(
+            product("desk"),
+            closed=[{"access": "assigned", "hidden": False}],
+            opened=[{"access": "assigned"}, {"shares_directory": False}],
+        ),
+    ],
+    "DELETE /api/organizations/:slug/products/:client_id": [Judged(product("mine"), opened=[None])],
     "DELETE /api/organizations/:org_slug/services/:service_slug/grants/:user_id": [
         Judged(grant_of(Caller.INTERN), opened=[None])
     ],
@@ -246,6 +321,12 @@ async def test_neither_audiences_nor_a_security_profile_are_set_and_no_profile_i
         callers.world.connection.execute(of_profile, (present,))
         refused = await send(callers, "PATCH", "/services/shop", body)
         assert refused.status == 403, (body, refused.text)
+
+
+async def test_who_comes_without_a_customer_is_not_changed(callers: Callers) -> None:
+    for individuals in ("none", "all"):
+        refused = await send(callers, "PATCH", "/services/cafe", {"individuals": individuals})
+        assert refused.status == 403, refused.text
 
 
 async def test_closed_operations_on_pages_answer_with_a_page_that_says_why(callers: Callers) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from adapters.postgres.mail.routed_mail import health_of, opened_server, sealed_password
 from adapters.postgres.transaction import Aggregate
 from core.mail.servers import MailServer
-from core.organizations.settings.smtp import OwnerContact, StoredServer
+from core.organizations.settings.smtp import MailServerTrial, OwnerContact, StoredServer
 from ports.doorbells import Bell
 
 
@@ -19,7 +21,8 @@ class PostgresMailServers(Aggregate):
         row = self._row(
             """
             SELECT organization_id, host, port, tls, username, password_sealed, from_name, from_email, created_at,
-                   updated_at, failures, failing_since, next_attempt_at, last_error, last_success_at
+                   updated_at, failures, failing_since, next_attempt_at, last_error, last_success_at, last_tested_at,
+                   last_test_accepted, last_test_answer
             FROM   mail_servers
             WHERE  organization_id = %s
             """,
@@ -30,6 +33,7 @@ class PostgresMailServers(Aggregate):
         return StoredServer(
             server=opened_server(self._transaction.vault, row),
             health=health_of(row),
+            trial=_trial_of(row),
             created_at=row["created_at"],
             updated_at=row["updated_at"],
         )
@@ -46,7 +50,8 @@ class PostgresMailServers(Aggregate):
             SET host = excluded.host, port = excluded.port, tls = excluded.tls, username = excluded.username,
                 password_sealed = excluded.password_sealed, from_name = excluded.from_name,
                 from_email = excluded.from_email, updated_at = excluded.updated_at,
-                failures = 0, failing_since = NULL, next_attempt_at = NULL, last_error = NULL
+                failures = 0, failing_since = NULL, next_attempt_at = NULL, last_error = NULL,
+                last_tested_at = NULL, last_test_accepted = NULL, last_test_answer = NULL
             """,
             {
                 "organization_id": organization_id,
@@ -63,6 +68,16 @@ class PostgresMailServers(Aggregate):
 
     def remove(self, organization_id: UUID) -> None:
         self._connection.execute("DELETE FROM mail_servers WHERE organization_id = %s", (organization_id,))
+
+    def save_trial(self, organization_id: UUID, trial: MailServerTrial, *, settings_at: datetime) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE mail_servers
+            SET    last_tested_at = %s, last_test_accepted = %s, last_test_answer = %s
+            WHERE  organization_id = %s AND updated_at = %s
+            """,
+            (trial.tested_at, trial.is_accepted, trial.answer, organization_id, settings_at),
+        )
 
     def mark_working(self, organization_id: UUID, *, settings_at: datetime) -> None:
         self._connection.execute_later(
@@ -87,3 +102,11 @@ class PostgresMailServers(Aggregate):
             """,
             (organization_id,),
         )
+
+
+def _trial_of(row: Mapping[str, Any]) -> MailServerTrial | None:
+    if row["last_tested_at"] is None:
+        return None
+    return MailServerTrial(
+        tested_at=row["last_tested_at"], is_accepted=row["last_test_accepted"], answer=row["last_test_answer"]
+    )

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.driver.connection import RawConnection
+from adapters.postgres.sessions.customer_contexts import IS_ACTIVE
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.secrets import Secret
@@ -85,6 +86,20 @@ class PostgresUpstreamConnections(Aggregate):
             """,
             (connection_id,),
         )
+
+    def only_of_customer(self, vendor_id: UUID, service_id: UUID, customer_id: UUID) -> UUID | None:
+        found = self._value_or_none(
+            f"""
+            SELECT min(u.id::text)
+            FROM   service_customers c
+            JOIN   organizations o        ON o.id = c.organization_id AND o.status = 'active'
+            JOIN   upstream_connections u ON u.organization_id = c.organization_id AND u.enabled
+            WHERE  c.vendor_id = %s AND c.service_id = %s AND c.id = %s AND {IS_ACTIVE}
+            HAVING count(*) = 1
+            """,
+            (vendor_id, service_id, customer_id),
+        )
+        return UUID(found) if found is not None else None
 
     def own_side(self, connection_id: UUID) -> OwnSide | None:
         return self._one(

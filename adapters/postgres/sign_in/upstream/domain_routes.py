@@ -9,6 +9,7 @@ from uuid import UUID
 
 from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.organizations.domain_proofs import PROOF, DomainClaims, proof_row
+from adapters.postgres.sessions.customer_contexts import IS_ACTIVE
 from core.accounts.single_sign_on import RequiredConnection
 from core.organizations.memberships import OWNER
 from core.sign_in.upstream.domain_routes import OpenRoute, RouteClaim
@@ -28,11 +29,12 @@ _OPEN: Final = f"""
 """
 # Whether the route of a user's mail domain, with its connection and organization, binds the user.
 IS_ENFORCED: Final = """
-    (r.enforced AND c.enabled AND o.status = 'active'
-     AND NOT EXISTS (SELECT FROM memberships
-                     WHERE  organization_id = r.organization_id AND user_id = %(user_id)s
-                     AND    role = %(owner)s AND suspended_at IS NULL)
-     AND NOT u.is_platform_owner AND u.disowned_at IS NULL)
+    (r.enforced AND c.enabled AND o.status = 'active' AND NOT u.is_platform_owner AND u.disowned_at IS NULL)
+"""
+IS_OF_OWNER: Final = """
+    EXISTS (SELECT FROM memberships
+            WHERE  organization_id = r.organization_id AND user_id = %(user_id)s AND role = %(owner)s
+              AND  suspended_at IS NULL)
 """
 OF_USER: Final = f"""
     FROM   users u
@@ -42,7 +44,7 @@ OF_USER: Final = f"""
     WHERE  u.id = %(user_id)s AND {IN_FORCE}
 """
 _ENFORCED: Final = f"""
-    SELECT c.id AS connection_id, r.organization_id, {IS_ENFORCED} AS is_enforced
+    SELECT c.id AS connection_id, r.organization_id, {IS_ENFORCED} AS is_enforced, {IS_OF_OWNER} AS is_of_owner
     {OF_USER}
     FOR SHARE OF r
 """
@@ -132,6 +134,19 @@ class PostgresDomainRoutes(DomainClaims):
     def open_route(self, domain: str) -> OpenRoute | None:
         return self._one(OpenRoute, _OPEN, {"domain": domain, **in_force_at(self._transaction.now)})
 
+    def is_of_customer(self, organization_slug: str, vendor_slug: str, service_slug: str) -> bool | None:
+        return self._value_or_none(
+            f"""
+            SELECT EXISTS (SELECT FROM service_customers c
+                           JOIN   organizations o ON o.id = c.organization_id
+                           WHERE  c.service_id = s.id AND o.slug = %s AND {IS_ACTIVE} AND NOT c.hidden)
+            FROM   organizations v
+            JOIN   services s ON s.organization_id = v.id
+            WHERE  v.slug = %s AND v.status <> 'deleting' AND s.slug = %s AND s.customers <> 'none'
+            """,
+            (organization_slug, vendor_slug, service_slug),
+        )
+
     def defer_enforced_on(self, user_id: UUID) -> Deferred[RequiredConnection | None]:
         # A route that is not enforced is locked too: what enforces it waits for this transaction.
         found = self._defer_one(
@@ -140,7 +155,7 @@ class PostgresDomainRoutes(DomainClaims):
         return lambda: _only_enforced(found())
 
 
-def _required(*, is_enforced: bool, **columns: UUID) -> tuple[RequiredConnection, bool]:
+def _required(*, is_enforced: bool, **columns: Any) -> tuple[RequiredConnection, bool]:
     return RequiredConnection(**columns), is_enforced
 
 

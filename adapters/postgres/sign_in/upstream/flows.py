@@ -13,8 +13,13 @@ from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sign_in.identities import AssertedGroups, IdentityContext, ProvenIdentity, ProviderSession, ProviderTokens
-from core.sign_in.upstream.flows import ReturnAddress, UpstreamSignIn
+from core.sign_in.upstream.flows import AtDomain, ReturnAddress, UpstreamSignIn
 
+_SIGN_IN: Final = """
+    id, provider, connection_id, organization_id, service_id, client_id, user_id, target, return_to, return_id,
+    expires_at, domain_id, domain_browser_hash,
+    (SELECT d.domain FROM custom_domains d WHERE d.id = s.domain_id) AS domain_name
+"""
 _PROVEN: Final = {"table": "upstream_sign_ins", "column": "proven_sealed"}
 
 
@@ -30,8 +35,8 @@ class PostgresUpstreamSignIns(Aggregate):
             """
             INSERT INTO upstream_sign_ins (id, state_hash, browser_hash, provider, connection_id, organization_id,
                                            service_id, client_id, user_id, target, return_to, return_id,
-                                           proven_sealed, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                           domain_id, domain_browser_hash, proven_sealed, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 sign_in.id,
@@ -46,6 +51,8 @@ class PostgresUpstreamSignIns(Aggregate):
                 way.target,
                 way.return_to,
                 way.return_id,
+                sign_in.domain.domain_id if sign_in.domain is not None else None,
+                sign_in.domain.browser_hash if sign_in.domain is not None else None,
                 sealed,
                 sign_in.expires_at,
             ),
@@ -53,6 +60,27 @@ class PostgresUpstreamSignIns(Aggregate):
 
     def use(self, state_hash: bytes, provider: Provider, *, browser_hash: bytes | None) -> UpstreamSignIn | None:
         row = self._used(state_hash, browser_hash, provider, is_proven=False)
+        return _sign_in(row) if row is not None else None
+
+    def enter(
+        self, ticket_hash: bytes, *, state_hash: bytes, browser_hash: bytes, expires_at: datetime
+    ) -> UpstreamSignIn | None:
+        row = self._row(
+            f"""
+            UPDATE upstream_sign_ins s
+            SET    state_hash = %(state_hash)s, browser_hash = %(browser_hash)s, expires_at = %(expires_at)s
+            WHERE  state_hash = %(ticket_hash)s AND browser_hash IS NULL AND domain_browser_hash IS NOT NULL
+              AND  used_at IS NULL AND expires_at > %(now)s
+            RETURNING {_SIGN_IN}
+            """,
+            {
+                "now": self._transaction.now,
+                "ticket_hash": ticket_hash,
+                "state_hash": state_hash,
+                "browser_hash": browser_hash,
+                "expires_at": expires_at,
+            },
+        )
         return _sign_in(row) if row is not None else None
 
     def keep_answer(
@@ -110,17 +138,18 @@ class PostgresUpstreamSignIns(Aggregate):
         self, state_hash: bytes, browser_hash: bytes | None, provider: Provider | None, *, is_proven: bool
     ) -> Mapping[str, Any] | None:
         return self._row(
-            """
-            UPDATE upstream_sign_ins
+            f"""
+            UPDATE upstream_sign_ins s
             SET    used_at = %(now)s
             WHERE  state_hash = %(state_hash)s AND browser_hash IS NOT DISTINCT FROM %(browser_hash)s
               AND  (%(provider)s::text IS NULL OR provider = %(provider)s) AND used_at IS NULL
               AND  expires_at > %(now)s AND (proven_sealed IS NOT NULL) = %(is_proven)s
-            RETURNING id, provider, connection_id, organization_id, service_id, client_id, user_id, target,
-                      return_to, return_id, expires_at, proven_sealed
+              AND  CASE WHEN domain_browser_hash IS NULL THEN domain_id END IS NOT DISTINCT FROM %(domain_id)s::uuid
+            RETURNING {_SIGN_IN}, proven_sealed
             """,
             {
                 "now": self._transaction.now,
+                "domain_id": self._transaction.origin.domain_id,
                 "state_hash": state_hash,
                 "browser_hash": browser_hash,
                 "provider": provider,
@@ -140,6 +169,9 @@ def _sign_in(row: Mapping[str, Any]) -> UpstreamSignIn:
         user_id=row["user_id"],
         way=ReturnAddress(target=row["target"], return_to=row["return_to"], return_id=row["return_id"]),
         expires_at=row["expires_at"],
+        domain=AtDomain(domain_id=row["domain_id"], name=row["domain_name"], browser_hash=row["domain_browser_hash"])
+        if row["domain_id"] is not None
+        else None,
     )
 
 

@@ -1,7 +1,7 @@
-// The keys of the console: "/" goes to the search of the page, "?" shows the dialog with the keys.
+// The keys of the console: "/" and Ctrl-K go to its search, "?" shows the dialog with the keys.
 //
-// They act only where no field has the focus, and can be turned off in the dialog (WCAG 2.1.4), whose button then stays.
-// The choice is kept in this browser.
+// "/" and "?" act only where no field has the focus, and can be turned off in the dialog (WCAG 2.1.4), whose button then
+// stays. The choice is kept in this browser.
 "use strict";
 
 (() => {
@@ -37,28 +37,47 @@
   button.querySelector("button").addEventListener("click", show);
   document.getElementById("keys-close").addEventListener("click", () => dialog.close());
 
-  // The list of a page comes before the search of the navigation.
-  const search = () =>
-    document.querySelector('main form[role="search"] input:not([type="hidden"])') ??
-    document.querySelector('nav form[role="search"] input');
+  // On a narrow screen the field is in the navigation, which is closed. A page without one has the search of its list.
+  const search = () => {
+    const field = document.getElementById("find") ?? document.querySelector('main form[role="search"] input');
+    const menu = field?.closest("[popover]");
+    if (field && menu && !field.checkVisibility()) {
+      menu.showPopover();
+    }
+    return field;
+  };
+  const goToSearch = (event) => {
+    const field = search();
+    if (field !== null) {
+      // The key is not typed into the field.
+      event.preventDefault();
+      field.focus();
+      field.select();
+    }
+  };
+
+  // On a Mac, Ctrl-K deletes to the end of the line.
+  const isMac = navigator.platform.startsWith("Mac");
 
   document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing || dialog.open) {
+      return;
+    }
+    const isOne = event.ctrlKey !== event.metaKey && (isMac ? event.metaKey : event.ctrlKey);
+    if (isOne && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
+      goToSearch(event);
+      return;
+    }
     const isCombined = event.ctrlKey || event.metaKey || event.altKey;
     const isTyped = event.target instanceof Element && event.target.closest(TYPED_IN) !== null;
-    if (!choice.checked || event.defaultPrevented || event.isComposing || isCombined || isTyped || dialog.open) {
+    if (!choice.checked || isCombined || isTyped) {
       return;
     }
     if (event.key === "?") {
       event.preventDefault();
       show();
     } else if (event.key === "/") {
-      const field = search();
-      if (field !== null) {
-        // The key is not typed into the field.
-        event.preventDefault();
-        field.focus();
-        field.select();
-      }
+      goToSearch(event);
     }
   });
 })();

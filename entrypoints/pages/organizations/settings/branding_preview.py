@@ -182,6 +182,8 @@ def _page(call: Call, brand: PreviewedBrand | None, view: PreviewView) -> str:
         owner=brand.name if brand is not None and view is PreviewView.SIGN_IN else "",
         elsewhere="",
         providers=[],
+        required=None,
+        way_place=(None, None),
         email="",
         name="",
         proposed_email="",

@@ -1,6 +1,7 @@
 """Signing in by an organization's own connection in a browser."""
 
-from typing import Annotated
+from typing import Annotated, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
@@ -8,11 +9,12 @@ from quart import Response
 
 from core.accounts.providers import Provider
 from core.errors import on_the_way_to
-from core.sign_in.upstream import answers, beginning, by_connection, flows, refused, trials
+from core.sign_in.upstream import answers, at_domains, beginning, by_connection, flows, refused, trials
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
-from core.sign_in.upstream.flows import Departure, ProviderClient, ReturnAddress
-from core.sign_in.upstream.saml import MetadataExpired
+from core.sign_in.upstream.discovery import Discovered
+from core.sign_in.upstream.flows import Departure, ProviderClient, SignInOver
+from core.sign_in.upstream.saml import MetadataExpired, SamlDescription
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect
 from entrypoints.pages.sign_in import conclusion
@@ -22,7 +24,9 @@ from entrypoints.pages.sign_in.upstream.answers import OpenIdCallbackQuery, call
 from entrypoints.pages.sign_in.upstream.failures import recording_failures
 from entrypoints.pages.sign_in.upstream.providers import (
     BEGINNING,
+    RETURN,
     RETURNING,
+    ContinueQuery,
     DestinationQuery,
     bind,
     complete,
@@ -34,6 +38,7 @@ from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
+from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("upstream sign-in", "Signing in by an organization's own identity provider.", protocol_refusal_page)
@@ -45,34 +50,67 @@ class ConnectionQuery(DestinationQuery, kw_only=True):
     connection_id: Annotated[str, msgspec.Meta(description="The id of the connection.")] = ""
 
 
-@routes.get("/auth/upstream", refuses=(*BEGINNING, ConnectionClosed, UpstreamFailed, MetadataExpired))
+ASKING: Final = (*BEGINNING, ConnectionClosed, UpstreamFailed, MetadataExpired)
+ENTER: Final = "/auth/upstream/enter"
+
+
+@routes.get("/auth/upstream", refuses=ASKING)
+@on_custom_hosts
 @in_browser_or_not
 async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
     """Sign in by a connection: redirect to its provider, and back to the service or page.
 
-    A page posts the request to an identity provider of SAML that takes no redirects.
+    A page posts the request to an identity provider of SAML that takes no redirects. A custom domain redirects to the
+    base URL first, which the provider knows.
     """
     call.repeats_at = query.sign_in_page
     target = await call.read(by_connection.find, _id(query.connection_id))
     with on_the_way_to(target.organization_id):
-        return await _begin(call, query, target)
+        if call.custom_host is not None:
+            return await _leave_domain(call, query, target)
+        way = await call.read(beginning.way_to, target.organization_slug, query.wanted)
+        # Asked first: a sign-in at a provider that does not answer is none.
+        described = await _described(call, target)
+        departure = await call.transact(beginning.depart_by_connection, target, way, browser=bind(call))
+        return await _send(call, target, departure, described)
 
 
-async def _begin(call: Call, query: ConnectionQuery, target: OpenConnection) -> Response:
-    way = await call.read(beginning.way_to, target.organization_slug, query.wanted)
-    connection = target.connection
-    # Asked first: a sign-in at a provider that does not answer is none.
-    if connection.is_saml:
-        async with recording_failures(call, target.context):
-            described = await current_description(call, target.organization_id, connection)
-        return await assertions.send_request(call, target, await _depart(call, target, way), described)
-    assert connection.issuer is not None, "an OpenID connection has no issuer"
+@routes.get(ENTER, refuses=ASKING, takes_answer=True)
+@in_browser_or_not
+async def enter_from_domain(call: Call, query: ContinueQuery) -> PageOrRedirect:
+    """Go on to the provider of a connection with a sign-in that began at a custom domain."""
+    departure = await call.transact(at_domains.enter, query.id, browser=bind(call))
+    began = departure.sign_in
+    with on_the_way_of(call, began):
+        async with repeatable(call, began):
+            assert began.context.connection_id is not None, "a sign-in by a connection names none"
+            target = await call.read(by_connection.find, began.context.connection_id)
+            return await _send(call, target, departure, await _described(call, target))
+
+
+async def _leave_domain(call: Call, query: ConnectionQuery, target: OpenConnection) -> Response:
+    ticket = await call.transact(at_domains.leave, target, query.wanted, browser=bind(call))
+    return see_other(f"{call.installation.settings.base_url}{ENTER}?{urlencode({'id': ticket.reveal()})}")
+
+
+async def _described(call: Call, target: OpenConnection) -> SamlDescription | Discovered:
+    """Return what the provider of a connection says of itself."""
+    connection, organization_id = target.connection, target.organization_id
     async with recording_failures(call, target.context):
-        found = await call.installation.upstream_connections.discover(target.organization_id, connection.issuer)
-    departure = await _depart(call, target, way)
-    return see_other(
-        departure.address(found.authorize_url, redirect_uri=callback_address(call), scopes=connection.scopes)
-    )
+        if connection.is_saml:
+            return await current_description(call, organization_id, connection)
+        assert connection.issuer is not None, "an OpenID connection has no issuer"
+        return await call.installation.upstream_connections.discover(organization_id, connection.issuer)
+
+
+async def _send(
+    call: Call, target: OpenConnection, departure: Departure, described: SamlDescription | Discovered
+) -> Response:
+    """Lead a browser to the provider of a connection."""
+    if isinstance(described, SamlDescription):
+        return await assertions.send_request(call, target, departure, described)
+    scopes = target.connection.scopes
+    return see_other(departure.address(described.authorize_url, redirect_uri=callback_address(call), scopes=scopes))
 
 
 @routes.get(CALLBACK, refuses=(*RETURNING, ConnectionClosed), takes_answer=True)
@@ -87,6 +125,19 @@ async def return_from_upstream(call: Call, query: OpenIdCallbackQuery) -> PageOr
     with on_the_way_of(call, departure.sign_in):
         async with repeatable(call, departure.sign_in):
             return await _arrived(call, query, departure)
+
+
+@routes.get(RETURN, refuses=(*RETURNING, ConnectionClosed), takes_answer=True)
+@on_custom_hosts
+@in_browser_or_not
+async def return_to_domain(call: Call, query: ContinueQuery) -> PageOrRedirect:
+    """Complete a sign-in at the custom domain where it began, with what its provider has answered."""
+    began, proven = await call.transact(flows.use_proven, query.id, browser=conclusion.upstream_binding(call))
+    async with repeatable(call, began):
+        if began.user_id is not None or began.domain is None:
+            raise SignInOver().because("of_no_domain")
+        async with recording_failures(call, began.context):
+            return await complete(call, began, proven)
 
 
 async def _arrived(call: Call, query: OpenIdCallbackQuery, departure: Departure) -> Response:
@@ -106,17 +157,6 @@ async def _return(
         raise
     proven = answers.connection_identity(claims, mapping)
     return await complete(call, departure.sign_in, proven)
-
-
-async def _depart(call: Call, target: OpenConnection, way: ReturnAddress) -> Departure:
-    return await call.transact(
-        flows.depart,
-        Provider.UPSTREAM,
-        browser=bind(call),
-        client_id=target.connection.client_id,
-        way=way,
-        context=target.context,
-    )
 
 
 def _id(text: str) -> UUID:

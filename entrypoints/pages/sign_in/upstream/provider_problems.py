@@ -108,9 +108,10 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
     ProviderProblem.NO_ID: marked(
         "The provider sent no stable id of the account. Choose the persistent id as the name of users (NameID) there."
     ),
-    ProviderProblem.NO_ADDRESS: marked(
-        "The provider sent no email address, or one outside of your verified mail domains. Add the claim or attribute"
-        " email there, and verify the domain below."
+    ProviderProblem.NO_ADDRESS: marked("The provider sent no email address. Add the claim or attribute email there."),
+    ProviderProblem.FOREIGN_DOMAIN: marked(
+        "The provider sent an address outside of your verified mail domains. Verify its domain below, then sign in"
+        " again: nothing has to be changed at the provider."
     ),
     ProviderProblem.CERTIFICATES_REPLACED: marked(
         "The identity provider signs with a certificate that its metadata did not contain. Save its metadata again."
@@ -132,9 +133,9 @@ TO_MEMBERS: Final[Mapping[ProviderProblem, str]] = {
     ProviderProblem.ORGANIZATION_FULL: marked(
         "The organization has as many members as it may have. Remove members who have left, or ask for a larger tier."
     ),
-    ProviderProblem.NO_ADDRESS: marked(
-        "The provider sent no email address, or one outside of your verified mail domains. Add the claim or attribute"
-        " email there, and verify the mail domain here."
+    ProviderProblem.FOREIGN_DOMAIN: marked(
+        "The provider sent an address outside of your verified mail domains. Verify its domain here, then sign in"
+        " again: nothing has to be changed at the provider."
     ),
     ProviderProblem.OTHER: marked(
         "The answer was refused for another reason. The operators of the platform find it in their log."

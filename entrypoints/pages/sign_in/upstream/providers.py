@@ -7,6 +7,7 @@ made between two transactions: the first uses the state up, the second concludes
 import secrets
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Final
 from urllib.parse import urlencode
@@ -17,6 +18,7 @@ from quart import Response
 from core.accounts.providers import Provider
 from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import Conflict, Forbidden, NotFound, OrganizationNotActive, Refusal, on_the_way_to
+from core.hosts import under
 from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sign_in import browser_returns
@@ -24,7 +26,7 @@ from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.identities import ProvenIdentity
 from core.sign_in.refusals import SignInRefused
-from core.sign_in.upstream import beginning, flows, sign_in
+from core.sign_in.upstream import at_domains, beginning, flows, sign_in
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.beginning import Begun, Wanted
 from core.sign_in.upstream.flows import Departure, ProviderNotOffered, SignInOver, UpstreamSignIn
@@ -36,18 +38,21 @@ from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect
 from entrypoints.pages.frame.returns import ReturnQuery
 from entrypoints.pages.sign_in import conclusion, mailed_links
-from entrypoints.shared.sessions.token_answers import transact_counted
+from entrypoints.shared.sessions.token_answers import CustomerName, transact_counted
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import SIGN_IN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
+from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("external providers", "Signing in with an account at another provider.", protocol_refusal_page)
 
 CONTINUE: Final = "/auth/upstream/continue"
+# Where a sign-in goes on that began at a custom domain.
+RETURN: Final = "/auth/upstream/return"
 IDENTITIES: Final = "/app/account/identities"
 BINDING_LIFETIME: Final = timedelta(hours=1)
 DECLINED: Final = frozenset({"access_denied", "user_cancelled_login", "consent_required", "login_required"})
@@ -76,6 +81,13 @@ class DestinationQuery(ReturnQuery, kw_only=True):
     code_challenge: Annotated[str, msgspec.Meta(description="The PKCE challenge of the service.")] = ""
     code_challenge_method: Annotated[str, msgspec.Meta(description="The PKCE method, which is S256.")] = ""
     user_code: Annotated[str, msgspec.Meta(description="The user code of a device that waits.")] = ""
+    customer: Annotated[
+        CustomerName | None,
+        msgspec.Meta(
+            description="The customer of the service for which its user comes, by its id or slug; empty for one who"
+            " comes as an individual. It takes the service."
+        ),
+    ] = None
 
     @property
     def wanted(self) -> Wanted:
@@ -90,6 +102,7 @@ class DestinationQuery(ReturnQuery, kw_only=True):
             user_code=self.user_code,
             return_to=self.return_to,
             return_id=self.return_id,
+            customer=self.customer,
         )
 
     @property
@@ -167,12 +180,15 @@ async def return_from_officesuite(call: Call, query: CallbackQuery) -> PageOrRed
 
 
 @routes.get(CONTINUE, refuses=RETURNING, takes_answer=True)
+@on_custom_hosts
 @in_browser_or_not
 async def link_after_sign_in(call: Call, query: ContinueQuery) -> PageOrRedirect:
     """Link the account of a provider after its user has signed in, and complete the sign-in with it."""
     began, proven = await call.transact(flows.use_proven, query.id, browser=conclusion.upstream_binding(call))
     wanted = conclusion.destination(call, carried_way(began))
     outcome = await transact_counted(call, sign_in.link_and_conclude, began, proven, wanted)
+    if outcome is None:
+        return await conclusion.go_on(call, await way_of(call, began))
     return await _go_on(call, began, outcome)
 
 
@@ -216,13 +232,26 @@ async def repeatable(call: Call, began: UpstreamSignIn) -> AsyncGenerator[None]:
     try:
         yield
     except Refusal:
-        call.repeats_at = IDENTITIES if began.user_id is not None else (await way_of(call, began)).on(SIGN_IN)
+        call.repeats_at = IDENTITIES if began.user_id is not None else await _sign_in_page(call, began)
         raise
 
 
+async def _sign_in_page(call: Call, began: UpstreamSignIn) -> str:
+    page = (await way_of(call, began)).on(SIGN_IN)
+    return f"{_domain_of(call, began)}{page}" if began.is_away else page
+
+
+def _domain_of(call: Call, began: UpstreamSignIn) -> str:
+    """Return the address of the custom domain at which a sign-in began."""
+    return under(began.domain.name if began.domain is not None else None, call.installation.settings.base_url)
+
+
 async def complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) -> Response:
-    """Conclude a sign-in with a proven identity, or link it."""
+    """Conclude a sign-in with a proven identity, or link it; lead one that began at a custom domain back to there."""
     with on_the_way_of(call, began):
+        if began.is_away:
+            ticket = await call.transact(at_domains.send_back, began, proven)
+            return see_other(f"{_domain_of(call, began)}{RETURN}?{urlencode({'id': ticket.reveal()})}")
         return await _complete(call, began, proven)
 
 
@@ -262,6 +291,11 @@ async def _go_on(
     if isinstance(outcome, MailedCodeDue):
         kept = await call.transact(browser_returns.keep, wanted)
         return await mailed_links.mail_link(call, ReturnQuery(return_id=kept.reveal()), outcome.email)
+    present = call.browser
+    if present is not None and not sign_in.may_link(present, began.context):
+        # Proving again to be there would continue the session, with its limits.
+        anew = replace(wanted, not_in_session=present.session_id)
+        return see_other(await browsers.sign_in_address(call, anew, page=SIGN_IN))
     page = await conclusion.sign_in_page(call, wanted.organization_slug, wanted.service_slug)
     return see_other(await browsers.sign_in_address(call, wanted, page=page))
 

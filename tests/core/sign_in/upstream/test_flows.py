@@ -1,5 +1,6 @@
 """What a browser takes along to a provider."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
@@ -9,7 +10,7 @@ import pytest
 from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sign_in.identities import PLATFORM
-from core.sign_in.upstream.flows import Departure, ReturnAddress, UpstreamSignIn
+from core.sign_in.upstream.flows import AtDomain, Departure, ReturnAddress, UpstreamSignIn
 
 DEPARTURE = Departure(
     sign_in=UpstreamSignIn(
@@ -59,3 +60,13 @@ def test_without_extra_parameters_the_address_has_ours_alone() -> None:
 
 def test_the_id_of_a_request_begins_with_no_digit() -> None:
     assert DEPARTURE.request_id == "_1nonce"
+
+
+@pytest.mark.parametrize(("browser_hash", "is_away"), [(b"of the domain", True), (None, False)])
+def test_a_browser_is_away_from_a_domain_while_the_domain_s_own_cookie_waits(
+    browser_hash: bytes | None, *, is_away: bool
+) -> None:
+    at_domain = AtDomain(domain_id=UUID(int=2), name="id.acme.example", browser_hash=browser_hash)
+
+    assert not DEPARTURE.sign_in.is_away
+    assert replace(DEPARTURE.sign_in, domain=at_domain).is_away is is_away

@@ -83,6 +83,7 @@ def test_a_token_of_our_own_tells_it_where_codes_are_looked_at_first(
         ("unreachable", ProviderProblem.UNREACHABLE),
         ("no_token_endpoint", ProviderProblem.NO_ENDPOINT),
         (SignInReason.ADDRESS_NOT_VERIFIED_THERE, ProviderProblem.NO_ADDRESS),
+        (SignInReason.DOMAIN_NOT_PROVED, ProviderProblem.FOREIGN_DOMAIN),
     ],
 )
 def test_each_reason_stands_for_one_problem(reason: str | None, problem: ProviderProblem) -> None:

@@ -41,7 +41,9 @@ OF_SERVICES = (
     ),
     *("/auth/par", "/auth/userinfo", "/auth/introspect", "/auth/revoke", "/auth/logout", "/auth/logout/confirm"),
     *("/auth/device", "/auth/device/approve", "/auth/device/deny", "/auth/device/cancel", "/auth/device/code"),
-    "/auth/device/verify",
+    *("/auth/device/verify", "/auth/start/:client_id"),
+    # The sign-in by a connection leaves the domain, and comes back to it.
+    *("/auth/upstream", "/auth/upstream/return", "/auth/upstream/continue"),
 )
 
 

@@ -39,6 +39,9 @@ class TestSettings:
             "last_error": None,
             "next_attempt_at": None,
             "last_success_at": None,
+            "last_tested_at": None,
+            "last_test_accepted": None,
+            "last_test_answer": None,
             "waiting_mails": 0,
             "created_at": "2026-02-03T04:05:06Z",
             "updated_at": "2026-02-03T04:05:06Z",
@@ -139,7 +142,10 @@ class TestTest:
 
         assert answer.json == {"success": True, "message": "The mail server answered 250 OK"}
         assert [received.recipients for received in office.received] == [("ada@example.org",)]
-        assert (await servers.show())["last_success_at"] == "2026-02-03T04:05:06Z"
+        shown = await servers.show()
+        assert shown["last_success_at"] == "2026-02-03T04:05:06Z"
+        assert shown["last_tested_at"] == "2026-02-03T04:05:06Z"
+        assert (shown["last_test_accepted"], shown["last_test_answer"]) == (True, "The mail server answered 250 OK")
         [(_, actor, _, details)] = servers.team.world.audit_entries("organization.smtp.tested")
         assert actor == servers.team.ids["owner"]
         assert details == {"host": "127.0.0.1", "to": "ada@example.org"}
@@ -156,6 +162,25 @@ class TestTest:
         answer = await servers.request("POST", "/test", body={"to": "ada@example.org"})
 
         assert answer.json == {"success": False, "message": f"The mail server answered {reply}"}
+        shown = await servers.show()
+        assert (shown["status"], shown["last_success_at"]) == ("working", None)
+        assert shown["last_tested_at"] == "2026-02-03T04:05:06Z"
+        assert (shown["last_test_accepted"], shown["last_test_answer"]) == (False, answer.json["message"])
+
+    async def test_a_test_is_kept_without_addresses_until_the_settings_change(
+        self, servers: MailServers, office: PostOffice
+    ) -> None:
+        office.answers["RCPT"] = "554 5.7.1 <ada@example.org>: Relay access denied"
+        await servers.configure(port=office.port)
+        await servers.request("POST", "/test", body={"to": "ada@example.org"})
+
+        tested = await servers.show()
+        await servers.configure(port=office.port, from_name="Acme Inc.")
+        changed = await servers.show()
+
+        assert tested["last_test_answer"] == "The mail server answered 554 5.7.1 …: Relay access denied"
+        names = ("last_tested_at", "last_test_accepted", "last_test_answer")
+        assert [changed[name] for name in names] == [None, None, None]
 
     async def test_without_a_server_or_an_address_it_is_refused(self, servers: MailServers) -> None:
         unset = await servers.request("POST", "/test", body={"to": "ada@example.org"})

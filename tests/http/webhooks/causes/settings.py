@@ -10,10 +10,20 @@ from core.sign_in.upstream import domain_routes
 from tests.http.webhooks.causes.stage import Stage
 from tests.world.inviter import GUEST
 from tests.world.mail_servers import SERVER
+from tests.world.visitor import Visitor
 
 
 async def change_the_organization(stage: Stage) -> None:
     await stage.request("PATCH", "", {"name": "Acme & Sons"})
+
+
+async def delete_the_organization_and_restore_it(stage: Stage) -> None:
+    # Nothing is delivered before it is active again.
+    await stage.request("DELETE", "")
+    browser, page = Visitor(stage.world.client), f"/app/deleted-organizations/{stage.team.slug}"
+    await browser.sign_in("owner@example.com")
+    restored = await browser.submit(await browser.open(page), page)
+    assert "The organization is restored." in restored.text
 
 
 async def transfer_the_ownership(stage: Stage) -> None:

@@ -39,6 +39,9 @@ def open_branding(page: Page, site: Site) -> FrameLocator:
     """Open the page by the navigation; return the frame of the preview."""
     page.goto(f"{site.url}/app/organizations/acme")
     sign_in(page)
+    page.wait_for_url("**/app/organizations/acme")
+    if page.get_by_role("button", name="Menu").is_visible():
+        page.get_by_role("button", name="Menu").press("Enter")
     page.get_by_role("navigation", name="Organization").get_by_role("link", name="Branding").click()
     return page.frame_locator("iframe[name=preview]")
 

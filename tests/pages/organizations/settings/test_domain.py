@@ -128,9 +128,8 @@ async def test_the_overview_leads_there_until_it_is_done(acme: Team, ann: Visito
     failing = await ann.open("/app/organizations/acme")
 
     assert f'class="button quiet" href="{PAGE}"' in before.text
-    assert f'class="button quiet" href="{PAGE}"' not in failing.text
+    assert failing.text.count(f'class="button quiet" href="{PAGE}"') == 1
     assert "The custom domain has failed its checks since" in failing.text
-    assert f'<p><a href="{PAGE}">' in failing.text
 
 
 async def test_a_member_finds_it_closed(acme: Team, visitor: Visitor) -> None:

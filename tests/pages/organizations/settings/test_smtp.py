@@ -49,6 +49,8 @@ async def test_the_server_is_set_and_a_test_shows_its_own_words(ann: Visitor, of
     tested = await ann.submit(page, f"{PAGE}/test", to="ann@example.com")
     office.answers["RCPT"] = "550 <b>no</b> such box"
     refused = await ann.submit(tested, f"{PAGE}/test", to="bob@example.com")
+    later = await ann.open(PAGE)
+    saved_again = await saved(ann, port=str(office.port), from_name="Acme Inc.")
 
     assert "No mail server of your own is set." in before.text
     assert f"{PAGE}/removal" not in before.text
@@ -60,6 +62,13 @@ async def test_the_server_is_set_and_a_test_shows_its_own_words(ann: Visitor, of
     assert "The mail server did not take the test mail." in refused.text
     assert "The mail server answered: 550 &lt;b&gt;no&lt;/b&gt; such box" in refused.text
     assert 'value="bob@example.com"' in refused.text
+    assert "Last test" not in page.text
+    assert "The last test failed" not in tested.text
+    for failed in (refused, later):
+        assert "The last test failed" in failed.text
+        assert "Answer to the test" in failed.text
+    assert "The mail server answered: 550 &lt;b&gt;no&lt;/b&gt; such box" in later.text
+    assert "Last test" not in saved_again.text
     assert [one.recipients for one in office.received] == [("ann@example.com",)]
 
 

@@ -60,7 +60,7 @@ def test_a_person_signs_in_by_keyboard_alone(site: Site, watch: Callable[..., Wa
 
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Allow").press("Enter")
-    page.wait_for_url(f"{site.url}/app")
+    page.wait_for_url(f"{site.url}/app/account")
 
-    assert page.locator("h1").inner_text() == "You are signed in"
+    assert page.locator("h1").inner_text() == "Your account"
     assert watched.problems == []

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from core.platform import why
+from core.platform import why_asked, why_for_platform
 from core.platform.sign_in_checks import RuleVerdict, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
@@ -55,7 +55,7 @@ async def test_a_new_person_with_an_address_of_the_domain_is_let_in(acme: Acme, 
     assert acme.visitor.has_session
     assert told.account is None
     assert refusal_by(told, BY_CONNECTION) == ("membership", "not_a_member")
-    assert refusal_by(elsewhere, BY_CONNECTION) == ("mail_domain", "address_not_verified_there")
+    assert refusal_by(elsewhere, BY_CONNECTION) == ("mail_domain", "domain_not_proved")
 
 
 async def test_a_connection_that_lets_people_join_makes_them_members(acme: Acme, root: SignedInUser) -> None:
@@ -225,9 +225,9 @@ async def test_an_account_that_is_deleted_meanwhile_is_walked_by_no_connection(a
     question = SignInQuestion(email=ADA)
 
     def ask(uow: UnitOfWork) -> SignInExplanation:
-        found = why.named(uow, question)
+        found = why_asked.named(uow, question)
         execute(acme, "DELETE FROM users WHERE email = %s", ADA)
-        return why.to_platform(uow, "acme", found, question, are_limits_on=True)
+        return why_for_platform.to_platform(uow, "acme", found, question, are_limits_on=True)
 
     told = await acme.world.installation.database.read(ask)
 

@@ -59,7 +59,9 @@ async def test_why_sign_ins_failed_is_shown_with_how_often_and_the_last_request(
 
 async def test_each_kind_of_failure_is_recorded_for_its_connection(acme: Acme) -> None:
     acme.provider.claims = {"email": "ada@elsewhere.example"}
-    await acme.sign_in()
+    domain = await acme.sign_in()
+    acme.provider.claims = {"email": ""}
+    address = await acme.sign_in()
     acme.provider.claims = {"exp": 1}
     await acme.sign_in()
     acme.provider.claims = {"aud": "another"}
@@ -69,7 +71,9 @@ async def test_each_kind_of_failure_is_recorded_for_its_connection(acme: Acme) -
     await acme.change(issuer="http://localhost:1", client_secret="another-secret")
     await acme.visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
 
-    problems = ["clocks", "declined", "error_at_provider", "for_another", "no_address", "unreachable"]
+    assert "has not verified the mail domain of your address yet" in domain.text
+    assert "sent no email address" in address.text
+    problems = ["clocks", "declined", "error_at_provider", "for_another", "foreign_domain", "no_address", "unreachable"]
     assert acme.world.rows(FAILURES) == [(problem, 1) for problem in problems]
     assert (
         acme.world.value("SELECT count(*) FROM upstream_failures WHERE connection_id::text <> %s", acme.connection_id)

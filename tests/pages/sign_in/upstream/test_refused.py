@@ -63,7 +63,7 @@ async def test_an_address_outside_of_the_verified_domains_is_noted_for_a_member_
             acme.provider.claims |= {"email": f"{name}@other.example", "sub": name}
             assert (await acme.sign_in()).status == 403
 
-    assert await reasons(acme, member) == ["address_not_verified_there"]
+    assert await reasons(acme, member) == ["domain_not_proved"]
     assert acme.world.value("SELECT count(*) FROM login_events WHERE user_id = %s", stranger) == 0
 
 

@@ -293,7 +293,7 @@ async def test_the_sign_in_page_offers_the_providers(upstream: Upstream) -> None
     page = await upstream.visitor.open("/app/sign-in?return_to=/app")
 
     assert "/auth/codehost?return_to=%2Fapp" in page.text
-    assert "Continue with websuite" in page.text
+    assert "Continue with Google" in page.text
 
 
 async def test_a_member_of_an_organization_that_requires_two_factors_sets_one_up_after_the_provider(

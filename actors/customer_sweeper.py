@@ -1,0 +1,55 @@
+"""Ends the sessions of customers of services that are no longer open to their users, and tells vendors of their people.
+
+Access has ended before, with the row that changed; what follows here are the sessions, and the logout tokens by which
+services learn of it (decisions 15.6), and the events of people (15.8). The process that polls does it for all.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+from uuid import UUID
+
+import trio
+
+from actors.batch_sizes import BatchSize
+from actors.periods import PeriodicActor, PeriodicConnections
+from core.customers import people_news
+from core.sessions import customer_endings
+from ports.doorbells import AwaitableDoorbells, Bell
+
+# Within a minute, also when several changes wait for each other.
+PERIOD_SECONDS = 10.0
+PAUSE_SECONDS = 0.05
+
+JOB_TYPE = "customer_sessions"
+
+
+class CustomerSweeper(PeriodicActor):
+    """An actor; changes that it has not worked off remain for the next period, so it needs no draining."""
+
+    job_type = JOB_TYPE
+    period_seconds = PERIOD_SECONDS
+
+    def __init__(self, *, doorbells: AwaitableDoorbells, **connections: Unpack[PeriodicConnections]) -> None:
+        super().__init__(**connections)
+        self._doorbells = doorbells
+        self._batch = BatchSize(people_news.BATCH_PEOPLE_MAX)
+        # The organization that had its turn last, when others wait.
+        self._last_turn: UUID | None = None
+
+    async def wait(self) -> None:
+        await self._doorbells.wait(Bell.CUSTOMER_SESSIONS, self.period_seconds)
+
+    async def work(self) -> None:
+        await self._in_batches(
+            customer_endings.recheck, customer_endings.BATCH_SESSIONS_MAX, full=1, pause_seconds=PAUSE_SECONDS
+        )
+        await self._tell()
+
+    async def _tell(self) -> None:
+        while True:
+            told = await self._in_size(self._batch, people_news.tell, self._batch.rows, self._last_turn)
+            self._last_turn = told.last_turn
+            if not told.has_more:
+                return
+            await trio.sleep(PAUSE_SECONDS)

@@ -1,0 +1,193 @@
+"""The customers of services, in the table `service_customers`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from adapters.postgres.transaction import Aggregate
+from core.customers.customers import CustomersPage, ServiceCustomer, ServiceOffer, TakenNames
+from core.customers.relations import Relation
+from core.services.services import Service
+
+# The organization of an offer is not read, so that nothing tells whether there is one.
+CUSTOMER: Final = """
+    c.id, c.organization_id, coalesce(o.slug, c.offered_slug) AS slug, o.name, c.external_id,
+    c.accepted_at IS NOT NULL AS is_accepted, c.vendor_paused_at IS NOT NULL AS is_paused_by_vendor,
+    c.customer_paused_at IS NOT NULL AS is_paused_by_customer, c.shares_directory,
+    date_trunc('hour', c.last_sign_in_at) AS last_sign_in_at, c.created_at
+"""
+OF_SERVICE: Final = """
+    FROM      service_customers c
+    LEFT JOIN organizations o ON o.id = c.organization_id
+    WHERE     c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s
+      AND     (c.accepted_at IS NOT NULL OR c.offer_expires_at > %(at)s)
+"""
+# What the logs of both sides name of those that end. An offer names no organization.
+_OF_ENDED: Final = """
+    SELECT   e.id AS customer_id, e.vendor_id, v.slug AS vendor_slug, v.name AS vendor_name, s.slug AS service_slug,
+             s.name AS service_name, s.client_id, e.external_id, o.id AS customer_organization_id,
+             o.slug AS customer_slug, o.name AS customer_name
+    FROM     ended e
+    JOIN     services s      ON s.organization_id = e.vendor_id AND s.id = e.service_id
+    JOIN     organizations v ON v.id = e.vendor_id
+    JOIN     organizations o ON o.id = e.organization_id
+    ORDER BY e.id
+"""
+_END_OF_VENDOR: Final = f"""
+    WITH ended AS (
+        DELETE FROM service_customers
+        WHERE  vendor_id = %s
+        RETURNING id, vendor_id, service_id, organization_id, external_id)
+    {_OF_ENDED}
+"""
+_END_OF_CUSTOMER: Final = f"""
+    WITH ended AS (
+        DELETE FROM service_customers
+        WHERE  organization_id = %s
+        RETURNING id, vendor_id, service_id, organization_id, external_id)
+    {_OF_ENDED}
+"""
+FOUND: Final = f"""
+    {OF_SERVICE}
+      AND     (%(part)s = '' OR strpos(coalesce(o.slug, c.offered_slug), %(part)s) > 0
+               OR strpos(lower(o.name), %(part)s) > 0 OR strpos(lower(c.external_id), %(part)s) > 0)
+"""
+# At least one row, for the total.
+PAGE: Final = f"""
+    SELECT    total.customers AS total, page.*
+    FROM      (SELECT count(*) AS customers {FOUND}) AS total
+    LEFT JOIN LATERAL (SELECT   {CUSTOMER} {FOUND}
+                       ORDER BY c.created_at DESC, c.id DESC
+                       LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
+    ORDER BY  page.created_at DESC, page.id DESC
+"""
+
+
+class PostgresServiceCustomers(Aggregate):
+    """The port `ServiceCustomers`."""
+
+    def has_any(self, service: Service) -> bool:
+        return self._finds_any(
+            """
+            SELECT FROM service_customers
+            WHERE  vendor_id = %s AND service_id = %s AND accepted_at IS NOT NULL
+            LIMIT  1
+            """,
+            (service.organization_id, service.id),
+        )
+
+    def end_offers(self, service: Service) -> None:
+        self._connection.execute_later(
+            "DELETE FROM service_customers WHERE vendor_id = %s AND service_id = %s AND accepted_at IS NULL",
+            (service.organization_id, service.id),
+        )
+
+    def page(self, service: Service, *, part: str, at: datetime, limit: int, offset: int) -> CustomersPage:
+        customers, total = self._page_of(
+            ServiceCustomer, PAGE, service_values(service) | {"part": part, "at": at, "limit": limit, "offset": offset}
+        )
+        return CustomersPage(customers=customers, total=total)
+
+    def find(self, service: Service, customer_id: UUID, *, at: datetime) -> ServiceCustomer | None:
+        return self._one(
+            ServiceCustomer,
+            f"SELECT {CUSTOMER} {OF_SERVICE} AND c.id = %(customer_id)s",
+            service_values(service) | {"customer_id": customer_id, "at": at},
+        )
+
+    def keep(self, service: Service, customer_id: UUID) -> None:
+        self._connection.execute_later(
+            """
+            SELECT FROM service_customers WHERE vendor_id = %s AND service_id = %s AND id = %s FOR KEY SHARE
+            """,
+            (service.organization_id, service.id, customer_id),
+        )
+
+    def lock_services(self, organization_id: UUID) -> None:
+        self._connection.execute_later("SELECT FROM services WHERE organization_id = %s FOR UPDATE", (organization_id,))
+
+    def taken(
+        self, service: Service, *, slug: str | None, external_id: str | None, other_than: UUID | None, at: datetime
+    ) -> TakenNames:
+        values = service_values(service) | {
+            "slug": slug,
+            "external_id": external_id,
+            "other_than": other_than,
+            "at": at,
+        }
+        self._connection.execute_later(
+            """
+            DELETE FROM service_customers
+            WHERE  vendor_id = %(vendor_id)s AND service_id = %(service_id)s AND accepted_at IS NULL
+              AND  offer_expires_at <= %(at)s
+              AND  (offered_slug = %(slug)s::text OR external_id = %(external_id)s::text)
+            """,
+            values,
+        )
+        return self._only(
+            TakenNames,
+            """
+            SELECT EXISTS (SELECT FROM service_customers c
+                           JOIN   organizations o ON o.id = c.organization_id
+                           WHERE  c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s
+                             AND  o.slug = %(slug)s::text) AS is_customer,
+                   EXISTS (SELECT FROM service_customers
+                           WHERE  vendor_id = %(vendor_id)s AND service_id = %(service_id)s AND accepted_at IS NULL
+                             AND  offered_slug = %(slug)s::text) AS is_offered,
+                   EXISTS (SELECT FROM service_customers
+                           WHERE  vendor_id = %(vendor_id)s AND service_id = %(service_id)s
+                             AND  external_id = %(external_id)s::text
+                             AND  id IS DISTINCT FROM %(other_than)s::uuid) AS is_external_id
+            """,
+            values,
+        )
+
+    def offer(self, service: Service, offer: ServiceOffer) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO service_customers (id, vendor_id, service_id, offered_slug, offered_to, offer_expires_at,
+                                           external_id, created_at)
+            SELECT    %(id)s, s.organization_id, s.id, %(slug)s, o.id, %(expires_at)s, %(external_id)s, %(created_at)s
+            FROM      services s
+            LEFT JOIN organizations o ON o.slug = %(slug)s AND o.status <> 'deleting'
+            WHERE     s.organization_id = %(vendor_id)s AND s.id = %(service_id)s
+            """,
+            service_values(service)
+            | {
+                "id": offer.id,
+                "slug": offer.slug,
+                "expires_at": offer.expires_at,
+                "external_id": offer.external_id,
+                "created_at": offer.created_at,
+            },
+        )
+
+    def set_external_id(self, service: Service, customer_id: UUID, external_id: str | None) -> None:
+        self._connection.execute_later(
+            "UPDATE service_customers SET external_id = %s WHERE vendor_id = %s AND service_id = %s AND id = %s",
+            (external_id, service.organization_id, service.id, customer_id),
+        )
+
+    def set_vendor_pause(self, service: Service, customer_id: UUID, paused_at: datetime | None) -> None:
+        self._connection.execute_later(
+            "UPDATE service_customers SET vendor_paused_at = %s WHERE vendor_id = %s AND service_id = %s AND id = %s",
+            (paused_at, service.organization_id, service.id, customer_id),
+        )
+
+    def remove(self, service: Service, customer_id: UUID) -> None:
+        self._connection.execute_later(
+            "DELETE FROM service_customers WHERE vendor_id = %s AND service_id = %s AND id = %s",
+            (service.organization_id, service.id, customer_id),
+        )
+
+    def end_all_of(self, organization_id: UUID) -> Sequence[Relation]:
+        of_vendor = self._all(Relation, _END_OF_VENDOR, (organization_id,))
+        return [*of_vendor, *self._all(Relation, _END_OF_CUSTOMER, (organization_id,))]
+
+
+def service_values(service: Service) -> dict[str, Any]:
+    """Return the values of `OF_SERVICE` and `FOUND` that name a service."""
+    return {"vendor_id": service.organization_id, "service_id": service.id}

@@ -1,0 +1,57 @@
+"""The customers of a service in the console, each page a part of the index of their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from adapters.postgres.customers.customers import CUSTOMER, FOUND, service_values
+from adapters.postgres.sessions.callers import IS_LIVE, live_at
+from adapters.postgres.transaction import Aggregate
+from core.customers.customers import ServiceCustomer
+from core.customers.found_customers import CustomerFigures
+from core.positions import Position
+from core.services.services import Service
+
+PAGE: Final = f"""
+    SELECT   {CUSTOMER} {FOUND}
+      AND    (%(after_at)s::timestamptz IS NULL OR (c.created_at, c.id) < (%(after_at)s, %(after_id)s))
+    ORDER BY c.created_at DESC, c.id DESC
+    LIMIT    %(limit)s
+"""
+COUNT: Final = f"SELECT count(*) FROM (SELECT {FOUND} LIMIT %(counted_max)s) AS counted"
+FIGURES: Final = f"""
+    SELECT (SELECT count(*)
+            FROM   (SELECT FROM customer_users u
+                    WHERE  u.customer_id = c.id AND u.organization_id = c.organization_id
+                    LIMIT  %(counted_max)s) AS one) AS users,
+           (SELECT count(*)
+            FROM   (SELECT FROM sessions s
+                    WHERE  s.customer_id = c.id AND {IS_LIVE}
+                    LIMIT  %(counted_max)s) AS one) AS sessions
+    FROM   service_customers c
+    WHERE  c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s AND c.id = %(customer_id)s
+"""
+
+
+class PostgresFoundCustomers(Aggregate):
+    """The port `FoundCustomers`."""
+
+    def page(
+        self, service: Service, *, part: str, at: datetime, after: Position | None, limit: int
+    ) -> Sequence[ServiceCustomer]:
+        place = {
+            "after_at": after.at if after is not None else None,
+            "after_id": after.id if after is not None else None,
+        }
+        values = service_values(service) | place | {"part": part, "at": at, "limit": limit}
+        return self._all(ServiceCustomer, PAGE, values)
+
+    def count(self, service: Service, *, part: str, at: datetime, counted_max: int) -> int:
+        return self._value(COUNT, service_values(service) | {"part": part, "at": at, "counted_max": counted_max})
+
+    def figures(self, service: Service, customer_id: UUID, *, counted_max: int) -> CustomerFigures:
+        values = {"customer_id": customer_id, "counted_max": counted_max, **live_at(self._transaction.now)}
+        return self._only(CustomerFigures, FIGURES, service_values(service) | values)

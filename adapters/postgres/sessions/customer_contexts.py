@@ -1,0 +1,97 @@
+"""Who is open to whom at a service that customers use, as parts of statements (decisions 15.1 and 15.2).
+
+Each part reads by unique keys and by the indexes of one user or one customer, which has at most 200 assignments.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from adapters.postgres.domains_in_force import ENFORCED_ROUTE, IN_FORCE
+
+# Of a record `c`: the customer is neither an offer nor paused by either side.
+IS_ACTIVE: Final = "c.accepted_at IS NOT NULL AND c.vendor_paused_at IS NULL AND c.customer_paused_at IS NULL"
+# The assignments of a customer `c` that fit its member `cm`. One whose roles the service no longer has fits nobody.
+_FITTING: Final = """
+    FROM  customer_assignments a
+    WHERE a.customer_id = c.id
+      AND (a.subject = 'everyone' OR a.role = cm.role OR a.user_id = cm.user_id
+           OR (a.subject = 'group'
+               AND EXISTS (SELECT FROM directory_group_members i
+                           WHERE  i.organization_id = c.organization_id AND i.group_id = a.group_id
+                             AND  i.user_id = cm.user_id)))
+      AND (a.role_ids = '{}'
+           OR EXISTS (SELECT FROM jsonb_each_text(v.role_ids) AS known WHERE known.value::uuid = ANY (a.role_ids)))
+"""
+# Whether a customer `c` of a service `v` lets in its member `cm`.
+IS_ASSIGNED: Final = f"(c.access = 'members' OR EXISTS (SELECT {_FITTING}))"
+# The names of the roles of a service `v` that its customer `c` and the vendor give the member `cm`.
+ROLES: Final = f"""
+    ARRAY(SELECT   known.key
+          FROM     jsonb_each_text(v.role_ids) AS known
+          WHERE    EXISTS (SELECT {_FITTING} AND known.value::uuid = ANY (a.role_ids))
+                OR EXISTS (SELECT FROM customer_users own
+                           WHERE  own.customer_id = c.id AND own.user_id = cm.user_id
+                             AND  known.value::uuid = ANY (own.own_role_ids))
+          ORDER BY known.key)
+"""
+# The groups of a member `cm` that its customer `c` shows the vendor; one more than a token names.
+_GROUPS: Final = """
+    coalesce((SELECT jsonb_agg(jsonb_build_object('id', named.id, 'name', named.display_name)
+                               ORDER BY lower(named.display_name), named.id)
+              FROM   (SELECT g.id, g.display_name
+                      FROM   directory_group_members i
+                      JOIN   directory_groups g ON g.organization_id = i.organization_id AND g.id = i.group_id
+                      WHERE  i.organization_id = c.organization_id AND i.user_id = cm.user_id
+                        AND  i.group_id = ANY (c.groups)
+                      LIMIT  101) AS named), '[]')
+"""
+# The customer `c` of a session `s` at a service `v`, as far as it is open to its user `u`, the member `cm`: with the
+# sign-in that it requires, which exempts neither its owner nor anybody else here but platform owners (decisions 13.6).
+# A condition has to say which memberships count that the user has not confirmed.
+OPEN_CUSTOMER: Final = f"""
+    FROM   service_customers c
+    JOIN   organizations co ON co.id = c.organization_id AND co.status = 'active'
+    JOIN   organizations vo ON vo.id = c.vendor_id AND vo.status = 'active'
+    JOIN   memberships cm   ON cm.organization_id = c.organization_id AND cm.user_id = s.user_id
+                           AND cm.suspended_at IS NULL
+    WHERE  c.id = s.customer_id AND c.service_id = s.service_id AND {IS_ACTIVE} AND {IS_ASSIGNED}
+      AND  (s.impersonator_id IS NOT NULL OR u.is_platform_owner OR u.disowned_at IS NOT NULL
+            OR NOT EXISTS (SELECT {ENFORCED_ROUTE} AND route.organization_id = co.id
+                                                   AND s.connection_id IS DISTINCT FROM c.id))
+"""
+# What the user is for that customer; null when it is not open to them.
+CONTEXT: Final = f"""
+    SELECT jsonb_build_object(
+               'id', c.id, 'organization_id', c.organization_id, 'slug', co.slug, 'name', co.name,
+               'external_id', c.external_id, 'role', cm.role, 'service_roles', {ROLES},
+               'groups', CASE WHEN v.group_claims <> '{{}}' OR c.groups <> '{{}}' THEN {_GROUPS} END,
+               'requires_mfa', co.mfa_required, 'mfa_methods', co.mfa_methods)
+    {OPEN_CUSTOMER}
+"""
+# The route of the mail domain of a user `u`, proved by a customer `c` or another organization `route.organization_id`.
+_PROVED_DOMAIN: Final = f"""
+    FROM  domain_routes route
+    WHERE route.domain = split_part(u.email, '@', 2) AND {IN_FORCE}
+"""
+# Whether a user `u` belongs to a customer of a service `v`, active or paused: as a member, also a suspended one, or by
+# an address in a mail domain that the customer has proved. An unconfirmed membership counts only in the latter case,
+# so that no organization shuts a stranger out.
+IS_OF_CUSTOMER: Final = f"""
+    (EXISTS (SELECT FROM memberships x
+             JOIN   service_customers c ON c.service_id = v.id AND c.organization_id = x.organization_id
+                                       AND c.accepted_at IS NOT NULL
+             WHERE  x.user_id = u.id AND x.confirmed_at IS NOT NULL)
+     OR EXISTS (SELECT {_PROVED_DOMAIN}
+                AND    EXISTS (SELECT FROM service_customers c
+                               WHERE  c.service_id = v.id AND c.organization_id = route.organization_id
+                                 AND  c.accepted_at IS NOT NULL)))
+"""
+# Whether a session `s` of a user `u` who acts for no customer is open to them at the service `v`, whose vendor may have
+# them as the member `m`.
+IS_OPEN_TO_INDIVIDUALS: Final = f"""
+    CASE WHEN v.individuals = 'all' OR s.customer_id IS NOT NULL OR m.id IS NOT NULL THEN true
+         WHEN v.individuals = 'none' THEN false
+         WHEN v.individuals = 'others' THEN NOT {IS_OF_CUSTOMER}
+         ELSE true END
+"""

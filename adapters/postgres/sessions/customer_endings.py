@@ -1,0 +1,161 @@
+"""Ending the sessions of customers of services that are no longer open to their users."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+from uuid import UUID
+
+from adapters.postgres.sessions.callers import IS_CUSTOMER_OPEN, live_at
+from adapters.postgres.sessions.customer_contexts import IS_OPEN_TO_INDIVIDUALS
+from adapters.postgres.transaction import Aggregate
+from core.ids import first_id_since
+from core.sessions.customer_endings import LOOKS_AGAIN_AFTER, LOOKS_TOGETHER_WITHIN, ClosedSession, RecheckedBatch
+
+# Of sessions `s`, whose user `u` comes to the service `v` for a customer or, as the member `m` of the vendor, for none.
+_IS_OPEN: Final = f"""
+    CASE WHEN s.customer_id IS NOT NULL THEN {IS_CUSTOMER_OPEN} ELSE {IS_OPEN_TO_INDIVIDUALS} END
+"""
+_CLOSED: Final = "u.id AS user_id, u.email, s.organization_id, s.service_id, s.customer_id"
+END_LOST: Final = f"""
+    UPDATE sessions s
+    SET    revoked_at = %(now)s
+    FROM   users u, services v
+    WHERE  s.user_id = ANY (%(user_ids)s) AND s.revoked_at IS NULL
+      AND  s.customer_id = ANY (ARRAY(SELECT id FROM service_customers WHERE organization_id = %(organization_id)s))
+      AND  u.id = s.user_id AND v.id = s.service_id AND NOT {IS_CUSTOMER_OPEN}
+    RETURNING {_CLOSED}
+"""
+# For what a sign-in began that is committed later. Many changes at once are looked at together.
+LOOK_AGAIN: Final = """
+    INSERT INTO customer_rechecks (id, service_id, customer_id, reason, after_session, created_at, due_at)
+    SELECT gen_random_uuid(), c.service_id, c.id, 'lost', %(after)s, clock_timestamp(), %(due_at)s
+    FROM   service_customers c
+    WHERE  c.organization_id = %(organization_id)s AND c.access = 'assigned'
+      AND  NOT EXISTS (SELECT FROM customer_rechecks r
+                       WHERE  r.service_id = c.service_id AND r.customer_id = c.id AND r.due_at > %(late_enough)s)
+"""
+# In turn: a change that has begun to be worked off goes behind the others after each batch. What waits for the same
+# sessions begins when it has ended, but for looking at them again.
+FIRST: Final = """
+    SELECT   r.id, r.service_id, r.customer_id, r.after_session, r.due_at
+    FROM     customer_rechecks r
+    WHERE    CASE WHEN r.due_at IS NOT NULL THEN r.due_at <= %(now)s
+                  ELSE r.after_session IS NOT NULL
+                    OR NOT EXISTS (SELECT FROM customer_rechecks begun
+                                   WHERE  begun.service_id = r.service_id
+                                     AND  begun.customer_id IS NOT DISTINCT FROM r.customer_id
+                                     AND  begun.after_session IS NOT NULL AND begun.due_at IS NULL)
+             END
+    ORDER BY r.created_at, r.id
+    LIMIT    1
+    FOR      UPDATE OF r
+"""
+# What else waits for the same sessions was committed before the first batch reads them, which so does its work too. Of
+# what waits for later batches one is enough.
+COVERED: Final = """
+    DELETE FROM customer_rechecks r
+    WHERE  r.service_id = %(service_id)s AND r.customer_id IS NOT DISTINCT FROM %(customer_id)s
+      AND  r.after_session IS NULL AND r.id <> %(id)s
+      AND  (%(after_session)s::uuid IS NULL
+            OR EXISTS (SELECT FROM customer_rechecks later
+                       WHERE  later.service_id = r.service_id
+                         AND  later.customer_id IS NOT DISTINCT FROM r.customer_id
+                         AND  later.after_session IS NULL AND later.id > r.id))
+"""
+# The sessions of a customer that is gone are none of a service, or of none any more.
+BATCH: Final = f"""
+    WITH batch AS MATERIALIZED (
+        (SELECT   id
+         FROM     sessions
+         WHERE    customer_id = %(customer_id)s AND id > %(after)s
+         ORDER BY id
+         LIMIT    %(limit)s)
+        UNION ALL
+        (SELECT   id
+         FROM     sessions
+         WHERE    %(customer_id)s::uuid IS NULL AND service_id = %(service_id)s AND id > %(after)s
+         ORDER BY id
+         LIMIT    %(limit)s)
+    ), closed AS (
+        UPDATE sessions s
+        SET    revoked_at = %(now)s
+        FROM   batch b
+        JOIN   sessions o             ON o.id = b.id
+        JOIN   users u                ON u.id = o.user_id
+        JOIN   services v             ON v.id = o.service_id
+        LEFT   JOIN memberships m     ON m.organization_id = o.organization_id AND m.user_id = o.user_id
+                                     AND m.suspended_at IS NULL AND m.confirmed_at IS NOT NULL
+        WHERE  s.id = b.id AND s.revoked_at IS NULL AND s.expires_at > %(now)s AND NOT {_IS_OPEN}
+        RETURNING {_CLOSED}
+    )
+    SELECT (SELECT count(*) FROM batch) AS read, (SELECT max(id::text) FROM batch) AS last,
+           coalesce((SELECT jsonb_agg(to_jsonb(closed)) FROM closed), '[]') AS closed
+"""
+_NO_SESSION: Final = UUID(int=0)
+
+
+class PostgresCustomerSessions(Aggregate):
+    """The port `CustomerSessions`."""
+
+    def end_lost(self, organization_id: UUID, user_ids: Collection[UUID]) -> list[ClosedSession]:
+        now = self._transaction.now
+        due_at = now + LOOKS_AGAIN_AFTER
+        self._connection.execute_later(
+            LOOK_AGAIN,
+            {
+                "organization_id": organization_id,
+                "after": first_id_since(now),
+                "due_at": due_at,
+                "late_enough": due_at - LOOKS_TOGETHER_WITHIN,
+            },
+        )
+        return self._all(
+            ClosedSession,
+            END_LOST,
+            {"organization_id": organization_id, "user_ids": list(user_ids), **live_at(now)},
+        )
+
+    def recheck(self, sessions_max: int) -> RecheckedBatch | None:
+        now = self._transaction.now
+        waiting = self._row(FIRST, {"now": now})
+        if waiting is None:
+            return None
+        self._connection.execute_later(COVERED, waiting)
+        found = self._row(
+            BATCH,
+            {
+                "customer_id": waiting["customer_id"],
+                "service_id": waiting["service_id"],
+                "after": waiting["after_session"] or _NO_SESSION,
+                "limit": sessions_max,
+                **live_at(now),
+            },
+        )
+        assert found is not None, "a statement without a table has no row"
+        is_full = found["read"] == sessions_max
+        if is_full:
+            self._connection.execute_later(
+                "UPDATE customer_rechecks SET after_session = %s, created_at = clock_timestamp() WHERE id = %s",
+                (found["last"], waiting["id"]),
+            )
+        elif waiting["due_at"] is None:
+            self._connection.execute_later(
+                """
+                UPDATE customer_rechecks
+                SET    after_session = %s, due_at = %s, created_at = clock_timestamp()
+                WHERE  id = %s
+                """,
+                (first_id_since(now), now + LOOKS_AGAIN_AFTER, waiting["id"]),
+            )
+        else:
+            self._connection.execute_later("DELETE FROM customer_rechecks WHERE id = %s", (waiting["id"],))
+        return RecheckedBatch(closed=[_closed(**one) for one in found["closed"]], is_full=is_full)
+
+
+def _closed(*, email: str, customer_id: str | None, **ids: str) -> ClosedSession:
+    return ClosedSession(
+        email=email,
+        customer_id=UUID(customer_id) if customer_id is not None else None,
+        **{name: UUID(value) for name, value in ids.items()},
+    )

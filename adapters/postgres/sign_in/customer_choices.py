@@ -1,0 +1,141 @@
+"""The customers of a service that are open to a user, as a part of what `places.py` reads, and who came in for one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, LiteralString
+from uuid import UUID
+
+from adapters.postgres.domains_in_force import IN_FORCE
+from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
+from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ASSIGNED, IS_OF_CUSTOMER, ROLES
+from adapters.postgres.transaction import Aggregate
+from core.sessions.mfa_methods import MfaMethods
+from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding
+
+# Of the services `v` of an organization, one which a user `u` signs in to; read by the memberships of the user, each of
+# which finds at most one customer.
+_STANDINGS: Final = f"""
+    SELECT jsonb_agg(jsonb_build_object(
+               'id', c.id, 'organization_id', co.id, 'slug', co.slug, 'name', co.name,
+               'is_confirmed', cm.confirmed_at IS NOT NULL,
+               'is_in_mail_domain', EXISTS (SELECT FROM domain_routes
+                                            WHERE  organization_id = co.id AND domain = split_part(u.email, '@', 2)
+                                              AND  {IN_FORCE}),
+               'last_sign_in_at', own.last_sign_in_at,
+               'requires_mfa', co.mfa_required, 'mfa_methods', co.mfa_methods,
+               'device_trust_days', co.device_trust_days,
+               'connection_id', (SELECT   min(id::text)
+                                 FROM     upstream_connections
+                                 WHERE    organization_id = co.id AND enabled
+                                 HAVING   count(*) = 1))
+                     ORDER BY own.last_sign_in_at DESC NULLS LAST, lower(co.name), c.id)
+    FROM   memberships cm
+    JOIN   service_customers c      ON c.service_id = v.id AND c.organization_id = cm.organization_id AND {IS_ACTIVE}
+    JOIN   organizations co         ON co.id = c.organization_id AND co.status = 'active'
+    LEFT   JOIN customer_users own  ON own.customer_id = c.id AND own.user_id = cm.user_id
+    WHERE  cm.user_id = u.id AND cm.suspended_at IS NULL AND {IS_ASSIGNED}
+"""
+# Of a service `s`, an organization `o` and its membership `m` of the user, as `_PLACE` of `places.py` names them.
+CUSTOMERS_OF_USER: Final = f"""
+    SELECT jsonb_build_object(
+               'standings', coalesce(({_STANDINGS}), '[]'),
+               'is_of_customer', {IS_OF_CUSTOMER},
+               'is_of_vendor', m.id IS NOT NULL AND m.suspended_at IS NULL AND m.confirmed_at IS NOT NULL,
+               'has_come_alone', EXISTS (SELECT FROM service_users
+                                         WHERE  service_id = v.id AND user_id = u.id AND last_login_at IS NOT NULL))
+    FROM   users u
+    JOIN   services v ON v.organization_id = o.id AND v.id = s.id
+    WHERE  u.id = %(user_id)s
+"""
+
+# What the vendor knows a member `cm` with the account `u` by, at a customer `c`. The directory of a customer says it
+# only where the customer shares it.
+NAME: Final = f"""
+    coalesce(CASE WHEN u.email_verified_at IS NOT NULL THEN u.name END,
+             CASE WHEN c.shares_directory
+                  THEN {DIRECTORY_NAME.format(organization_id="cm.organization_id", user_id="cm.user_id")} END)
+"""
+
+
+def seen(role: LiteralString) -> LiteralString:
+    """Return what the vendor sees of a member `cm` with the account `u` at a customer `c` of its service `v`."""
+    return f"""
+        jsonb_build_object('email', u.email, 'name', {NAME}, 'service_roles', {ROLES}, 'role', {role})
+    """
+
+
+# Of one who has signed in also the role there, as tokens say it.
+SEEN_OF_SIGNED_IN: Final = seen("cm.role")
+
+
+class PostgresCustomerVisits(Aggregate):
+    """The port `CustomerVisits`."""
+
+    def record(self, customer_id: UUID, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
+        values = {"customer_id": customer_id, "organization_id": organization_id, "user_id": user_id, "at": at}
+        self._connection.execute_later(
+            # The vendor knows of the user from now on, and what: later changes are compared with it. Events tell of one
+            # who was removed since the first time. Of one whom a shared directory shows the vendor is still to be told,
+            # and nothing is noted but that it knows of them (`people_news.py`).
+            f"""
+            WITH visit AS (
+                INSERT INTO customer_users AS visit (customer_id, organization_id, user_id, first_sign_in_at,
+                                                     last_sign_in_at)
+                SELECT c.id, c.organization_id, m.user_id, %(at)s, %(at)s
+                FROM   service_customers c
+                JOIN   memberships m ON m.organization_id = c.organization_id AND m.user_id = %(user_id)s
+                WHERE  c.id = %(customer_id)s AND c.organization_id = %(organization_id)s
+                FOR    KEY SHARE
+                ON CONFLICT (customer_id, user_id) DO UPDATE SET last_sign_in_at = excluded.last_sign_in_at
+                RETURNING customer_id, user_id, first_sign_in_at = %(at)s AS is_first
+            )
+            INSERT INTO customer_users_told (customer_id, user_id, told)
+            SELECT c.id, cm.user_id, CASE WHEN c.shares_directory THEN '' ELSE md5({SEEN_OF_SIGNED_IN}::text) END
+            FROM   visit
+            JOIN   service_customers c ON c.id = visit.customer_id AND c.organization_id = %(organization_id)s
+            JOIN   services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
+            JOIN   memberships cm      ON cm.organization_id = c.organization_id AND cm.user_id = visit.user_id
+            JOIN   users u             ON u.id = cm.user_id
+            WHERE  visit.is_first
+              AND  NOT EXISTS (SELECT FROM customer_users_told t
+                               WHERE  t.customer_id = visit.customer_id AND t.user_id = visit.user_id)
+            ON CONFLICT DO NOTHING
+            """,
+            values,
+        )
+        # Exact to the hour, so that many sign-ins do not wait for one row.
+        self._connection.execute_later(
+            """
+            UPDATE service_customers
+            SET    last_sign_in_at = date_trunc('hour', %(at)s)
+            WHERE  id = %(customer_id)s AND organization_id = %(organization_id)s
+              AND  (last_sign_in_at IS NULL OR last_sign_in_at < date_trunc('hour', %(at)s))
+            """,
+            values,
+        )
+
+
+def customers_row(described: dict[str, Any]) -> CustomersOfUser:
+    """Return what `CUSTOMERS_OF_USER` describes."""
+    standings = [_standing(**one) for one in described.pop("standings")]
+    return CustomersOfUser(standings=standings, **described)
+
+
+def _standing(
+    *,
+    mfa_methods: str,
+    device_trust_days: int,
+    last_sign_in_at: str | None,
+    connection_id: str | None,
+    **described: Any,
+) -> CustomerStanding:
+    ids = {name: UUID(described.pop(name)) for name in ("id", "organization_id")}
+    return CustomerStanding(
+        mfa_methods=MfaMethods(mfa_methods),
+        device_trust=timedelta(days=device_trust_days),
+        last_sign_in_at=datetime.fromisoformat(last_sign_in_at).astimezone(UTC) if last_sign_in_at else None,
+        connection_id=UUID(connection_id) if connection_id is not None else None,
+        **ids,
+        **described,
+    )

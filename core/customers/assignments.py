@@ -1,0 +1,111 @@
+"""Whom a customer assigns to a service that it uses, and with which of the service's own roles (decisions 15.2).
+
+The roles of all assignments that fit a member add up. Where only assigned members are let in, an assignment without
+roles lets in as well. Roles are stored by their ids, so that one which is deleted and made again inherits nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
+from core.organizations.memberships import BUILT_IN_ROLES
+from core.services.services import Service
+from core.wording import Wording
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+ASSIGNMENTS_MAX: Final = 200
+_FIELD: Final = "assignments"
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+class SubjectKind(StrEnum):
+    """What an assignment is about: everyone, or the members with a role, in a group, or one of them."""
+
+    EVERYONE = "everyone"
+    ROLE = "role"
+    GROUP = "group"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """Whom it is about, and the names of the roles, sorted: `everyone`, `role:<slug>`, `group:<id>` or `user:<id>`."""
+
+    subject: str
+    roles: list[str]
+
+    @property
+    def kind(self) -> SubjectKind:
+        """What its subject is."""
+        return SubjectKind(self.subject.partition(":")[0])
+
+    @property
+    def named(self) -> str:
+        """The slug of a role, or the id of a group or user; empty for everyone."""
+        return self.subject.partition(":")[2]
+
+
+def checked(wanted: Sequence[Assignment]) -> list[Assignment]:
+    """Return assignments as they are stored; raise `BadRequest` for those that no customer can make."""
+    if len(wanted) > ASSIGNMENTS_MAX:
+        raise BadRequest.of_field(_FIELD, Wording("At most %(maximum)s assignments.", maximum=ASSIGNMENTS_MAX))
+    made = [Assignment(subject=_checked_subject(one.subject), roles=sorted(set(one.roles))) for one in wanted]
+    if len({one.subject for one in made}) < len(made):
+        raise BadRequest.of_field(_FIELD, "Name each subject once, with all of its roles.")
+    return made
+
+
+def require_known(
+    uow: UnitOfWork,
+    organization_id: UUID,
+    service: Service,
+    wanted: Sequence[Assignment],
+    *,
+    before: Sequence[Assignment],
+) -> None:
+    """Raise `BadRequest` for a subject that is none of the customer, and for a role that the service does not have.
+
+    A member who has been suspended since keeps an assignment of before.
+    """
+    known = {one.subject for one in before}
+    new = [one for one in wanted if one.subject not in known]
+    unknown = uow.products.unknown_subjects(
+        organization_id,
+        roles=[one.named for one in new if one.kind is SubjectKind.ROLE and one.named not in BUILT_IN_ROLES],
+        group_ids=[UUID(one.named) for one in new if one.kind is SubjectKind.GROUP],
+        user_ids=[UUID(one.named) for one in new if one.kind is SubjectKind.USER],
+    )
+    if unknown:
+        raise BadRequest.of_field(
+            _FIELD,
+            Wording(
+                "%(subject)s is no role or group of your organization, and no active member.", subject=min(unknown)
+            ),
+        )
+    missing = {role for one in wanted for role in one.roles} - {role.name for role in service.roles}
+    if missing:
+        raise BadRequest.of_field(_FIELD, Wording("The service has no role %(role)s.", role=min(missing)))
+
+
+def are_within(assigned: Sequence[Assignment], others: Sequence[Assignment]) -> bool:
+    """Return whether assignments assign nothing that others do not assign to the same subjects."""
+    given = {one.subject: set(one.roles) for one in others}
+    return all(one.subject in given and given[one.subject].issuperset(one.roles) for one in assigned)
+
+
+def _checked_subject(text: str) -> str:
+    """Return a subject as it is stored; raise `BadRequest` for a text of another form."""
+    kind, _, named = text.partition(":")
+    if text == SubjectKind.EVERYONE or (kind == SubjectKind.ROLE and named):
+        return text
+    if kind in {SubjectKind.GROUP, SubjectKind.USER} and _ID.fullmatch(named):
+        return text.lower()
+    raise BadRequest.of_field(_FIELD, "A subject is everyone, role: and a slug, group: and an id, or user: and an id.")

@@ -1,0 +1,356 @@
+"""The customers of a service, as its vendor sees them: offers to organizations, and those that use the service.
+
+What the customer does, such as accepting an offer, is in `products.py`. Each side sees its half (decisions 15.2): the
+vendor never learns the id of the organization, nor whether there is one under the slug to which it offers a service.
+
+Members of the vendor do all of it, and so does its program with a key of the service (`core/service_api/customers.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import ceil
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from core.customers import relations
+from core.customers.relations import CustomerState, Relation, RelationChange
+from core.errors import BadRequest, Conflict, NotFound, RateLimitExceeded, all_valid
+from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
+from core.organizations.access import Operation
+from core.organizations.organizations import Organization
+from core.positions import Position
+from core.services import access
+from core.services.services import Service
+from core.sessions.callers import Caller
+from core.text import checked_slug
+from core.wording import Wording
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+OFFER_LIFETIME: Final = timedelta(days=30)
+# Of an organization, for all of its services together: each asks a stranger for an answer.
+OFFERS_MAX: Final = 100
+OFFERS_WINDOW: Final = timedelta(hours=1)
+EXTERNAL_ID_CHARACTERS_MAX: Final = 255
+
+
+class NotForCustomers(BadRequest):
+    """The service is not open to organizations as customers."""
+
+    default_message = "This service has no customers. Set its customers to listed or any first."
+
+
+class CustomerUnknown(NotFound):
+    """The service has no such customer or open offer."""
+
+    default_message = "This service has no such customer."
+
+
+class AlreadyOffered(Conflict):
+    """An open offer names the slug already."""
+
+    default_message = "This service has been offered to this slug already. Withdraw the offer before you make another."
+
+
+class AlreadyCustomer(Conflict):
+    """The organization uses the service already."""
+
+    default_message = "This organization is a customer of the service already."
+
+
+class ExternalIdTaken(Conflict):
+    """Another customer or offer of the service has the external id."""
+
+    default_message = "Another customer or offer of this service has this external id already."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceCustomer:
+    """A customer of a service, or an offer to become one.
+
+    For an offer, the slug is the one that the vendor typed, and organization and name are None.
+    """
+
+    id: UUID
+    organization_id: UUID | None
+    slug: str
+    name: str | None
+    external_id: str | None
+    is_accepted: bool
+    is_paused_by_vendor: bool
+    is_paused_by_customer: bool
+    shares_directory: bool
+    last_sign_in_at: datetime | None
+    created_at: datetime
+
+    @property
+    def state(self) -> CustomerState:
+        """Whether it is an offer, and else whether its people may use the service."""
+        is_paused = self.is_paused_by_vendor or self.is_paused_by_customer
+        return relations.state_of(is_accepted=self.is_accepted, is_paused=is_paused)
+
+    @property
+    def position(self) -> Position:
+        """The place of the customer in the list of the console."""
+        return Position(at=self.created_at, id=self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceOffer:
+    """A new offer of a service to the organization that has a slug, if there is one."""
+
+    id: UUID
+    slug: str
+    external_id: str | None
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenNames:
+    """Which of the names of a new offer another customer or offer of the service has."""
+
+    is_customer: bool
+    is_offered: bool
+    is_external_id: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomersPage:
+    """A part of the customers and offers of a service, and how many there are."""
+
+    customers: Sequence[ServiceCustomer]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vendor:
+    """The vendor in a use case that changes customers: its organization, which is locked, and the service.
+
+    `caller` is the member who acts for it; None for the program of the service, which calls with a key.
+    """
+
+    organization: Organization
+    service: Service
+    caller: Caller | None
+
+    def forbid_lasting(self) -> None:
+        """Raise `OutlastsImpersonation` for an impersonator, whose change would outlast the impersonation."""
+        if self.caller is not None:
+            self.caller.forbid_lasting()
+
+
+def offer(
+    uow: UnitOfWork, slug: str, service_slug: str, *, organization: str, external_id: str | None
+) -> ServiceCustomer:
+    """Offer a service as a member does, as `offer_by` says."""
+    vendor = authorize_vendor(uow, slug, service_slug, Operation.CUSTOMER_OFFER)
+    return offer_by(uow, vendor, organization=organization, external_id=external_id)
+
+
+def offer_by(uow: UnitOfWork, vendor: Vendor, *, organization: str, external_id: str | None) -> ServiceCustomer:
+    """Offer a service to the organization that has a slug; what returns is alike whether there is one.
+
+    Raise `NotForCustomers`, `AlreadyCustomer`, `AlreadyOffered`, `ExternalIdTaken`, and `RateLimitExceeded` after too
+    many offers.
+    """
+    service = vendor.service
+    _, typed = all_valid(
+        lambda: _require_external_id(external_id),
+        lambda: _checked_organization(organization, vendor.organization.slug),
+    )
+    if not service.serves_customers:
+        raise NotForCustomers
+    # Locked, so that no customer begins between the checks and the offer.
+    uow.services.lock(service)
+    _count_offer(uow, service.organization_id)
+    taken = uow.service_customers.taken(service, slug=typed, external_id=external_id, other_than=None, at=uow.now)
+    if taken.is_customer:
+        raise AlreadyCustomer
+    if taken.is_offered:
+        raise AlreadyOffered
+    if taken.is_external_id:
+        raise ExternalIdTaken
+    made = ServiceOffer(
+        id=uow.randomness.new_id(),
+        slug=typed,
+        external_id=external_id,
+        created_at=uow.now,
+        expires_at=uow.now + OFFER_LIFETIME,
+    )
+    uow.service_customers.offer(service, made)
+    customer = find(uow, service, made.id)
+    uow.record(
+        AuditAction.CUSTOMER_OFFERED,
+        customer.id,
+        organization_id=service.organization_id,
+        **relation(vendor.organization, vendor.service, customer).seen_by_vendor,
+    )
+    return customer
+
+
+def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, search: str, limit: int, offset: int) -> CustomersPage:
+    """List the customers and open offers of a service to a member, as `list_of` says."""
+    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
+    return list_of(uow, service, search=search, limit=limit, offset=offset)
+
+
+def list_of(uow: UnitOfWork, service: Service, *, search: str, limit: int, offset: int) -> CustomersPage:
+    """Return customers and open offers of a service, the newest first.
+
+    A text finds those whose slug or external id contains it, and customers whose name does.
+    """
+    part = search.strip().lower()
+    return uow.service_customers.page(service, part=part, at=uow.now, limit=limit, offset=offset)
+
+
+def show(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> ServiceCustomer:
+    """Return a customer or open offer; raise `CustomerUnknown` when the service has none with that id."""
+    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
+    return find(uow, service, customer_id)
+
+
+def find(uow: UnitOfWork, service: Service, customer_id: UUID) -> ServiceCustomer:
+    """Return a customer or open offer of a service; raise `CustomerUnknown` when it has none with that id."""
+    customer = uow.service_customers.find(service, customer_id, at=uow.now)
+    if customer is None:
+        raise CustomerUnknown
+    return customer
+
+
+def change(
+    uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID, changes: Mapping[str, Any]
+) -> ServiceCustomer:
+    """Change a customer or offer as a member does, as `change_by` says."""
+    return change_by(uow, authorize_vendor(uow, slug, service_slug, Operation.CUSTOMERS_CHANGE), customer_id, changes)
+
+
+def change_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID, changes: Mapping[str, Any]) -> ServiceCustomer:
+    """Change the external id of a customer or offer, and set or lift the vendor's pause of a customer.
+
+    Raise `CustomerUnknown`, `ExternalIdTaken`, and `BadRequest` for the pause of an offer.
+    """
+    if "external_id" in changes:
+        _require_external_id(changes["external_id"])
+    uow.services.lock(vendor.service)
+    before = find(uow, vendor.service, customer_id)
+    after = replace(
+        before,
+        external_id=changes.get("external_id", before.external_id),
+        is_paused_by_vendor=changes.get("paused", before.is_paused_by_vendor),
+    )
+    if after.external_id != before.external_id:
+        _set_external_id(uow, vendor, before, after)
+    if after.is_paused_by_vendor != before.is_paused_by_vendor:
+        _set_pause(uow, vendor, after)
+    return find(uow, vendor.service, customer_id)
+
+
+def end(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> None:
+    """Withdraw an offer, or end a customer, as a member does."""
+    end_by(uow, authorize_vendor(uow, slug, service_slug, Operation.CUSTOMERS_CHANGE), customer_id)
+
+
+def end_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID) -> None:
+    """Withdraw an offer, or end the use of the service by a customer; what begins later is another record."""
+    service = vendor.service
+    uow.services.lock(service)
+    customer = find(uow, service, customer_id)
+    uow.service_customers.remove(service, customer.id)
+    relations.record_by_vendor(uow, relation(vendor.organization, vendor.service, customer), RelationChange.ENDED)
+
+
+def authorize_vendor(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> Vendor:
+    """Authorize a member of the vendor for a change, and lock its organization."""
+    authorized = access.authorize_and_lock(uow, slug, service_slug, operation)
+    return Vendor(organization=authorized.organization, service=authorized.service, caller=authorized.caller)
+
+
+def _set_external_id(uow: UnitOfWork, vendor: Vendor, before: ServiceCustomer, after: ServiceCustomer) -> None:
+    """Store another external id, by which the service tells its customers apart; raise `ExternalIdTaken`."""
+    vendor.forbid_lasting()
+    service = vendor.service
+    taken = uow.service_customers.taken(
+        service, slug=None, external_id=after.external_id, other_than=after.id, at=uow.now
+    )
+    if taken.is_external_id:
+        raise ExternalIdTaken
+    uow.service_customers.set_external_id(service, after.id, after.external_id)
+    uow.record(
+        AuditAction.SERVICE_UPDATED,
+        service.id,
+        organization_id=service.organization_id,
+        audit_only={"old_external_id": before.external_id},
+        change="customer_changed",
+        **relation(vendor.organization, vendor.service, after).seen_by_vendor,
+    )
+
+
+def _set_pause(uow: UnitOfWork, vendor: Vendor, after: ServiceCustomer) -> None:
+    if not after.is_accepted:
+        raise BadRequest.of_field("paused", "An offer cannot be paused. Withdraw it instead.")
+    service, is_paused = vendor.service, after.is_paused_by_vendor
+    if not is_paused:
+        vendor.forbid_lasting()
+    uow.service_customers.set_vendor_pause(service, after.id, uow.now if is_paused else None)
+    change = RelationChange.PAUSED if is_paused else RelationChange.RESUMED
+    relations.record_by_vendor(uow, relation(vendor.organization, vendor.service, after), change)
+
+
+def _count_offer(uow: UnitOfWork, organization_id: UUID) -> None:
+    """Count an offer; raise `RateLimitExceeded` when the organization has made as many within an hour already."""
+    if not uow.has_rate_limits:
+        return
+    key = uow.pepper.mark("offers to customers", organization_id.bytes)
+    free_at = uow.mail_counts.add(key, OFFERS_MAX, OFFERS_WINDOW, at=uow.now)
+    if free_at is not None:
+        raise RateLimitExceeded(
+            Wording(
+                "Your organization has offered its services %(maximum)s times within an hour, which is the maximum."
+                " Try again later.",
+                maximum=OFFERS_MAX,
+            ),
+            retry_after_seconds=max(1, ceil((free_at - uow.now).total_seconds())),
+        ).of("customer_offers", counts="offers")
+
+
+def _checked_organization(text: str, own_slug: str) -> str:
+    slug = checked_slug(text, "organization")
+    if slug == own_slug:
+        raise BadRequest.of_field("organization", "An organization is no customer of its own services.")
+    return slug
+
+
+def _require_external_id(text: str | None) -> None:
+    if text is None:
+        return
+    if not 1 <= len(text) <= EXTERNAL_ID_CHARACTERS_MAX or not text.isprintable():
+        raise BadRequest.of_field(
+            "external_id",
+            Wording(
+                "An external id has 1 to %(maximum)s characters, without control characters.",
+                maximum=EXTERNAL_ID_CHARACTERS_MAX,
+            ),
+        )
+
+
+def relation(vendor: Organization, service: Service, customer: ServiceCustomer) -> Relation:
+    """Return what the logs say of a customer or an offer of this service."""
+    return Relation(
+        customer_id=customer.id,
+        vendor_id=vendor.id,
+        vendor_slug=vendor.slug,
+        vendor_name=vendor.name,
+        service_slug=service.slug,
+        service_name=service.name,
+        client_id=service.client_id,
+        external_id=customer.external_id,
+        customer_organization_id=customer.organization_id,
+        customer_slug=customer.slug,
+        customer_name=customer.name,
+    )

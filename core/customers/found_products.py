@@ -1,0 +1,153 @@
+"""The products of an organization as the console shows them: found, one with names in place of ids, and what ends.
+
+Accepting, changing and ending them are in `products.py`, as for the JSON interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.customers import products
+from core.customers.assignments import Assignment, SubjectKind
+from core.customers.products import Product
+from core.customers.relations import CustomerState
+from core.lazy_dataclasses import dataclass
+from core.limits import COUNTED_MAX
+from core.organizations.access import Capability, Operation, OrganizationAccess, authorize
+from core.organizations.memberships import BUILT_IN_ROLES
+from core.positions import FoundRows, Position, found_rows
+from core.services.customer_rules import ServiceRole
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# How many roles of the organization the form of a new assignment offers; more are named by their slugs.
+ROLES_OFFERED_MAX: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundProducts:
+    """The products that were found, and how many offers wait for an answer, as `COUNTED_MAX` limits it."""
+
+    rows: FoundRows[Product]
+    offers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductFigures:
+    """Who of the organization uses a product: each number is exact up to `COUNTED_MAX`, and one more than that beyond.
+
+    `users` are the members who have signed in for the organization, and `sessions` those that are live.
+    """
+
+    users: int
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductInNumbers:
+    """A product or offer, and who of the organization uses it."""
+
+    product: Product
+    figures: ProductFigures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedAssignment:
+    """An assignment with the name of its group or the address of its person; None where the reader may not see it."""
+
+    assignment: Assignment
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedGroup:
+    """A group that the product learns of; its name is None where the reader may not see the members."""
+
+    id: UUID
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductDetail:
+    """A product with names in place of ids, the roles of its service, and those of the organization, by slug."""
+
+    product: Product
+    figures: ProductFigures
+    assignments: Sequence[NamedAssignment]
+    groups: Sequence[NamedGroup]
+    service_roles: Sequence[ServiceRole]
+    organization_roles: Sequence[str]
+
+
+def search(
+    uow: UnitOfWork, slug: str, *, search: str, state: CustomerState | None, after: Position | None, limit: int
+) -> FoundProducts:
+    """Find products and open offers by a part of the names or slugs of service and vendor, the newest first."""
+    organization_id = authorize(uow, slug, Operation.PRODUCTS_READ).organization.id
+    part = search.strip().lower()
+    offers = uow.found_products.defer_count(
+        organization_id, part="", state=CustomerState.OFFERED, at=uow.now, counted_max=COUNTED_MAX + 1
+    )
+    found = uow.found_products.page(organization_id, part=part, state=state, at=uow.now, after=after, limit=limit + 1)
+
+    def count(counted_max: int) -> int:
+        return uow.found_products.defer_count(
+            organization_id, part=part, state=state, at=uow.now, counted_max=counted_max
+        )()
+
+    return FoundProducts(rows=found_rows(found, after=after, limit=limit, count=count), offers=offers())
+
+
+def listed(
+    uow: UnitOfWork, slug: str, *, search: str, state: CustomerState | None, after: Position | None, limit: int
+) -> Sequence[Product]:
+    """Return a part of what `search` finds, without counting; for files."""
+    organization_id = authorize(uow, slug, Operation.PRODUCTS_READ).organization.id
+    return uow.found_products.page(
+        organization_id, part=search.strip().lower(), state=state, at=uow.now, after=after, limit=limit
+    )
+
+
+def show(uow: UnitOfWork, slug: str, client_id: UUID) -> ProductDetail:
+    """Return a product or offer in detail; raise `ProductUnknown`.
+
+    Who sees no members sees neither the addresses nor the groups to which it is assigned.
+    """
+    authorized = authorize(uow, slug, Operation.PRODUCTS_READ)
+    product = products.show(uow, slug, client_id)
+    name_of = _names(uow, authorized, product)
+    return ProductDetail(
+        product=product,
+        figures=_figures(uow, authorized, product),
+        assignments=[NamedAssignment(assignment=one, name=name_of.get(one.named)) for one in product.assignments],
+        groups=[NamedGroup(id=one, name=name_of.get(str(one))) for one in product.groups],
+        service_roles=uow.found_products.service_roles(authorized.organization.id, product),
+        organization_roles=[
+            *BUILT_IN_ROLES,
+            *(role.slug for role in uow.roles.of_organization(authorized.organization.id)[:ROLES_OFFERED_MAX]),
+        ],
+    )
+
+
+def show_in_numbers(uow: UnitOfWork, slug: str, client_id: UUID) -> ProductInNumbers:
+    """Return a product or offer and who uses it, for the pages that pause or end it; raise `ProductUnknown`."""
+    authorized = authorize(uow, slug, Operation.PRODUCTS_CHANGE)
+    product = products.show(uow, slug, client_id)
+    return ProductInNumbers(product=product, figures=_figures(uow, authorized, product))
+
+
+def _figures(uow: UnitOfWork, authorized: OrganizationAccess, product: Product) -> ProductFigures:
+    return uow.found_products.figures(authorized.organization.id, product.customer_id, counted_max=COUNTED_MAX + 1)
+
+
+def _names(uow: UnitOfWork, authorized: OrganizationAccess, product: Product) -> Mapping[str, str]:
+    """Return the names of the groups and the addresses of the people of a product, by their ids as texts."""
+    if Capability.ORG_MEMBERS_VIEW not in authorized.capabilities:
+        return {}
+    groups = [UUID(one.named) for one in product.assignments if one.kind is SubjectKind.GROUP]
+    people = [UUID(one.named) for one in product.assignments if one.kind is SubjectKind.USER]
+    found = uow.found_products.names(authorized.organization.id, group_ids=[*groups, *product.groups], user_ids=people)
+    return {str(one): name for one, name in found.items()}

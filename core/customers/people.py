@@ -1,0 +1,175 @@
+"""The people of a customer as its vendor sees them, and the roles that the vendor gives them (decisions 15.7 and 15.8).
+
+The vendor sees who has signed in to its service for the customer and, where the customer shares its directory, who may:
+members who have confirmed their membership, and whom the customer lets in. Of each it sees the name, the address, the
+roles of the service, and when they last signed in for this customer; a name that only the customer's directory knows
+where the customer shares it.
+
+The roles that the vendor gives add to those that the customer assigns, and let nobody in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from core.customers import customers
+from core.customers.customers import ServiceCustomer, Vendor
+from core.email_addresses import part_of_email
+from core.errors import BadRequest, Conflict, NotFound
+from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
+from core.positions import BEGIN, Position
+from core.services.services import Service
+from core.wording import Wording
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+class CustomerPersonUnknown(NotFound):
+    """The account has not signed in for the customer, or is none of its members any more, whether or not it exists."""
+
+    default_message = "No person with this id has signed in for this customer."
+
+
+class OwnRolesChanged(Conflict):
+    """The vendor has given the person other roles since the caller saw them."""
+
+    default_message = "The roles of this person have been changed meanwhile. Look at them, and set them again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerPerson:
+    """A person of a customer, as the vendor sees them; `id` is the `sub` of their tokens.
+
+    `service_roles` are the names of all roles that they have there, and `own_roles` of those that the vendor gives;
+    `last_sign_in_at` is None for a person who has not signed in for this customer.
+    """
+
+    id: UUID
+    email: str
+    name: str | None
+    service_roles: list[str]
+    own_roles: list[str]
+    last_sign_in_at: datetime | None
+
+    @property
+    def position(self) -> Position:
+        """The place of the person in the list, which the id alone decides."""
+        return Position(at=BEGIN.at, id=self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedPerson:
+    """A person with other roles; `is_told` says whether the vendor is told: it is not of one who was removed."""
+
+    person: CustomerPerson
+    is_told: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerPeoplePage:
+    """A part of the people of a customer, and how many there are: exactly up to `COUNTED_MAX`, else one more."""
+
+    users: Sequence[CustomerPerson]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleSought:
+    """Which people of a customer to list: by a part of their address or name, and by a role of the service.
+
+    Those up to the id `after` are left out.
+    """
+
+    search: str
+    role: str | None
+    after: UUID | None
+    limit: int
+    offset: int
+
+
+def list_of(uow: UnitOfWork, service: Service, customer_id: UUID, sought: PeopleSought) -> CustomerPeoplePage:
+    """Return people of a customer, by their ids; raise `CustomerUnknown`, and `BadRequest` for an unknown role."""
+    if sought.role is not None:
+        _require_roles(service, [sought.role], field="role")
+    return of_customer(uow, service, customers.find(uow, service, customer_id), sought)
+
+
+def of_customer(
+    uow: UnitOfWork, service: Service, customer: ServiceCustomer, sought: PeopleSought
+) -> CustomerPeoplePage:
+    """Return people of a customer, by their ids; an offer has none."""
+    if not customer.is_accepted:
+        return CustomerPeoplePage(users=[], total=0)
+    part = part_of_email(sought.search, uow.domain_names.to_ascii)
+    return uow.customer_people.page(service, customer, replace(sought, search=part))
+
+
+def set_roles(
+    uow: UnitOfWork,
+    vendor: Vendor,
+    customer_id: UUID,
+    user_id: UUID,
+    roles: Sequence[str],
+    *,
+    seen: Sequence[str] | None = None,
+) -> CustomerPerson:
+    """Give a person who has signed in for a customer these roles of the vendor's own, instead of those of before.
+
+    Of a person who was removed since, no event says that they have changed: it would say that they are let in again.
+    Raise `CustomerUnknown`, `CustomerPersonUnknown`, `BadRequest` for roles that the service does not have, and
+    `OwnRolesChanged` when those of before are not those that the caller has seen, where they are named.
+    """
+    # Locked, so that no role is deleted meanwhile, which the same name would inherit later.
+    uow.services.lock(vendor.service)
+    wanted = sorted(set(roles))
+    _require_roles(vendor.service, wanted, field="roles")
+    customer = customers.find(uow, vendor.service, customer_id)
+    before = uow.customer_people.lock(vendor.service, customer, user_id) if customer.is_accepted else None
+    if before is None:
+        raise CustomerPersonUnknown
+    if seen is not None and set(before.own_roles) != set(seen):
+        raise OwnRolesChanged
+    if before.own_roles == wanted:
+        return before
+    if not set(wanted) <= set(before.own_roles):
+        vendor.forbid_lasting()
+    changed = uow.customer_people.set_roles(vendor.service, customer, user_id, wanted)
+    after = changed.person
+    shown = _seen(vendor, customer, after)
+    of_roles: dict[str, Any] = {"own_roles": after.own_roles, "old_own_roles": before.own_roles}
+    action, organization_id = AuditAction.CUSTOMER_USER_CHANGED, vendor.organization.id
+    if not changed.is_told:
+        uow.audit(action, after.id, organization_id=organization_id, **shown, **of_roles)
+        return after
+    uow.record(
+        action,
+        after.id,
+        organization_id=organization_id,
+        audit_only=of_roles,
+        event_only={"email": after.email, "name": after.name},
+        **shown,
+    )
+    return after
+
+
+def _seen(vendor: Vendor, customer: ServiceCustomer, person: CustomerPerson) -> dict[str, Any]:
+    return {
+        "customer_id": str(customer.id),
+        "external_id": customer.external_id,
+        "client_id": str(vendor.service.client_id),
+        "service_slug": vendor.service.slug,
+        "user_id": str(person.id),
+        "service_roles": person.service_roles,
+    }
+
+
+def _require_roles(service: Service, names: Sequence[str], *, field: str) -> None:
+    missing = set(names) - {role.name for role in service.roles}
+    if missing:
+        raise BadRequest.of_field(field, Wording("The service has no role %(role)s.", role=min(missing)))

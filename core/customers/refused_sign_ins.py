@@ -1,0 +1,87 @@
+"""The latest refused sign-ins for a customer, as its vendor is told of them: whose they were, and why.
+
+They are recorded for a customer once the user has proved their identity (`core/sign_in/login_events.py`), and the
+customer sees them among the sign-ins of its member. The vendor sees its half (decisions 15.7): those of people who had
+signed in for the customer before, and where it shares its directory, of those who may. What the customer requires, and
+what concerns an account alone, is told to the customer only, as in `core/platform/explained_customers.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.customers import customers, found_customers
+from core.customers.customers import ServiceCustomer
+from core.customers.found_customers import CustomerInNumbers
+from core.lazy_dataclasses import dataclass
+from core.organizations.access import Capability, Operation
+from core.services import access
+from core.services.services import Service
+from core.sign_in.reasons import SignInReason
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+SHOWN_MAX: Final = 10
+# Among so many of a customer those are looked for that the vendor may see.
+LOOKED_AT_MAX: Final = 200
+# No refusals: the sign-in waits for its user, or an application has asked in the background.
+WAITING: Final = frozenset(
+    {SignInReason.SECOND_FACTOR_ASKED, SignInReason.CUSTOMER_ASKED, SignInReason.INTERACTION_REQUIRED}
+)
+# What says nothing of the customer's rules and of the account: how the service asks, what the person answered, and that
+# the service is not open to them, which the vendor is told of people whom it knows.
+TOLD: Final = frozenset(
+    {
+        SignInReason.CUSTOMER_CLOSED,
+        SignInReason.CONSENT_REFUSED,
+        SignInReason.NO_AUTHN_CONTEXT,
+        SignInReason.ORGANIZATION_NOT_ACTIVE,
+        SignInReason.OTHER_SUBJECT,
+        SignInReason.OTHER_WAY,
+        SignInReason.REQUEST_UNSUPPORTED,
+        SignInReason.SUSPENDED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedSignIn:
+    """A refused sign-in for a customer; `reason` is None for one that the vendor is not told."""
+
+    id: UUID
+    created_at: datetime
+    user_id: UUID
+    email: str
+    name: str | None
+    reason: SignInReason | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerInDetail:
+    """A customer in numbers, and what was refused lately; None where the reader may not see the people of customers."""
+
+    numbers: CustomerInNumbers
+    refused: Sequence[RefusedSignIn] | None
+
+
+def show_customer(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> CustomerInDetail:
+    """Return a customer or open offer with its numbers and refused sign-ins; raise `CustomerUnknown`."""
+    authorized = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ)
+    service = authorized.service
+    numbers = found_customers.in_numbers(uow, service, customers.find(uow, service, customer_id))
+    sees_people = Capability.END_USERS_VIEW in authorized.capabilities
+    return CustomerInDetail(numbers=numbers, refused=_told(uow, service, numbers.customer) if sees_people else None)
+
+
+def _told(uow: UnitOfWork, service: Service, customer: ServiceCustomer) -> Sequence[RefusedSignIn]:
+    if not customer.is_accepted:
+        return ()
+    found = uow.refused_sign_ins.newest(
+        service, customer, without=WAITING, looked_at_max=LOOKED_AT_MAX, limit=SHOWN_MAX
+    )
+    return [one if one.reason in TOLD else replace(one, reason=None) for one in found]

@@ -1,0 +1,115 @@
+"""What answers an authorization request, and who brings it; `authorization.py` decides which answer it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from uuid import UUID
+
+from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
+from core.sessions.browser_sessions import BrowserSession
+from core.sign_in.customer_choices import CustomerStanding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visitor:
+    """The browser that brings a request: its session, if it is signed in, and the token of its device.
+
+    `key` is how a browser is known again that was asked to sign in.
+    """
+
+    browser: BrowserSession | None
+    device_token: str | None = None
+    key: Secret | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadBack:
+    """The browser goes back to the service, with a code or with an error.
+
+    `posted` are the fields of a form that it posts to the address, for the response mode `form_post`; None to open it.
+    """
+
+    locales: Sequence[str]
+    address: str = field(repr=False)
+    posted: Mapping[str, str] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInNeeded:
+    """The user has to sign in, probably with this address, and then the request goes on under its id.
+
+    The browser keeps `browser_key`, and brings it with the request. The sign-in is recorded for `request_key`. The user
+    sees the page for a new account first when `is_for_new_account`, and the first of the `locales` that is offered.
+    `connection_id` is the connection by which the user signs in for a customer; `is_anew` says that the session
+    of the browser does not go there at all.
+    """
+
+    request_id: Secret
+    browser_key: Secret
+    organization_slug: str
+    service_slug: str
+    email: str | None
+    is_for_new_account: bool
+    locales: Sequence[str]
+    request_key: bytes = field(repr=False)
+    connection_id: UUID | None = None
+    is_anew: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The user is asked whether the service may know them, and the answer names the request by its id."""
+
+    request_id: Secret
+    organization_id: UUID
+    organization_name: str
+    service_name: str
+    email: str
+    locales: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerQuestion:
+    """The user is asked for which customer of the service they come, and the answer names the request by its id.
+
+    It is the question of a first visit as well, for those for which the user has not come before; `may_come_alone` says
+    that they may come as an individual.
+    """
+
+    request_id: Secret
+    organization_id: UUID
+    organization_name: str
+    service_name: str
+    email: str
+    customers: Sequence[CustomerStanding]
+    may_come_alone: bool
+    locales: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoAccess:
+    """The user cannot come in to the service, for a customer or at all; the request can be refused by its id."""
+
+    request_id: Secret
+    organization_id: UUID
+    organization_name: str
+    service_name: str
+    email: str
+    message: str
+    may_create_organization: bool
+    locales: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupNeeded:
+    """The user has to set up a second factor, which the organization requires, and then the request goes on."""
+
+    request_id: Secret
+    organization_slug: str
+    service_slug: str
+    locales: Sequence[str]
+
+
+Answer = LeadBack | SignInNeeded | Question | CustomerQuestion | NoAccess | SetupNeeded

@@ -1,0 +1,176 @@
+"""Finding what an organization has by what one knows of it: people, services, connections and more.
+
+Each kind is found by the use case of its list, so that a search shows nothing that the list would not. The sections of
+the console have no part here: they are words of pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from core.customers import found_products
+from core.lazy_dataclasses import dataclass
+from core.organizations import keys, management, people, roles
+from core.organizations.access import Operation, OrganizationAccess, authorize
+from core.scim import directory_groups
+from core.services import found_end_users, found_services
+from core.sign_in.upstream import connections, domain_routes
+from core.webhooks import webhooks
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# How many hits of each kind a text finds.
+SHOWN_MAX: Final = 10
+
+
+class OrganizationHitKind(StrEnum):
+    """What was found in an organization; the last is another organization of the reader."""
+
+    MEMBER = "member"
+    END_USER = "end_user"
+    GROUP = "group"
+    SERVICE = "service"
+    PRODUCT = "product"
+    CONNECTION = "connection"
+    MAIL_DOMAIN = "mail_domain"
+    WEBHOOK = "webhook"
+    ROLE = "role"
+    KEY = "key"
+    ORGANIZATION = "organization"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationHit:
+    """Something that was found: its name in the address of its page, what it is called, and what else names it.
+
+    `at` is empty for what has no page of its own.
+    """
+
+    kind: OrganizationHitKind
+    at: str
+    title: str
+    about: str = ""
+
+
+_Search: TypeAlias = Callable[["UnitOfWork", str, str], Sequence[OrganizationHit]]
+
+
+def find(uow: UnitOfWork, slug: str, typed: str) -> Sequence[OrganizationHit]:
+    """Return what of an organization has a text in its name or address; nothing for an empty one.
+
+    What the role of the caller does not list is left out, and so is all of an organization that is not active.
+    """
+    authorized = authorize(uow, slug, Operation.ORGANIZATION_READ)
+    text = typed.strip()
+    if not text:
+        return []
+    hits = [
+        hit
+        for operation, search in _SEARCHES.items()
+        if _is_open(authorized, operation)
+        for hit in search(uow, slug, text)
+    ]
+    return [*hits, *_other_organizations(uow, slug, text)]
+
+
+def _is_open(authorized: OrganizationAccess, operation: Operation) -> bool:
+    is_in_status = authorized.organization.status in operation.statuses
+    return is_in_status and operation.missing(authorized.membership.role, authorized.capabilities) is None
+
+
+def _members(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.MEMBER
+    found = people.listed(uow, slug, search=text, role="", after=None, limit=SHOWN_MAX)
+    return [OrganizationHit(kind=kind, at=str(one.user_id), title=one.email, about=one.name or "") for one in found]
+
+
+def _end_users(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.END_USER
+    found = found_end_users.listed(uow, slug, search=text, service="", after=None, limit=SHOWN_MAX)
+    return [OrganizationHit(kind=kind, at=str(one.id), title=one.email) for one in found]
+
+
+def _groups(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.GROUP
+    found = directory_groups.listed(uow, slug, search=text, after=None, limit=SHOWN_MAX)
+    return [OrganizationHit(kind=kind, at=str(one.id), title=one.display_name) for one in found]
+
+
+def _services(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.SERVICE
+    found = found_services.named(uow, slug, text, limit=SHOWN_MAX)
+    return [OrganizationHit(kind=kind, at=one.slug, title=one.name, about=one.slug) for one in found]
+
+
+def _products(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.PRODUCT
+    found = found_products.listed(uow, slug, search=text, state=None, after=None, limit=SHOWN_MAX)
+    return [
+        OrganizationHit(kind=kind, at=str(one.client_id), title=one.service_name, about=one.vendor_name)
+        for one in found
+    ]
+
+
+def _connections(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.CONNECTION
+    found = connections.list_all(uow, slug)
+    return _having(
+        text, [OrganizationHit(kind=kind, at=str(one.id), title=one.name, about=one.issuer or "") for one in found]
+    )
+
+
+def _mail_domains(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.MAIL_DOMAIN
+    found = domain_routes.list_all(uow, slug)
+    return _having(text, [OrganizationHit(kind=kind, at=str(one.id), title=one.domain) for one in found])
+
+
+def _webhooks(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.WEBHOOK
+    found = webhooks.list_all(uow, slug)
+    return _having(text, [OrganizationHit(kind=kind, at=str(one.id), title=one.name, about=one.url) for one in found])
+
+
+def _roles(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.ROLE
+    found = roles.list_all(uow, slug)
+    return _having(text, [OrganizationHit(kind=kind, at=one.slug, title=one.name, about=one.slug) for one in found])
+
+
+def _keys(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.KEY
+    found = keys.list_all(uow, slug)
+    return _having(text, [OrganizationHit(kind=kind, at="", title=one.name, about=one.prefix) for one in found])
+
+
+def _other_organizations(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    found = management.search_mine(uow, search=text, after="", limit=SHOWN_MAX).found
+    return [
+        OrganizationHit(kind=OrganizationHitKind.ORGANIZATION, at=one.slug, title=one.name, about=one.slug)
+        for one in (membership.organization for membership in found)
+        if one.slug != slug
+    ]
+
+
+def _having(text: str, hits: Sequence[OrganizationHit]) -> Sequence[OrganizationHit]:
+    """Return the first of a list that is never long which have a text in their titles or in what is about them."""
+    part = text.casefold()
+    return [hit for hit in hits if part in hit.title.casefold() or part in hit.about.casefold()][:SHOWN_MAX]
+
+
+# By the operation of their lists, in the order of the page.
+_SEARCHES: Final[dict[Operation, _Search]] = {
+    Operation.MEMBERS_LIST: _members,
+    Operation.END_USERS_READ: _end_users,
+    Operation.GROUPS_READ: _groups,
+    Operation.SERVICES_LIST: _services,
+    Operation.PRODUCTS_READ: _products,
+    Operation.CONNECTIONS_READ: _connections,
+    Operation.DOMAIN_ROUTES_READ: _mail_domains,
+    Operation.WEBHOOKS_READ: _webhooks,
+    Operation.ROLES_READ: _roles,
+    Operation.KEYS_READ: _keys,
+}

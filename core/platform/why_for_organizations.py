@@ -1,0 +1,166 @@
+"""Why a person cannot sign in, as an organization is told: what lies in its context.
+
+It learns of its members and end users, to itself and its services, by its own connections. Any other address is
+answered as one without an account. What concerns an account alone (its password, its state, its second factor) it
+learns of people who have confirmed that they belong to it; else it could add an address to learn about its account, or
+whether there is one. A vendor asks for one of its customers, and a customer about a product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.accounts.users import User
+from core.customers.products import ProductOnlyOffered, ProductUnknown
+from core.customers.relations import CustomerSide
+from core.email_addresses import canonical_email
+from core.organizations import group_roles
+from core.organizations.access import Operation, authorize
+from core.organizations.organizations import Organization
+from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk
+from core.platform.sign_in_questions import SignInQuestion
+from core.platform.why import ATTEMPTS_MAX, ExplainedAccount, SignInExplanation
+from core.platform.why_asked import WAYS, AskedSignIn, SignInView, named
+from core.sign_in.reasons import SignInReason
+from core.sign_in.rules import Rule
+from core.sign_in.sign_ins import Affiliation, Scope
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+_UNKNOWN: Final = RuleCheck(rule=Rule.ACCOUNT, verdict=RuleVerdict.REFUSES, reason=SignInReason.UNKNOWN_ACCOUNT)
+
+
+def explain_to_organization(
+    uow: UnitOfWork, slug: str, question: SignInQuestion, *, are_limits_on: bool = True
+) -> SignInExplanation:
+    """Explain a sign-in to an organization, to one of its services, or to a product that it uses.
+
+    It is told as far as its context goes. Raise `ProductUnknown` and `ProductOnlyOffered` for a product that it does
+    not use, and `BadRequest` for a customer without its service.
+    """
+    question.require_service()
+    organization = authorize(uow, slug, Operation.SIGN_INS_EXPLAIN).organization
+    return to_organization(uow, organization, question, are_limits_on=are_limits_on)
+
+
+def to_organization(
+    uow: UnitOfWork, organization: Organization, question: SignInQuestion, *, are_limits_on: bool
+) -> SignInExplanation:
+    """Explain as `explain_to_organization` does, to a caller who is authorized."""
+    if question.product is not None:
+        return _to_customer(uow, organization, question, question.product, are_limits_on=are_limits_on)
+    if question.customer:
+        return _to_vendor(uow, organization, question, question.customer, are_limits_on=are_limits_on)
+    user, affiliation = _affiliated(uow, organization.id, question)
+    if user is None or affiliation is None:
+        return SignInExplanation(account=None, walks=_unknown_here(question), attempts=(), problems=())
+    view = SignInView(organization_id=organization.id, is_told=affiliation.since is not None, side=CustomerSide.VENDOR)
+    asked = AskedSignIn(uow, organization.slug, _seen(user, affiliation), question, view)
+    return _answer(uow, organization.id, user, affiliation, asked, are_limits_on=are_limits_on)
+
+
+def _to_vendor(
+    uow: UnitOfWork, organization: Organization, question: SignInQuestion, customer: str, *, are_limits_on: bool
+) -> SignInExplanation:
+    """Explain a sign-in for a customer to its vendor, for whom a person is unknown that the customer does not show."""
+    user = named(uow, question)
+    user_id = user.id if user is not None else uow.randomness.new_account_id()
+    service = uow.services.by_slug(organization.id, question.service_slug or "")
+    found = uow.explained_customers.find(service, customer, user_id) if service is not None else None
+    affiliation = uow.sign_ins.affiliation(organization.id, user_id) or Affiliation(since=None)
+    if user is None or found is None or not found.shows_user:
+        return SignInExplanation(account=None, walks=_unknown_here(question), attempts=(), problems=())
+    view = SignInView(
+        organization_id=organization.id,
+        is_told=affiliation.since is not None,
+        side=CustomerSide.VENDOR,
+        customer=found,
+    )
+    asked = AskedSignIn(uow, organization.slug, _seen(user, affiliation), question, view)
+    return _answer(uow, organization.id, user, affiliation, asked, are_limits_on=are_limits_on)
+
+
+def _to_customer(
+    uow: UnitOfWork, organization: Organization, question: SignInQuestion, client_id: UUID, *, are_limits_on: bool
+) -> SignInExplanation:
+    """Explain a sign-in to a product to the organization that uses it, about its own members."""
+    product = uow.products.find(organization.id, client_id, at=uow.now)
+    if product is None:
+        raise ProductUnknown
+    if not product.is_accepted:
+        raise ProductOnlyOffered
+    user, affiliation = _affiliated(uow, organization.id, question)
+    service = uow.services.by_id(product.vendor_id, product.service_id)
+    name = str(product.customer_id)
+    found = uow.explained_customers.find(service, name, user.id) if service is not None and user is not None else None
+    if user is None or affiliation is None or found is None or not found.is_member:
+        return SignInExplanation(account=None, walks=_unknown_here(question), attempts=(), problems=())
+    view = SignInView(
+        organization_id=organization.id,
+        is_told=affiliation.since is not None,
+        side=CustomerSide.CUSTOMER,
+        customer=found,
+    )
+    at_product = replace(question, service_slug=product.service_slug, customer=name)
+    asked = AskedSignIn(uow, product.vendor_slug, _seen(user, affiliation), at_product, view)
+    return _answer(uow, organization.id, user, affiliation, asked, are_limits_on=are_limits_on)
+
+
+def _answer(
+    uow: UnitOfWork,
+    organization_id: UUID,
+    user: User,
+    affiliation: Affiliation,
+    asked: AskedSignIn,
+    *,
+    are_limits_on: bool,
+) -> SignInExplanation:
+    """Return what an organization is told of its member or end user."""
+    since = affiliation.since
+    scope = Scope(organization_id=organization_id, since=since) if since is not None else None
+    return SignInExplanation(
+        account=ExplainedAccount(id=user.id, email=user.email, is_told=since is not None),
+        walks=asked.walks(are_limits_on=are_limits_on),
+        attempts=uow.sign_ins.page(user.id, scope, limit=ATTEMPTS_MAX, offset=0) if scope is not None else (),
+        problems=asked.problems(),
+        role=group_roles.explain(uow, organization_id, user.id),
+        customer=asked.customer(),
+    )
+
+
+def _affiliated(
+    uow: UnitOfWork, organization_id: UUID, question: SignInQuestion
+) -> tuple[User | None, Affiliation | None]:
+    """Return the member or end user that a question names, and since when the organization sees their sign-ins."""
+    user_id = question.user_id
+    if user_id is None:
+        address = canonical_email(question.email, uow.domain_names.to_ascii)
+        user_id = uow.sign_ins.affiliated(organization_id, address)
+    affiliation = uow.sign_ins.affiliation(organization_id, user_id) if user_id is not None else None
+    user = uow.users.by_id(user_id) if user_id is not None and affiliation is not None else None
+    return user, affiliation
+
+
+def _seen(user: User, affiliation: Affiliation) -> User:
+    """Return the account as an organization sees it: the state of one that has confirmed nothing stands for none."""
+    if affiliation.since is not None:
+        return user
+    return replace(
+        user,
+        email_verified_at=user.created_at,
+        deactivated_at=None,
+        closed_at=None,
+        mfa_enabled_at=None,
+        has_passkey_factor=False,
+        disowned_at=None,
+        changed_by_service_at=None,
+    )
+
+
+def _unknown_here(question: SignInQuestion) -> tuple[SignInWalk, ...]:
+    """Return the walks of an address that an organization does not know, which say no more than that."""
+    ways = (question.way,) if question.way is not None else WAYS
+    return tuple(SignInWalk(way=way, connection=None, checks=(_UNKNOWN,)) for way in ways)

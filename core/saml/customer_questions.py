@@ -1,0 +1,102 @@
+"""For which customer of a service its user gets an assertion (decisions 9.5 and 15.3).
+
+The user is asked as `core/sign_in/customer_settling.py` says, as on the way of an authorization request. A user who
+comes for a customer is a member for the service; an individual is judged as at a service without customers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from core.lazy_dataclasses import dataclass
+from core.saml import assertions, requests
+from core.saml.providers import SamlProvider
+from core.saml.requests import PendingRequest
+from core.saml.visits import FoundSession, Visit
+from core.secrets import Secret
+from core.services.customer_rules import Individuals
+from core.sessions.callers import Caller
+from core.sign_in import customer_settling
+from core.sign_in.customer_choices import AS_INDIVIDUAL, CustomerStanding, NotOpen, Undecided
+from core.sign_in.customer_settling import Settlement
+from core.sign_in.places import Place
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerQuestion:
+    """The user is asked for which customer of the service they come, and whether it may know what assertions say.
+
+    `ticket` is set for a user who has signed in elsewhere, and has no session in this browser: it stands for theirs.
+    """
+
+    service_name: str
+    organization_name: str
+    email: str
+    attributes: tuple[str, ...]
+    customers: Sequence[CustomerStanding]
+    may_come_alone: bool
+    ticket: Secret | None
+
+
+def settle(provider: SamlProvider, found: FoundSession, visit: Visit, named: str | None) -> Settlement:
+    """Return for whom the user of a session comes, or what comes before that; `named` is what the request says.
+
+    Coming as an individual is offered to those alone who would get an assertion.
+    """
+    place, caller = found.child.circumstances.place(), found.parent.caller
+    answer = visit.chosen
+    if answer is None and named is None:
+        answer = _chosen_at_sign_in(provider, visit, caller)
+    is_admitted = found.standing.is_admitted(members_only=provider.configuration.members_only)
+
+    def settled_at(settled_place: Place) -> Settlement:
+        return customer_settling.settle(
+            settled_place,
+            named if answer is None else answer,
+            caller.confinement,
+            is_answered=answer is not None,
+        )
+
+    settled = settled_at(place if is_admitted else _without_individuals(place))
+    # An individual is told what they lack themselves.
+    return settled_at(place) if isinstance(settled, NotOpen) and not is_admitted else settled
+
+
+def ask(
+    uow: UnitOfWork,
+    provider: SamlProvider,
+    pending: PendingRequest | None,
+    visit: Visit,
+    caller: Caller,
+    undecided: Undecided,
+) -> CustomerQuestion:
+    """Return the question, with a new ticket in place of the one with which the user has come."""
+    is_by_ticket = pending is not None and visit.has_signed_in_for_it
+    mapping = provider.configuration.attribute_mapping or assertions.DEFAULT_MAPPING
+    return CustomerQuestion(
+        service_name=provider.service_name,
+        organization_name=provider.organization_name,
+        email=caller.email,
+        # The role is one at the organization of the service, which is told of individuals alone.
+        attributes=tuple(field for field in mapping if field != "role" or undecided.may_come_alone),
+        customers=undecided.customers,
+        may_come_alone=undecided.may_come_alone,
+        ticket=requests.renew_ticket(uow, pending, caller.session_id) if pending is not None and is_by_ticket else None,
+    )
+
+
+def _chosen_at_sign_in(provider: SamlProvider, visit: Visit, caller: Caller) -> str | None:
+    """Return for whom the user has signed in to this service by JSON, for this request; None for another sign-in."""
+    if not visit.has_signed_in_for_it or caller.service_id != provider.service_id:
+        return None
+    return str(caller.customer_id) if caller.customer_id is not None else AS_INDIVIDUAL
+
+
+def _without_individuals(place: Place) -> Place:
+    assert place.service is not None, "a service provider was found without its service"
+    return replace(place, service=replace(place.service, individuals=Individuals.NONE))

@@ -1,0 +1,59 @@
+"""The customers of a service, as the program of its vendor manages them with an API key (decisions 15.8).
+
+They are the same records as those that members manage (`core/customers/customers.py`), by the same rules and limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from core.customers import customers
+from core.customers.customers import CustomersPage, ServiceCustomer, Vendor
+from core.service_api import info
+from core.services import api_keys
+from core.services.api_keys import Permission
+
+if TYPE_CHECKING:
+    from core.services.services import Service
+    from ports.unit_of_work import UnitOfWork
+
+
+def list_page(uow: UnitOfWork, *, search: str, limit: int, offset: int) -> CustomersPage:
+    """List the customers and open offers of the service of the key, the newest first."""
+    return customers.list_of(uow, authorize(uow), search=search, limit=limit, offset=offset)
+
+
+def offer(uow: UnitOfWork, *, organization: str, external_id: str | None) -> ServiceCustomer:
+    """Offer the service of the key to the organization that has a slug."""
+    return customers.offer_by(uow, authorize_and_lock(uow), organization=organization, external_id=external_id)
+
+
+def show(uow: UnitOfWork, customer_id: UUID) -> ServiceCustomer:
+    """Return a customer or open offer; raise `CustomerUnknown` when the service has none with that id."""
+    return customers.find(uow, authorize(uow), customer_id)
+
+
+def change(uow: UnitOfWork, customer_id: UUID, changes: Mapping[str, Any]) -> ServiceCustomer:
+    """Change the external id of a customer or offer, and set or lift the vendor's pause of a customer."""
+    return customers.change_by(uow, authorize_and_lock(uow), customer_id, changes)
+
+
+def end(uow: UnitOfWork, customer_id: UUID) -> None:
+    """Withdraw an offer, or end the use of the service by a customer."""
+    customers.end_by(uow, authorize_and_lock(uow), customer_id)
+
+
+def authorize(uow: UnitOfWork) -> Service:
+    """Authorize the key to read customers, and return its service."""
+    return info.find_service(uow, api_keys.authorize(uow, Permission.READ_CUSTOMERS))
+
+
+def authorize_and_lock(uow: UnitOfWork) -> Vendor:
+    """Authorize the key for a change, and lock the organization, as for the changes of members."""
+    # Before the use of the key is recorded, as in `info.change`.
+    organization = uow.organizations.lock(uow.service_caller.organization_id)
+    service = info.find_service(uow, api_keys.authorize(uow, Permission.WRITE_CUSTOMERS))
+    assert organization is not None, "a service has no organization"
+    return Vendor(organization=organization, service=service, caller=None)

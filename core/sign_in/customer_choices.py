@@ -1,0 +1,239 @@
+"""For which customer a user comes in to a service that many organizations use, or for none (decisions 15.1 and 15.3).
+
+Beside `entitlement.py`, which says whom a connection speaks for, this is the one place that decides who may come in for
+whom. A customer lets in its active members, all of them or those whom an assignment fits; what is read of a user
+(`places.py`) names such customers only, so that an unknown one, a paused one, and one without that user are alike.
+
+A membership that another person made, and that its user has not confirmed, decides nothing: it is not taken, and it
+changes nothing for a user who comes as an individual. It counts where it is named, and where the user chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from core.errors import ErrorCode, Forbidden, Refusal
+from core.ids import id_or_none
+from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
+from core.services.customer_rules import CustomerPolicy, Individuals
+from core.services.services import Service
+from core.sessions.confinement import Confinement
+from core.sessions.mfa_methods import MfaMethods
+from core.sign_in.reasons import SignInReason
+
+# What a request names to come as oneself.
+AS_INDIVIDUAL = ""
+
+
+class CustomerClosed(Forbidden):
+    """The user cannot come in for the customer that was named; one text for every reason."""
+
+    default_message = (
+        "You cannot use this application for that customer. Ask an administrator of your organization for access."
+    )
+
+
+class NoCustomer(Forbidden):
+    """The service is for the people of its customers, and the user is of none."""
+
+    default_message = (
+        "This application is for people of the organizations that use it. Ask an administrator of your organization"
+        " for access."
+    )
+
+
+class NoCustomerYet(Forbidden):
+    """The service is for the people of its customers, the user is of none, and any organization may become one."""
+
+    default_message = (
+        "This application is for people of the organizations that use it. Ask an administrator of your organization"
+        " for access, or create an organization that uses it."
+    )
+
+
+class CustomerDue(Forbidden):
+    """The user has to choose for which customer they come, and this way cannot ask."""
+
+    default_message = "Choose first for which organization you use this application, and repeat this."
+
+
+class CustomerRequired(Refusal):
+    """Every factor was right, and the user has to choose for which customer they come; the token keeps the sign-in."""
+
+    code = ErrorCode.CUSTOMER_REQUIRED
+    default_message = (
+        "Choose for which organization you use this application: send its id with the customer_token to"
+        " POST /api/auth/customer."
+    )
+
+    def __init__(self, undecided: Undecided, token: Secret) -> None:
+        super().__init__()
+        self.undecided = undecided
+        self.token = token
+
+
+def name_of(text: str) -> UUID | str:
+    """Return what a request names a customer by: its id, else the slug of its organization.
+
+    The form of an id names no slug, or an organization could take the id of another customer as its slug.
+    """
+    return id_or_none(text) or text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerStanding:
+    """A customer of a service that is open to a user, and what the user is to it.
+
+    `is_confirmed` says that the user has confirmed the membership, `is_in_mail_domain` that the customer has proved the
+    mail domain of the address. `last_sign_in_at` is that of this user for this customer; None before the first.
+    `connection_id` is the only connection that the customer has, if it has one.
+    """
+
+    id: UUID
+    organization_id: UUID
+    slug: str
+    name: str
+    is_confirmed: bool
+    is_in_mail_domain: bool
+    last_sign_in_at: datetime | None
+    requires_mfa: bool
+    mfa_methods: MfaMethods
+    device_trust: timedelta
+    connection_id: UUID | None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts where its user names no customer: no stranger has made it."""
+        return self.is_confirmed or self.is_in_mail_domain
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its user has come in for it before, and has confirmed the membership.
+
+        An address that another person has proved since has its memberships unconfirmed, and may have had visits.
+        """
+        return self.is_confirmed and self.last_sign_in_at is not None
+
+    def is_called(self, name: str) -> bool:
+        """Return whether a request names it by this text, its id or the slug of its organization."""
+        return name_of(name) in {self.id, self.slug}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomersOfUser:
+    """The customers of a service that are open to a user, the last choice first, and whether they may come as oneself.
+
+    `is_of_customer` says that the user belongs to a customer, active or paused, `is_of_vendor` that they are an active
+    member of the vendor, and `has_come_alone` that they have used the service without a customer.
+    """
+
+    standings: Sequence[CustomerStanding]
+    is_of_customer: bool
+    is_of_vendor: bool
+    has_come_alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AsIndividual:
+    """The user comes as an individual."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForCustomer:
+    """The user comes in for this customer."""
+
+    customer: CustomerStanding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undecided:
+    """The user has to choose among these customers, or to come as an individual if that is open to them."""
+
+    customers: Sequence[CustomerStanding]
+    may_come_alone: bool
+
+    @property
+    def only(self) -> CustomerStanding | None:
+        """The customer that the user only has to confirm; None when there is a choice."""
+        return self.customers[0] if len(self.customers) == 1 and not self.may_come_alone else None
+
+
+@dataclass(frozen=True, slots=True)
+class NotOpen:
+    """The user cannot come in."""
+
+    refusal: Refusal
+
+
+Choice = AsIndividual | ForCustomer | Undecided | NotOpen
+INDIVIDUALLY = AsIndividual()
+
+
+def choose(
+    service: Service | None,
+    found: CustomersOfUser | None,
+    named: str | None,
+    limits: Confinement | None,
+    *,
+    on_page: bool = False,
+    must_ask: bool = False,
+    must_know: bool = False,
+) -> Choice:
+    """Return for whom a user comes in to a service, who has named a customer, nobody, or none.
+
+    On a page the user can be asked and confirms there what is new. Elsewhere a customer is taken only that the user has
+    come in for before. With `must_ask` the user chooses again, also where nothing is open. With `must_know` one that is
+    named is taken only so, because another person may have named it.
+    """
+    if service is None or not service.serves_customers or found is None:
+        return INDIVIDUALLY
+    open_to_limits = [one for one in found.standings if _allows(limits, one, service)]
+    may_come_alone = _may_come_alone(service, found) and (
+        limits is None or limits.allows(service.organization_id, service.id)
+    )
+    if named == AS_INDIVIDUAL:
+        return INDIVIDUALLY if may_come_alone else NotOpen(_closed(service))
+    if named is not None:
+        return _named(open_to_limits, named, must_know=must_know)
+    counting = [one for one in open_to_limits if one.counts]
+    offered = open_to_limits if on_page else counting
+    has_choice = len(offered) + may_come_alone > 1
+    if must_ask and has_choice:
+        return Undecided(customers=offered, may_come_alone=may_come_alone)
+    has_come_alone = found.has_come_alone and may_come_alone
+    if not counting and (has_come_alone or not offered):
+        return INDIVIDUALLY if may_come_alone else NotOpen(_closed(service))
+    if len(counting) == 1 and not has_come_alone and _is_taken(counting[0], on_page=on_page):
+        return ForCustomer(counting[0])
+    return Undecided(customers=offered, may_come_alone=may_come_alone)
+
+
+def _named(standings: Sequence[CustomerStanding], named: str, *, must_know: bool) -> Choice:
+    for one in standings:
+        if one.is_called(named):
+            is_settled = one.is_known or not must_know
+            return ForCustomer(one) if is_settled else Undecided(customers=[one], may_come_alone=False)
+    return NotOpen(CustomerClosed().because(SignInReason.CUSTOMER_CLOSED))
+
+
+def _is_taken(customer: CustomerStanding, *, on_page: bool) -> bool:
+    return customer.is_confirmed and (on_page or customer.is_known)
+
+
+def _allows(limits: Confinement | None, customer: CustomerStanding, service: Service) -> bool:
+    return limits is None or limits.allows_customer(customer.organization_id, service.organization_id, service.id)
+
+
+def _may_come_alone(service: Service, found: CustomersOfUser) -> bool:
+    """Return whether the user may use the service without a customer (decisions 15.1)."""
+    if service.individuals is Individuals.ALL or found.is_of_vendor:
+        return True
+    return service.individuals is Individuals.OTHERS and not found.is_of_customer
+
+
+def _closed(service: Service) -> Refusal:
+    refusal = NoCustomerYet() if service.customers is CustomerPolicy.ANY else NoCustomer()
+    return refusal.because(SignInReason.NO_CUSTOMER)

@@ -1,0 +1,228 @@
+"""The customers of a service: offers to organizations, and those that use the service."""
+
+from datetime import datetime
+from typing import Annotated, Any, Self
+from uuid import UUID
+
+import msgspec
+
+from core.customers import customers, own_customers
+from core.customers.customers import (
+    EXTERNAL_ID_CHARACTERS_MAX,
+    AlreadyCustomer,
+    AlreadyOffered,
+    CustomersPage,
+    CustomerUnknown,
+    ExternalIdTaken,
+    NotForCustomers,
+    ServiceCustomer,
+)
+from core.customers.own_customers import OwnCustomer
+from core.customers.relations import CustomerState
+from core.errors import RateLimitExceeded
+from core.organizations.access import Operation
+from core.services.services import ServiceUnknown
+from entrypoints.web.input.decoding import Sliced
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service, signed_in
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes(
+    "customers",
+    "Organizations that use a service of yours, its customers. You offer a service to an organization by its slug, and"
+    " the organization accepts. Set `customers` of the service to `listed` or `any` first. In your data, tell customers"
+    " apart by `customer_id`.",
+)
+
+SEARCH_CHARACTERS_MAX = 100
+
+CustomerExternalId = Annotated[
+    str | None,
+    msgspec.Meta(
+        description=f"Your own id of the customer, with 1 to {EXTERNAL_ID_CHARACTERS_MAX} characters; unique among the"
+        " customers and offers of the service. Tokens name it as `customer_external_id`."
+    ),
+]
+VendorPaused = Annotated[
+    bool, msgspec.Meta(description="Whether you have paused it. The customer's own pause is apart.")
+]
+
+
+class CustomersQuery(Sliced, kw_only=True):
+    """A text to search for, and a part of the list."""
+
+    q: Annotated[
+        str,
+        msgspec.Meta(
+            max_length=SEARCH_CHARACTERS_MAX,
+            description="Finds customers and offers whose slug or external id contains it, and customers whose name"
+            " does.",
+        ),
+    ] = ""
+
+
+class NewCustomer(msgspec.Struct, kw_only=True):
+    """The slug of the organization to which the service is offered, and your own id of it."""
+
+    organization: Annotated[
+        str, msgspec.Meta(description="The slug of the organization; the answer is the same whether there is one.")
+    ]
+    external_id: CustomerExternalId = None
+
+
+class CustomerChange(msgspec.Struct, kw_only=True):
+    """The fields to change; omitted fields keep their values."""
+
+    external_id: CustomerExternalId | msgspec.UnsetType = msgspec.UNSET
+    paused: VendorPaused | msgspec.UnsetType = msgspec.UNSET
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that are sent, by their names."""
+        return {name: value for name, value in msgspec.structs.asdict(self).items() if value is not msgspec.UNSET}
+
+
+class CustomerOrganization(msgspec.Struct, kw_only=True):
+    """The organization of a customer; its name is null until it has accepted."""
+
+    slug: str
+    name: str | None
+
+
+class CustomerRecord(msgspec.Struct, kw_only=True):
+    """A customer of a service, or an offer to become one."""
+
+    id: UUID
+    organization: CustomerOrganization
+    state: CustomerState
+    external_id: CustomerExternalId
+    paused: VendorPaused
+    shares_directory: bool
+    last_sign_in_at: datetime | None
+    created_at: datetime
+
+    @classmethod
+    def of(cls, customer: ServiceCustomer) -> Self:
+        """Return a customer as its vendor sees it."""
+        return cls(
+            id=customer.id,
+            organization=CustomerOrganization(slug=customer.slug, name=customer.name),
+            state=customer.state,
+            external_id=customer.external_id,
+            paused=customer.is_paused_by_vendor,
+            shares_directory=customer.shares_directory,
+            last_sign_in_at=customer.last_sign_in_at,
+            created_at=customer.created_at,
+        )
+
+
+class CustomerList(msgspec.Struct, kw_only=True):
+    """A part of the customers and open offers, and how many there are."""
+
+    customers: list[CustomerRecord]
+    total: int
+
+    @classmethod
+    def of(cls, page: CustomersPage) -> Self:
+        """Return a part of the list as its vendor sees it."""
+        return cls(customers=[CustomerRecord.of(one) for one in page.customers], total=page.total)
+
+
+class VisitedCustomer(msgspec.Struct, kw_only=True):
+    """A customer of the service for which you have signed in."""
+
+    id: UUID
+    slug: str
+    name: str
+    last_sign_in_at: datetime
+
+    @classmethod
+    def of(cls, customer: OwnCustomer) -> Self:
+        """Return a customer as its people see it, through the service."""
+        return cls(id=customer.id, slug=customer.slug, name=customer.name, last_sign_in_at=customer.last_sign_in_at)
+
+
+class VisitedCustomers(msgspec.Struct, kw_only=True):
+    """The customers for which you have signed in, the latest first."""
+
+    customers: list[VisitedCustomer]
+    total: int
+
+
+@routes.get("/api/organizations/:org_slug/services/:service_slug/customers", refuses=(ServiceUnknown,))
+@on_service(Operation.CUSTOMERS_READ)
+async def list_customers(call: Call, org_slug: str, service_slug: str, query: CustomersQuery) -> CustomerList:
+    """List the customers and open offers of a service, the newest first."""
+    page = await call.read(
+        customers.list_page, org_slug, service_slug, search=query.q, limit=query.limit, offset=query.offset
+    )
+    return CustomerList.of(page)
+
+
+@routes.post(
+    "/api/organizations/:org_slug/services/:service_slug/customers",
+    refuses=(ServiceUnknown, NotForCustomers, AlreadyCustomer, AlreadyOffered, ExternalIdTaken, RateLimitExceeded),
+)
+@on_service(Operation.CUSTOMER_OFFER)
+async def offer_service(call: Call, org_slug: str, service_slug: str, body: NewCustomer) -> CustomerRecord:
+    """Offer a service to another organization, which has 30 days to accept.
+
+    The answer is the same whether there is an organization with that slug. An organization that takes the slug later
+    does not see the offer. Your organization may make 100 offers an hour.
+    """
+    offered = await call.transact(
+        customers.offer, org_slug, service_slug, organization=body.organization, external_id=body.external_id
+    )
+    return CustomerRecord.of(offered)
+
+
+@routes.get(
+    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id",
+    refuses=(ServiceUnknown, CustomerUnknown),
+)
+@on_service(Operation.CUSTOMERS_READ)
+async def show_customer(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> CustomerRecord:
+    """Show a customer or an open offer."""
+    return CustomerRecord.of(await call.read(customers.show, org_slug, service_slug, customer_id))
+
+
+@routes.patch(
+    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id",
+    refuses=(ServiceUnknown, CustomerUnknown, ExternalIdTaken),
+)
+@on_service(Operation.CUSTOMERS_CHANGE)
+async def change_customer(
+    call: Call, org_slug: str, service_slug: str, customer_id: UUID, body: CustomerChange
+) -> CustomerRecord:
+    """Change your own id of a customer, or pause it.
+
+    While either of you has paused it, none of its people can use the service for it. An offer cannot be paused.
+    """
+    return CustomerRecord.of(await call.transact(customers.change, org_slug, service_slug, customer_id, body.given()))
+
+
+@routes.delete(
+    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id",
+    status=204,
+    refuses=(ServiceUnknown, CustomerUnknown),
+)
+@on_service(Operation.CUSTOMERS_CHANGE)
+async def end_customer(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> None:
+    """Withdraw an offer, or end the use of the service by a customer.
+
+    Its people lose access at once, and sessions for it end within a minute. If the customer begins anew, that is
+    another record with another id.
+    """
+    await call.transact(customers.end, org_slug, service_slug, customer_id)
+
+
+@routes.get("/api/user/customers")
+@signed_in
+async def list_own_customers(call: Call) -> VisitedCustomers:
+    """List the customers of the service of your token for which you have signed in, the latest first.
+
+    They are those that still let you in, so that a page of the service can offer to switch. A session that began at the
+    identity provider of an organization shows that organization alone, and a token of no service has none. At most 200
+    are listed.
+    """
+    found = await call.read(own_customers.list_mine)
+    return VisitedCustomers(customers=[VisitedCustomer.of(one) for one in found], total=len(found))

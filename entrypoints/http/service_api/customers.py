@@ -1,0 +1,79 @@
+"""The customers of a service, for its backend."""
+
+from uuid import UUID
+
+from core.customers.customers import (
+    AlreadyCustomer,
+    AlreadyOffered,
+    CustomerUnknown,
+    ExternalIdTaken,
+    NotForCustomers,
+)
+from core.errors import RateLimitExceeded
+from core.service_api import customers
+from core.services.api_keys import Permission
+from entrypoints.http.customers.customers import (
+    CustomerChange,
+    CustomerList,
+    CustomerRecord,
+    CustomersQuery,
+    NewCustomer,
+)
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import service_key
+from entrypoints.web.serving.routes import Routes
+
+routes = Routes(
+    "service customers",
+    "The customers of a service, as its backend manages them with an API key: the same records as under `customers`.",
+)
+
+
+@routes.get("/api/service/customers")
+@service_key(Permission.READ_CUSTOMERS)
+async def list_customers(call: Call, query: CustomersQuery) -> CustomerList:
+    """List the customers and open offers of your service, the newest first."""
+    return CustomerList.of(await call.read(customers.list_page, search=query.q, limit=query.limit, offset=query.offset))
+
+
+@routes.post(
+    "/api/service/customers",
+    refuses=(NotForCustomers, AlreadyCustomer, AlreadyOffered, ExternalIdTaken, RateLimitExceeded),
+)
+@service_key(Permission.WRITE_CUSTOMERS)
+async def offer_service(call: Call, body: NewCustomer) -> CustomerRecord:
+    """Offer your service to another organization, which has 30 days to accept.
+
+    The answer is the same whether there is an organization with that slug. An organization that takes the slug later
+    does not see the offer. Your organization may make 100 offers an hour, those of its members included.
+    """
+    offered = await call.transact(customers.offer, organization=body.organization, external_id=body.external_id)
+    return CustomerRecord.of(offered)
+
+
+@routes.get("/api/service/customers/:customer_id", refuses=(CustomerUnknown,))
+@service_key(Permission.READ_CUSTOMERS)
+async def show_customer(call: Call, customer_id: UUID) -> CustomerRecord:
+    """Show a customer or an open offer of your service."""
+    return CustomerRecord.of(await call.read(customers.show, customer_id))
+
+
+@routes.patch("/api/service/customers/:customer_id", refuses=(CustomerUnknown, ExternalIdTaken))
+@service_key(Permission.WRITE_CUSTOMERS)
+async def change_customer(call: Call, customer_id: UUID, body: CustomerChange) -> CustomerRecord:
+    """Change your own id of a customer, or pause it.
+
+    While either of you has paused it, none of its people can use the service for it. An offer cannot be paused.
+    """
+    return CustomerRecord.of(await call.transact(customers.change, customer_id, body.given()))
+
+
+@routes.delete("/api/service/customers/:customer_id", status=204, refuses=(CustomerUnknown,))
+@service_key(Permission.WRITE_CUSTOMERS)
+async def end_customer(call: Call, customer_id: UUID) -> None:
+    """Withdraw an offer, or end the use of your service by a customer.
+
+    Its people lose access at once, and sessions for it end within a minute. If the customer begins anew, that is
+    another record with another id.
+    """
+    await call.transact(customers.end, customer_id)

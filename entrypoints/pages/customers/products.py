@@ -1,0 +1,360 @@
+"""The pages of the products of an organization: offers, what it uses, what its vendors see, pausing and ending one."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import msgspec
+
+from core.customers import found_products, products
+from core.customers.assignments import SubjectKind
+from core.customers.products import (
+    Product,
+    ProductAccess,
+    ProductAlreadyUsed,
+    ProductOnlyOffered,
+    ProductUnknown,
+)
+from core.customers.relations import CustomerState
+from core.errors import BadRequest, Forbidden, Refusal
+from core.ids import id_or_none
+from core.organizations.access import Capability, Operation, authorize
+from entrypoints.pages.console.csv_files import CsvFile
+from entrypoints.pages.console.frame import (
+    ROWS_SHOWN,
+    ConsoleListQuery,
+    Program,
+    after,
+    console_page,
+    opened,
+    page_of,
+    with_query,
+)
+from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.customers.customers import STATES
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.refusals import problems_of
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+PRODUCTS: Final = "/app/organizations/:org_slug/products"
+PRODUCT: Final = f"{PRODUCTS}/:client_id"
+ACCESSES: Final = [
+    (ProductAccess.MEMBERS.value, marked("Every active member")),
+    (ProductAccess.ASSIGNED.value, marked("Only members with an assignment")),
+]
+
+
+class FoundProductsQuery(ConsoleListQuery, kw_only=True):
+    """Which products to show."""
+
+    search: Annotated[
+        str, msgspec.Meta(description="A part of the name of the product or its vendor.", max_length=100)
+    ] = ""
+    state: Annotated[str, msgspec.Meta(description="Only products in this state.", max_length=20)] = ""
+
+    @property
+    def filters(self) -> Mapping[str, Any]:
+        """The filters, as the use case takes them by name; what is no state filters nothing."""
+        state = CustomerState(self.state) if self.state in set(CustomerState) else None
+        return {"search": self.search, "state": state}
+
+
+FOUND: Final = ConsoleList[Product](
+    path=PRODUCTS,
+    listed=found_products.listed,
+    file="products",
+    columns={
+        "client_id": lambda one: one.client_id,
+        "customer_id": lambda one: one.customer_id,
+        "product": lambda one: one.service_name,
+        "vendor": lambda one: one.vendor_slug,
+        "vendor_name": lambda one: one.vendor_name,
+        "state": lambda one: one.state.value,
+        "access": lambda one: one.access.value,
+        "shares_directory": lambda one: one.shares_directory,
+        "created_at": lambda one: one.created_at,
+    },
+)
+
+
+class ProductAcceptanceForm(ProtectedForm, kw_only=True):
+    """The client id of the product that the organization begins to use."""
+
+    client_id: str = ""
+
+
+class ProductAccessForm(ProtectedForm, kw_only=True):
+    """Who may use a product."""
+
+    access: str = ""
+
+
+class ProductSightForm(ProtectedForm, kw_only=True):
+    """What the vendor of a product sees of the organization, and whether anybody can see that it uses the product."""
+
+    shares_directory: str = ""
+    hidden: str = ""
+
+
+class ProductAssignmentForm(ProtectedForm, kw_only=True):
+    """To whom a product is assigned, and with which of its roles; `whom` is a kind of subject or `role:<slug>`."""
+
+    whom: str = ""
+    named: str = ""
+    roles: Annotated[list[str], msgspec.Meta(description="The names of roles of the service.")] = msgspec.field(
+        default_factory=list[str]
+    )
+
+    @property
+    def kind(self) -> SubjectKind:
+        """What the subject is; raise `BadRequest` for no choice."""
+        kind = self.whom.partition(":")[0]
+        if kind not in set(SubjectKind):
+            raise BadRequest.of_field("whom", "Choose who gets the product.")
+        return SubjectKind(kind)
+
+    @property
+    def name(self) -> str:
+        """The slug of the role that was chosen, else the name or address that was typed."""
+        return self.whom.partition(":")[2] or self.named
+
+
+class ProductGroupForm(ProtectedForm, kw_only=True):
+    """A group of the directory: its name where the vendor is to learn of it, its id where it is not any more."""
+
+    group: str = ""
+
+
+@routes.get(PRODUCTS)
+@in_console(Operation.PRODUCTS_READ)
+async def show_products(
+    call: Call,
+    org_slug: str,
+    *,
+    query: FoundProductsQuery | None = None,
+    form: ProductAcceptanceForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Show the products that an organization uses and those that are offered to it, by name and state."""
+    query = query or FoundProductsQuery()
+    standing, found = await opened(
+        call,
+        org_slug,
+        Operation.PRODUCTS_READ,
+        found_products.search,
+        **query.filters,
+        after=query.position,
+        limit=ROWS_SHOWN,
+    )
+    form = form or ProductAcceptanceForm()
+    page = FOUND.page(org_slug)
+    return console_page(
+        call,
+        "customers/products.html",
+        standing,
+        program=Program(
+            "products_accept_product",
+            org_slug,
+            body={"client_id": form.client_id or "0191d3c1-0000-7000-8000-000000000000"},
+        ),
+        done=query.done,
+        refusal=refusal,
+        problems=problems_of(refusal),
+        **FOUND.values(query, found.rows, org_slug),
+        offers=found.offers,
+        offered=with_query(page, state=CustomerState.OFFERED.value),
+        form=form,
+        states=STATES,
+        choices=[("", marked("Every state")), *((state.value, text) for state, (_, text) in STATES.items())],
+        lacks_accepting=standing.lacks(Operation.PRODUCT_ACCEPT),
+        lacks_change=standing.lacks(Operation.PRODUCTS_CHANGE),
+    )
+
+
+@routes.get(f"{PRODUCTS}/products.csv")
+@in_console(Operation.PRODUCTS_READ)
+async def download_products(call: Call, org_slug: str, query: FoundProductsQuery) -> CsvFile:
+    """Download the products and offers that a search finds, for a spreadsheet."""
+    return await FOUND.csv(call, org_slug, query=query)
+
+
+@routes.post(PRODUCTS, refuses=(BadRequest, ProductUnknown, ProductAlreadyUsed))
+@in_console(Operation.PRODUCT_ACCEPT)
+@shows_again(show_products, BadRequest, ProductUnknown, ProductAlreadyUsed)
+async def accept_product_offer(call: Call, org_slug: str, form: ProductAcceptanceForm) -> PageOrRedirect:
+    """Accept an offer, or begin to use an open product; programs use `POST /api/organizations/:slug/products`."""
+    await call.read(authorize, org_slug, Operation.PRODUCT_ACCEPT)
+    client_id = id_or_none(form.client_id.strip())
+    if client_id is None:
+        raise BadRequest.of_field("client_id", "A client id is like 0191d3c1-0000-7000-8000-000000000000.")
+    await call.transact(products.accept, org_slug, client_id)
+    return after(page_of_product(org_slug, client_id), "product-accepted")
+
+
+@routes.get(PRODUCT, refuses=(ProductUnknown,))
+@in_console(Operation.PRODUCTS_READ)
+async def show_product_page(
+    call: Call,
+    org_slug: str,
+    client_id: UUID,
+    *,
+    query: DoneQuery | None = None,
+    form: ProductAccessForm | ProductSightForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Show a product: its vendor, who may use it, what the vendor sees of the organization, and how to end it."""
+    return await product_page(
+        call, org_slug, client_id, done=query.done if query is not None else "", form=form, refusal=refusal
+    )
+
+
+async def product_page(
+    call: Call,
+    org_slug: str,
+    client_id: UUID,
+    *,
+    done: str = "",
+    form: ProtectedForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Return the page of a product, after a refusal with what was typed into one of its forms."""
+    standing, found = await opened(call, org_slug, Operation.PRODUCTS_READ, found_products.show, client_id)
+    product = found.product
+    return console_page(
+        call,
+        "customers/products_one.html",
+        standing,
+        program=_program(product, org_slug),
+        done=done,
+        refusal=refusal,
+        problems=problems_of(refusal),
+        found=found,
+        product=product,
+        state=STATES[product.state],
+        accesses=ACCESSES,
+        access=form.access if isinstance(form, ProductAccessForm) else product.access.value,
+        sight=form if isinstance(form, ProductSightForm) else _sight_of(product),
+        products=FOUND.page(org_slug),
+        page=page_of_product(org_slug, client_id),
+        lacks_sign_ins=standing.lacks(Operation.SIGN_INS_READ),
+        lacks_change=standing.lacks(Operation.PRODUCTS_CHANGE),
+        lacks_accepting=standing.lacks(Operation.PRODUCT_ACCEPT),
+        lacks_lasting=standing.lacks_lasting(Operation.PRODUCTS_CHANGE),
+        lacks_sharing=None if Capability.ORG_MEMBERS_VIEW in standing.capabilities else Capability.ORG_MEMBERS_VIEW,
+        assignment=form if isinstance(form, ProductAssignmentForm) else None,
+        group=form.group if isinstance(form, ProductGroupForm) else "",
+    )
+
+
+_CHANGING: Final = (BadRequest, ProductUnknown, ProductOnlyOffered, Forbidden)
+
+
+@routes.post(PRODUCT, refuses=_CHANGING)
+@in_console(Operation.PRODUCTS_CHANGE)
+@shows_again(show_product_page, BadRequest)
+async def change_product_access(call: Call, org_slug: str, client_id: UUID, form: ProductAccessForm) -> PageOrRedirect:
+    """Set who may use a product; programs use `PATCH /api/organizations/:slug/products/:client_id`."""
+    await call.read(authorize, org_slug, Operation.PRODUCTS_CHANGE)
+    if form.access not in set(ProductAccess):
+        raise BadRequest.of_field("access", "Choose who may use the product.")
+    await call.transact(products.change, org_slug, client_id, {"access": ProductAccess(form.access)})
+    return after(page_of_product(org_slug, client_id), "product-saved")
+
+
+@routes.post(f"{PRODUCT}/sight", refuses=_CHANGING)
+@in_console(Operation.PRODUCTS_CHANGE)
+@shows_again(show_product_page, BadRequest)
+async def change_product_sight(call: Call, org_slug: str, client_id: UUID, form: ProductSightForm) -> PageOrRedirect:
+    """Set what the vendor sees; programs use `PATCH /api/organizations/:slug/products/:client_id`."""
+    changes = {"shares_directory": bool(form.shares_directory), "hidden": bool(form.hidden)}
+    await call.transact(products.change, org_slug, client_id, changes)
+    return after(page_of_product(org_slug, client_id), "product-saved")
+
+
+@routes.get(f"{PRODUCT}/pause", refuses=(ProductUnknown,))
+@in_console(Operation.PRODUCTS_CHANGE)
+async def ask_to_pause_product(call: Call, org_slug: str, client_id: UUID) -> Page:
+    """Show whose access stops when the organization pauses a product, in numbers."""
+    program = Program("products_change_product", org_slug, client_id, body={"paused": True})
+    return await _confirmation(call, "customers/products_pause.html", program, org_slug, client_id)
+
+
+@routes.post(f"{PRODUCT}/pause", refuses=_CHANGING)
+@in_console(Operation.PRODUCTS_CHANGE)
+@shows_again(show_product_page, BadRequest)
+async def pause_product(call: Call, org_slug: str, client_id: UUID) -> PageOrRedirect:
+    """Pause a product; programs use `PATCH /api/organizations/:slug/products/:client_id` with `paused`."""
+    await call.transact(products.change, org_slug, client_id, {"paused": True})
+    return after(page_of_product(org_slug, client_id), "product-paused")
+
+
+@routes.post(f"{PRODUCT}/resume", refuses=_CHANGING)
+@in_console(Operation.PRODUCTS_CHANGE)
+@shows_again(show_product_page, BadRequest)
+async def resume_product(call: Call, org_slug: str, client_id: UUID) -> PageOrRedirect:
+    """Lift the pause of a product; programs use `PATCH /api/organizations/:slug/products/:client_id` with `paused`."""
+    await call.transact(products.change, org_slug, client_id, {"paused": False})
+    return after(page_of_product(org_slug, client_id), "product-resumed")
+
+
+@routes.get(f"{PRODUCT}/end", refuses=(ProductUnknown,))
+@in_console(Operation.PRODUCTS_CHANGE)
+async def ask_to_end_product(call: Call, org_slug: str, client_id: UUID) -> Page:
+    """Show what ends with a product, in numbers, or that an offer is declined."""
+    program = Program("products_end_product", org_slug, client_id)
+    return await _confirmation(call, "customers/products_ending.html", program, org_slug, client_id)
+
+
+@routes.post(f"{PRODUCT}/end", refuses=(ProductUnknown,))
+@in_console(Operation.PRODUCTS_CHANGE)
+async def end_product_for_good(call: Call, org_slug: str, client_id: UUID) -> PageOrRedirect:
+    """Decline an offer, or end the use of a product; `DELETE /api/organizations/:slug/products/:client_id`."""
+    await call.transact(products.end, org_slug, client_id)
+    return after(FOUND.page(org_slug), "product-ended")
+
+
+def page_of_product(org_slug: str, client_id: UUID) -> str:
+    """Return the path of a product in the console."""
+    return f"{page_of(org_slug)}/products/{client_id}"
+
+
+async def _confirmation(call: Call, template: str, program: Program, org_slug: str, client_id: UUID) -> Page:
+    standing, found = await opened(call, org_slug, Operation.PRODUCTS_CHANGE, found_products.show_in_numbers, client_id)
+    return console_page(
+        call,
+        template,
+        standing,
+        program=program,
+        product=found.product,
+        figures=found.figures,
+        page=page_of_product(org_slug, client_id),
+    )
+
+
+def _sight_of(product: Product) -> ProductSightForm:
+    return ProductSightForm(
+        shares_directory="on" if product.shares_directory else "", hidden="on" if product.hidden else ""
+    )
+
+
+def _program(product: Product, org_slug: str) -> Program:
+    """Return the call that does what is next about a product: accepting the offer, or saying who may use it."""
+    if not product.is_accepted:
+        return Program("products_accept_product", org_slug, body={"client_id": str(product.client_id)})
+    return Program(
+        "products_change_product",
+        org_slug,
+        product.client_id,
+        body={
+            "access": product.access.value,
+            "assignments": [{"subject": one.subject, "roles": one.roles} for one in product.assignments],
+        },
+    )

@@ -1,0 +1,166 @@
+"""What the fields of services for many customers mean: a part of `descriptions.py`."""
+
+from typing import Any, Final
+
+from core.services.customer_rules import DESCRIPTION_CHARACTERS_MAX, ROLES_MAX
+
+
+def _field(text: str, **keywords: Any) -> dict[str, Any]:
+    return {"description": text, **keywords}
+
+
+_ROLES: Final = {
+    "description": "The service's own roles, which its customers assign to their people.",
+    "maxItems": ROLES_MAX,
+}
+
+_WANTED: Final = {
+    "description": "The customer of the service for which its user comes, by its id or slug; empty for one who comes as"
+    " an individual. Without it, the only customer that is open is taken, or the user is asked."
+}
+
+FIELDS: Final[dict[str, dict[str, Any]]] = {
+    # What a service says of its customers
+    "customers": _field(
+        "Which organizations may use the service as customers: `none`, those to which it is offered (`listed`), or"
+        " `any`. In your data, tell customers apart by `customer_id`, because `org` is your organization in every"
+        " token.",
+        sent="Which organizations may use the service as customers: `none`, those to which you offer it (`listed`), or"
+        " `any`. It goes back to `none` only without customers; open offers end then. In your data, tell customers"
+        " apart by `customer_id`, because `org` is your organization in every token.",
+    ),
+    "individuals": _field(
+        "Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Members of"
+        " your own organization always may.",
+        sent="Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Without"
+        " customers it is `all`, else `others` by default. Members of your own organization always may.",
+    ),
+    "NewService.roles": _ROLES,
+    "ServiceChange.roles": _ROLES,
+    "ServiceItem.roles": _ROLES,
+    "ServiceRecord.roles": _ROLES,
+    "initiate_login_uri": _field(
+        "The page of the service that begins a sign-in; null for none.",
+        sent="The page of the service that begins a sign-in, to which a tile of the service leads; or null.",
+    ),
+    "ServiceRole.name": _field(
+        "The name in tokens, unique in the service. A role that gets another name is another one, to which nobody is"
+        " assigned.",
+        pattern="^[a-z0-9_.-]{1,50}$",
+        examples=["editor"],
+    ),
+    "title": _field("The name for people.", minLength=1, maxLength=100, examples=["Editor"]),
+    "ServiceRole.description": _field(
+        "What the role allows, for people.",
+        maxLength=DESCRIPTION_CHARACTERS_MAX,
+        examples=["Writes and publishes."],
+    ),
+    # Customers of a service
+    "customer_id": _field("The id of the customer: of the record between the service and the organization."),
+    "CustomerList.customers": _field("The customers and open offers, the newest first."),
+    "CustomerOrganization.slug": _field("The slug of the organization; of an offer, as you typed it."),
+    "CustomerOrganization.name": _field("The name of the organization; null until it has accepted."),
+    "CustomerRecord.state": _field(
+        "`offered` until the organization accepts, then `active`, or `paused` while either side has paused it."
+    ),
+    "CustomerRecord.shares_directory": _field(
+        "Whether the customer shows you who may use the service, and not only who has signed in."
+    ),
+    "CustomerRecord.last_sign_in_at": _field(
+        "When one of its people last signed in for it, exact to the hour; null for never."
+    ),
+    "VisitedCustomers.customers": _field("The customers of the service that you have signed in for, the latest first."),
+    "VisitedCustomer.id": _field("The id of the customer, which `customer` of a sign-in takes."),
+    "VisitedCustomer.slug": _field("The slug of the organization."),
+    "VisitedCustomer.name": _field("The name of the organization."),
+    "VisitedCustomer.last_sign_in_at": _field("When you last signed in for it."),
+    # People of a customer
+    "CustomerUserList.users": _field("The people, by their ids."),
+    "CustomerPerson.id": _field("The id of the account, which is the `sub` of its tokens."),
+    "CustomerPerson.name": _field(
+        "What the person is called; null where it is not known, or only in the directory of a customer that does not"
+        " share it."
+    ),
+    "CustomerPerson.service_roles": _field("The roles of the service that the customer and you give, sorted."),
+    "own_roles": _field("Those of them that you give.", examples=[["editor"]]),
+    "PersonalDataExport.customers": _field(
+        "The organizations for which the person has signed in to services that they use as customers."
+    ),
+    "ExportedCustomer.organization_slug": _field("The slug of the organization that is the customer."),
+    "ExportedCustomer.vendor_slug": _field("The slug of the organization of the service."),
+    "ExportedCustomer.first_sign_in_at": _field("When the person first signed in for this customer."),
+    "ExportedCustomer.last_sign_in_at": _field("When the person last signed in for this customer."),
+    "CustomerPerson.last_sign_in_at": _field("When the person last signed in for this customer; null for never."),
+    # Products of an organization
+    "products": _field("The products that the organization uses, then those that are offered to it."),
+    "ProductRecord.service": _field("The service."),
+    "vendor": _field("The organization whose service it is."),
+    "ProductAcceptance.client_id": _field("The client id of the service."),
+    "ProductRecord.state": _field(
+        "`offered` until your organization accepts, then `active`, or `paused` while either side has paused it."
+    ),
+    "shares_directory": _field(
+        "Whether the vendor is shown who may use the product, with names and addresses, and not only who has signed in."
+    ),
+    # The forms of their pages
+    "ServiceRoleForm.name": _field("The name in tokens, unique in the service.", examples=["editor"]),
+    "role_name": _field("The name of a role of the service.", examples=["editor"]),
+    "CustomerOfferForm.organization": _field("The slug of the organization to which the service is offered."),
+    "CustomerOfferForm.external_id": _field("Your own id of the customer; empty for none.", examples=["crm-7"]),
+    "CustomerExternalIdForm.external_id": _field("Your own id of the customer; empty for none.", examples=["crm-7"]),
+    "ProductAcceptanceForm.client_id": _field("The client id of the product that the organization begins to use."),
+    "ProductAccessForm.access": _field("Who may use the product: `members` or `assigned`.", examples=["assigned"]),
+    "ProductSightForm.hidden": _field("Whether nobody sees before signing in that the organization uses the product."),
+    "ProductAssignmentForm.whom": _field(
+        "To whom the product is assigned: `user`, `group`, `everyone`, or `role:` and the slug of a role.",
+        examples=["user"],
+    ),
+    "ProductAssignmentForm.named": _field(
+        "The address of the person, or the name of the group.", examples=["ada@example.com"]
+    ),
+    "ProductSubjectForm.subject": _field("The subject of the assignment.", examples=["role:admin"]),
+    "ProductGroupForm.group": _field("The name of a group of the directory; its id where it is removed."),
+    # For which customer a user signs in
+    "AuthorizationQuery.customer": _WANTED,
+    "PostedAuthorization.customer": _WANTED,
+    "PushedAuthorizationRequest.customer": _WANTED,
+    "SsoQuery.customer": _WANTED,
+    "AddressQuery.customer": _WANTED,
+    "LoginQuery.customer": _WANTED,
+    "AgreementForm.customer": _field("What the link names that led to the page."),
+    "CustomerForm.customer": _field("The customer that was chosen; empty for none."),
+    "AnswerForm.customer": _field("The customer that was chosen; empty for none, left out where none was offered."),
+    "Login.customer": _field(
+        "The customer of the service for which you sign in, by its id or slug; empty to come as an individual. Naming"
+        " it confirms that you belong to it."
+    ),
+    "ImpersonationRequest.customer": _field(
+        "The customer of the service for which you act as the user, by its id or slug; null for none."
+    ),
+    # Why a user cannot sign in for a customer
+    "SignInToExplain.customer": _field("A customer of your service, by its id or slug; it takes `service`."),
+    "SignInToExplain.product": _field(
+        "The client id of a product that your organization uses, in place of a service of its own."
+    ),
+    "AnySignInToExplain.customer": _field("A customer of the service, by its id or slug; it takes `service`."),
+    "ExplainedSignIn.customer": _field("The customer that was named; null without one that is known."),
+    "CustomerOfSignIn.slug": _field("The slug of the customer.", examples=["globex"]),
+    "CustomerOfSignIn.name": _field("The name of the customer."),
+    "CustomerOfSignIn.state": _field("`active`, or `paused` while either side has paused it."),
+    "paused_by": _field("The sides that have paused it."),
+    "has_signed_in": _field("Whether the user has signed in for the customer before."),
+    "membership": _field("What the user is in the customer; null where you are its vendor."),
+    "is_assigned": _field(
+        "Whether the customer's setting of who may use the service lets the user in; null where you are its vendor."
+    ),
+    "CustomerChoice.customer": _field("The id or slug of one of the customers, or null to come as an individual."),
+    "customer_token": _field(
+        "The token of the sign-in that waits for the choice: 10 minutes, once.",
+        examples=["0191d3c1-6b00-7a10-8c44-2f6f2c0c0a01.example"],
+    ),
+    "ProfileForCustomer.customer": _field("The slug of the customer for which the token acts."),
+    "customer_name": _field("The name of the customer."),
+    "customer_role": _field("Your role in the customer."),
+    "customer_external_id": _field("The vendor's own id of the customer; null without one."),
+    "service_roles": _field("Your roles of the service, as the customer and the vendor have assigned them."),
+}

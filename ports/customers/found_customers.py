@@ -1,0 +1,32 @@
+"""Storage of the customers of services, as the console finds them for their vendor."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.customers.customers import ServiceCustomer
+from core.customers.found_customers import CustomerFigures
+from core.positions import Position
+from core.services.services import Service
+
+
+class FoundCustomers(Protocol):
+    """The customers of one service and its open offers.
+
+    With a part, in lower case, those whose slug or external id contains it, and customers whose name does.
+    """
+
+    def page(
+        self, service: Service, *, part: str, at: datetime, after: Position | None, limit: int
+    ) -> Sequence[ServiceCustomer]:
+        """Return them from a position on, the newest first."""
+        ...
+
+    def count(self, service: Service, *, part: str, at: datetime, counted_max: int) -> int:
+        """Count them, no more than so many."""
+        ...
+
+    def figures(self, service: Service, customer_id: UUID, *, counted_max: int) -> CustomerFigures:
+        """Count who uses the service for a customer, no more than so many of each."""
+        ...

@@ -1,0 +1,57 @@
+"""Storage of the products of organizations, as the console finds and names them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.customers.found_products import ProductFigures
+from core.customers.products import Product
+from core.customers.relations import CustomerState
+from core.deferred import Deferred
+from core.positions import Position
+from core.services.customer_rules import ServiceRole
+
+
+class FoundProducts(Protocol):
+    """The products of one organization and the offers that it may accept.
+
+    With a part, in lower case, those whose service or vendor has it in its name or slug; with a state, those in it.
+    """
+
+    def page(
+        self,
+        organization_id: UUID,
+        *,
+        part: str,
+        state: CustomerState | None,
+        at: datetime,
+        after: Position | None,
+        limit: int,
+    ) -> Sequence[Product]:
+        """Return them from a position on, the newest first."""
+        ...
+
+    def defer_count(
+        self, organization_id: UUID, *, part: str, state: CustomerState | None, at: datetime, counted_max: int
+    ) -> Deferred[int]:
+        """Begin to count them, no more than so many."""
+        ...
+
+    def figures(self, organization_id: UUID, customer_id: UUID, *, counted_max: int) -> ProductFigures:
+        """Count who of an organization uses a product, no more than so many of each."""
+        ...
+
+    def service_roles(self, organization_id: UUID, product: Product) -> Sequence[ServiceRole]:
+        """Return the roles of the service of a product that an organization uses or is offered."""
+        ...
+
+    def names(
+        self, organization_id: UUID, *, group_ids: Sequence[UUID], user_ids: Sequence[UUID]
+    ) -> Mapping[UUID, str]:
+        """Return the names of groups of an organization and the addresses of its members, by their ids."""
+        ...
+
+    def member(self, organization_id: UUID, email: str) -> UUID | None:
+        """Return the active member of an organization with an address, as its user's id; None without one."""
+        ...

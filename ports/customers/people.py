@@ -1,0 +1,34 @@
+"""Storage of the people of customers, as the vendor sees them."""
+
+from typing import Protocol
+from uuid import UUID
+
+from core.customers.customers import ServiceCustomer
+from core.customers.people import ChangedPerson, CustomerPeoplePage, CustomerPerson, PeopleSought
+from core.services.services import Service
+
+
+class CustomerPeople(Protocol):
+    """Confirmed members of customers of services, and the roles that the vendor gives them."""
+
+    def page(self, service: Service, customer: ServiceCustomer, sought: PeopleSought) -> CustomerPeoplePage:
+        """Return the people of a customer whom the vendor sees, by their ids.
+
+        What is searched for is in lower case.
+        """
+        ...
+
+    def find(self, service: Service, customer: ServiceCustomer, user_id: UUID) -> CustomerPerson | None:
+        """Return a person who has signed in for a customer and whom the vendor sees; None for any other account."""
+        ...
+
+    def lock(self, service: Service, customer: ServiceCustomer, user_id: UUID) -> CustomerPerson | None:
+        """Lock what the vendor gives a confirmed member who has signed in for a customer; None for any other account.
+
+        It is also returned of a member whom the customer does not let in for the time being.
+        """
+        ...
+
+    def set_roles(self, service: Service, customer: ServiceCustomer, user_id: UUID, roles: list[str]) -> ChangedPerson:
+        """Store the roles that the vendor gives a person who is locked; the caller tells the vendor of it."""
+        ...

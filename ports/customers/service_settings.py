@@ -1,0 +1,14 @@
+"""Storage of what names the roles of a service: assignments of its customers, and what its program has given."""
+
+from typing import Protocol
+
+from core.customers.service_settings import RoleUses
+from core.services.services import Service
+
+
+class ServiceRoleUses(Protocol):
+    """The uses of the roles of a service, by its customers and by its own program."""
+
+    def count(self, service: Service, name: str, *, counted_max: int) -> RoleUses:
+        """Count the assignments that name a role, and the people who have it besides, so many of each at most."""
+        ...

@@ -1,0 +1,48 @@
+"""The part of the unit of work that belongs to the area `customers`."""
+
+from typing import Protocol
+
+from ports.customers.customers import ServiceCustomers
+from ports.customers.found_customers import FoundCustomers
+from ports.customers.found_products import FoundProducts
+from ports.customers.own_customers import OwnCustomers
+from ports.customers.people import CustomerPeople
+from ports.customers.people_news import PeopleNews
+from ports.customers.product_sign_ins import ProductSignIns
+from ports.customers.products import Products
+from ports.customers.refused_sign_ins import RefusedSignIns
+from ports.customers.service_settings import ServiceRoleUses
+
+
+class CustomersUnit(Protocol):
+    """The aggregates of the area, each in this transaction."""
+
+    @property
+    def service_customers(self) -> ServiceCustomers: ...
+
+    @property
+    def products(self) -> Products: ...
+
+    @property
+    def found_customers(self) -> FoundCustomers: ...
+
+    @property
+    def found_products(self) -> FoundProducts: ...
+
+    @property
+    def service_role_uses(self) -> ServiceRoleUses: ...
+
+    @property
+    def customer_people(self) -> CustomerPeople: ...
+
+    @property
+    def refused_sign_ins(self) -> RefusedSignIns: ...
+
+    @property
+    def product_sign_ins(self) -> ProductSignIns: ...
+
+    @property
+    def own_customers(self) -> OwnCustomers: ...
+
+    @property
+    def people_news(self) -> PeopleNews: ...

@@ -1,0 +1,52 @@
+"""Storage of organizations that are deleted."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.organizations.deletion import DeletedOrganization, Ending, Told
+from core.organizations.organizations import Organization
+
+
+class DeletedOrganizations(Protocol):
+    """Organizations that their owners delete, until they are restored or deleted for good."""
+
+    def had_other_members(self, organization_id: UUID) -> bool:
+        """Return whether anybody but its founder may ever have been a member of an organization."""
+        ...
+
+    def ending(self, organization_id: UUID, *, restorable_until: datetime, counted_max: int) -> Ending:
+        """Count what ends with an organization, each up to a maximum; it is restorable only if it had other members."""
+        ...
+
+    def told(self, organization_id: UUID, *, limit: int) -> Sequence[Told]:
+        """Return the owner and the admins who can sign in: the owner first, then the longest-serving admins."""
+        ...
+
+    def begin(self, organization_id: UUID, *, deletes_at: datetime) -> int:
+        """Close a locked organization until it is restored, and end what it has issued; return the live subscriptions.
+
+        The payment provider is asked to cancel those that are paid there.
+        """
+        ...
+
+    def restorable(self, ids: Sequence[UUID], *, at: datetime, limit: int) -> Sequence[DeletedOrganization]:
+        """List those of these organizations that can be restored at that time, by slug."""
+        ...
+
+    def lock_restorable(self, ids: Sequence[UUID], slug: str, *, at: datetime) -> Organization | None:
+        """Lock the one of these organizations with this slug, if it can be restored at that time; else return None."""
+        ...
+
+    def restore(self, organization_id: UUID) -> None:
+        """Give a locked organization the status back that it had."""
+        ...
+
+    def lock_next(self, *, at: datetime) -> Organization | None:
+        """Lock the organization whose time has been over for the longest, and that nobody locks; None for none."""
+        ...
+
+    def delete_part(self, organization_id: UUID, *, rows_max: int) -> int:
+        """Delete some rows of a kind of which an organization has very many; return how many, 0 when none is left."""
+        ...

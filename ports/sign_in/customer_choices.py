@@ -1,0 +1,13 @@
+"""Storage of who has come in to a service for a customer of it."""
+
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+
+class CustomerVisits(Protocol):
+    """The users of services for customers; a visit ends with the membership and with the customer."""
+
+    def record(self, customer_id: UUID, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
+        """Store that a member of a customer signs in for it; nothing when the membership has ended meanwhile."""
+        ...

@@ -1,0 +1,16 @@
+"""News of people of customers, told to their vendors as the actor tells them."""
+
+from __future__ import annotations
+
+from core.customers.people_news import BATCH_PEOPLE_MAX, Told, tell
+from ports.database import Database
+
+
+async def tell_everything(database: Database, *, people_max: int = BATCH_PEOPLE_MAX) -> int:
+    """Tell vendors of all that waits, in batches of so many people; return how many batches it took."""
+    batches, told = 0, Told(has_more=True, last_turn=None)
+    while True:
+        told = await database.transact(tell, people_max, told.last_turn)
+        if not told.has_more:
+            return batches
+        batches += 1
