@@ -18,7 +18,7 @@ from tests.world.directory import GROUP, PATCH, USER
 GIVING, SUSPENDING, LEAVING = Story.GIVING, Story.SUSPENDING, Story.LEAVING
 
 
-@step(GIVING, SUSPENDING, LEAVING, Story.SERVING)
+@step(GIVING, SUSPENDING, LEAVING, Story.SERVING, Story.DELETING)
 async def scim_creates(hood: Neighbourhood, of: str, address: str, active: bool) -> None:
     had_account = hood.user_id(address) is not None
     body = {"schemas": [USER], "userName": address, "active": active}
@@ -113,7 +113,7 @@ async def key_adds(hood: Neighbourhood, of: str, address: str) -> None:
         _remember(hood.organizations[of].service_users, user_id)
 
 
-@step(GIVING)
+@step(GIVING, Story.DELETING)
 async def key_subscribes(hood: Neighbourhood, of: str, address: str) -> None:
     """Add a user by address, and subscribe them to the paid plan."""
     await key_adds(hood, of, address)
@@ -153,7 +153,7 @@ async def key_deletes(hood: Neighbourhood, of: str, pick: int) -> None:
         await _judge_left(hood, user_id)
 
 
-@step(GIVING, LEAVING, SUSPENDING)
+@step(GIVING, LEAVING, SUSPENDING, Story.DELETING)
 async def invites(hood: Neighbourhood, of: str, address: str, on_behalf: bool) -> None:
     """The owner invites, and accepts on the person's behalf or not."""
     answer = await hood.by_owner(of, "POST", "/invitations", {"email": address, "role": "member"})

@@ -14,6 +14,7 @@ from tests.tenants import (
     asserting,
     attacking,
     connecting,
+    deleting,
     giving,
     grouping,
     hijacking,
@@ -31,7 +32,7 @@ from tests.tenants.taking import KINDS, Step, Story
 from tests.world.world import World
 
 MODULES: Final = (
-    *(asserting, attacking, connecting, giving, grouping, hijacking, living, proving),
+    *(asserting, attacking, connecting, deleting, giving, grouping, hijacking, living, proving),
     *(selling, serving, using),
 )
 # How often a history stays with the address and the organization that it is about.
@@ -54,6 +55,7 @@ STAPLES: Final = {
         *("joins_customers", "comes_by_password", "comes_in_browser", "comes_by_connection"),
         *("pauses", "assigns", "customer_takes_away"),
     },
+    Story.DELETING: {"scim_creates", "works_at", "owner_deletes_and_restores"},
     Story.SELLING: {"joins_customers", "comes_by_password", "comes_by_saml", "vendor_gives_roles"},
 }
 WITHIN: Final = 0.9

@@ -55,6 +55,7 @@ class Ended(StrEnum):
     MEMBERSHIP = "a membership"
     ACCOUNT = "an account"
     CONNECTION = "a connection"
+    ORGANIZATION = "an organization"
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,15 @@ class Model:
         for held in self.sessions:
             if held.user_id == user_id:
                 held.end(Ended.ACCOUNT, how)
+
+    def delete_organization(self, organization: str) -> None:
+        """An organization was deleted: its sessions ended, also after it is restored, and its members stay.
+
+        So do its subscriptions, as cancelled ones, whose plan the people go on to see.
+        """
+        for held in self.sessions:
+            if held.organization == organization:
+                held.end(Ended.ORGANIZATION, "its organization was deleted")
 
     def change_address(self, user_id: str) -> None:
         """The address of an account changed, which ends what was not confirmed."""

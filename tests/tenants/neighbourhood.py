@@ -45,6 +45,8 @@ class Organization:
     domain: str
     party: RelyingParty
     plan_id: UUID
+    # The address of the owner, and a session in no organization.
+    owner: str
     owner_token: str
     scim_token: str
     # Of a directory that sends groups, made by the owner; and one whose maker could give no role.
@@ -271,12 +273,8 @@ async def _organization(world: World, name: str, number: int, domain: str, issue
     world.member(party.organization_id, world.user(owner), "owner")
     token = (await world.sign_in(owner, PASSWORD, address="127.0.0.1")).access_token
     scim_token = f"scim_live_{name}{number:05}_{'t' * 43}"
-    insert_scim_token(world, party.organization_id, scim_token)
     directory_token, weak_token = (f"scim_live_{name}{kind}{number:04}_{'t' * 43}" for kind in ("d", "w"))
-    insert_scim_token(world, party.organization_id, directory_token, groups="directory")
-    insert_scim_token(world, party.organization_id, weak_token, groups="directory", maker_role=TECHNICIAN)
     key = f"sk_{name}{number:05}_{'k' * 43}"
-    insert_key(world, party.organization_id, party.service_id, key)
     path = f"/api/organizations/{party.slug}"
     connection = {
         "type": "oidc",
@@ -294,6 +292,18 @@ async def _organization(world: World, name: str, number: int, domain: str, issue
         "UPDATE domain_routes SET status = 'verified', verified_at = %s, proved_at = %s WHERE organization_id = %s",
         (world.clock(), world.clock(), party.organization_id),
     )
-    return Organization(
-        party.slug, domain, party, plan_id, token, scim_token, directory_token, weak_token, key, made.json["id"]
+    organization = Organization(
+        *(party.slug, domain, party, plan_id, owner, token),
+        *(scim_token, directory_token, weak_token, key, made.json["id"]),
     )
+    issue(world, organization)
+    return organization
+
+
+def issue(world: World, organization: Organization) -> None:
+    """Insert the credentials of an organization that open something by themselves."""
+    organization_id = organization.party.organization_id
+    insert_scim_token(world, organization_id, organization.scim_token)
+    insert_scim_token(world, organization_id, organization.directory_token, groups="directory")
+    insert_scim_token(world, organization_id, organization.weak_token, groups="directory", maker_role=TECHNICIAN)
+    insert_key(world, organization_id, organization.party.service_id, organization.key)

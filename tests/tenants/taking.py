@@ -23,6 +23,7 @@ class Story(StrEnum):
     GROUPING = "grouping"
     SERVING = "serving"
     SELLING = "selling"
+    DELETING = "deleting"
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,10 @@ def _none(_original: Any) -> Any:
     return lambda *_args, **_options: ()
 
 
+def _none_of(_original: Any) -> Any:
+    return ()
+
+
 def _no(_original: Any) -> Any:
     return lambda *_args, **_options: False
 
@@ -565,5 +569,21 @@ UNDONE: Final = (
         _always,
         Story.SELLING,
         ("another story",),
+    ),
+    Undone(
+        "what an organization has issued ends when it is deleted",
+        "adapters.postgres.organizations.deletion",
+        "_ISSUED",
+        _none_of,
+        Story.DELETING,
+        ("outlived an organization",),
+    ),
+    Undone(
+        "sessions in an organization end when it is deleted",
+        "adapters.postgres.organizations.deletion",
+        "_SESSIONS",
+        _none_of,
+        Story.DELETING,
+        ("outlived an organization",),
     ),
 )
