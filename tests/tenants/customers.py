@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from tests.tenants.model import Way
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -125,6 +127,7 @@ class Browser:
     address: str
     visitor: Visitor
     limits: str | None
+    way: Way = Way.PERSON
 
 
 @dataclass

@@ -225,8 +225,8 @@ async def _connected(
         connecting.joined(hood, user_id, address)
     if way is Way.PERSON and of != V:
         hood.model.unlinked.discard((hood.organizations[of].slug, user_id))
-    browser = Browser(person, hood.address_of(user_id) or address, visitor, of)
-    await _go(hood, desk, browser, wanted, way=way)
+    browser = Browser(person, hood.address_of(user_id) or address, visitor, of, way)
+    await _go(hood, desk, browser, wanted)
     return browser
 
 
@@ -261,7 +261,6 @@ async def _go(
     wanted: _Wanted,
     *,
     prompt: str = "",
-    way: Way = Way.PERSON,
 ) -> None:
     """Go to the desk in a browser, and judge what it met on the way against the rules, and what it got."""
     user_id = desk_rows.user_in(hood, browser.visitor) or hood.user_id(browser.address)
@@ -283,10 +282,10 @@ async def _go(
     if not met.code:
         return
     kept = KeptCode(browser, user_id, met.code, choice.customer.id if choice.customer is not None else ALONE)
-    if wanted.pick == 1 and not prompt and way is Way.PERSON:
+    if wanted.pick == 1 and not prompt and browser.way is Way.PERSON:
         desk.codes.append(kept)
         return
-    await _redeem(hood, desk, kept, way)
+    await _redeem(hood, desk, kept)
 
 
 def _require_asked(who: str, met: _Way, choice: Choice, facts: Facts) -> None:
@@ -338,11 +337,11 @@ async def _walk(
     return met
 
 
-async def _redeem(hood: Neighbourhood, desk: Desk, kept: KeptCode, way: Way = Way.PERSON) -> None:
+async def _redeem(hood: Neighbourhood, desk: Desk, kept: KeptCode) -> None:
     """Redeem a code, which opens nothing when it has closed since."""
     browser, facts = kept.browser, facts_of(hood, desk, kept.user_id)
     answer = await desk.party.redeem(kept.code)
-    held = hood.hold(browser.person, answer, way)
+    held = hood.hold(browser.person, answer, browser.way)
     if held is None:
         return
     if desk.rights(facts, kept.customer_id) is None:
