@@ -28,6 +28,8 @@ _PORT_MAX: Final = 65535
 _SERVERS: Final = re.compile(r"([A-Za-z0-9._%-]*|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(,[A-Za-z0-9._-]+(:[0-9]{1,5})?)*")
 _SHOWN_OPTIONS: Final = ("host", "hostaddr", "port", "dbname", "user", "sslmode", "target_session_attrs", "from")
 MASK: Final = "***"
+# Printable and without spaces, so that it is one value of one line (RFC 9116 2.3).
+_CONTACT: Final = re.compile(r"mailto:[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+|https://[a-z0-9][\x21-\x7e]*")
 _TOKEN: Final = re.compile(r"[\x21-\x7e]{8,500}")
 
 
@@ -86,6 +88,13 @@ def token(text: str) -> Secret:
     if not _TOKEN.fullmatch(text):
         raise ValueError
     return Secret(text)
+
+
+def security_contact(text: str) -> str:
+    """Return where security problems are reported: a mailto: or an https: address."""
+    if not _CONTACT.fullmatch(text):
+        raise ValueError
+    return text
 
 
 WEB_ADDRESS: Final = Kind(web_address, "an address such as https://id.example.com, without query or fragment")

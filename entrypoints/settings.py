@@ -157,6 +157,12 @@ class Settings(TracesSettings):
         ),
         None,
     )
+    security_contact: str | None = _setting(
+        "SECURITY_CONTACT",
+        "Where security problems are reported, for /.well-known/security.txt; without it that is 404.",
+        Kind(kinds.security_contact, "an address such as mailto:security@example.com or https://example.com/security"),
+        None,
+    )
     smtp_url: Secret | None = _setting(
         "SMTP_URL",
         "The mail server and the sender; without it mails stay in the database.",

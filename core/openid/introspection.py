@@ -27,7 +27,7 @@ ACCESS_TOKEN: Final = "access_token"  # noqa: S105 - the name of a kind, not a s
 REFRESH_TOKEN: Final = "refresh_token"  # noqa: S105 - likewise
 _SHOWN: Final = (
     *("iss", "sub", "aud", "exp", "iat", "jti", "scope", "sid", "amr", "auth_time", "cnf", "org", "role"),
-    *("groups", "groups_overage"),
+    *("groups", "groups_overage", "act"),
 )
 
 

@@ -94,5 +94,7 @@ def _optional_claims(caller: Caller) -> dict[str, Any]:
         claims["is_platform_support"] = True
     if caller.impersonator_id is not None:
         claims["impersonator"] = str(caller.impersonator_id)
+        # The same in the form of RFC 8693 4.1, for programs that know nothing of Gatehouse.
+        claims["act"] = {"sub": str(caller.impersonator_id)}
         claims["impersonation_session"] = str(caller.session_id)
     return claims

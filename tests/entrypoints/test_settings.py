@@ -67,6 +67,7 @@ DEFAULTS: dict[str, Any] = {
     "owner_password": None,
     "password_min_length": 8,
     "breached_passwords": None,
+    "security_contact": None,
     "smtp_url": None,
     "dev": False,
     "access_token_ttl": timedelta(seconds=900),
@@ -121,6 +122,8 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("BREACHED_PASSWORDS", "/srv/breached.txt", "breached_passwords", Path("/srv/breached.txt")),
     ("BREACHED_PASSWORDS", "https://Ranges.example/range/", "breached_passwords", "https://ranges.example/range"),
     ("BREACHED_PASSWORDS", "http://localhost:8089", "breached_passwords", "http://localhost:8089"),
+    ("SECURITY_CONTACT", "mailto:security@example.com", "security_contact", "mailto:security@example.com"),
+    ("SECURITY_CONTACT", "https://example.com/report?via=a", "security_contact", "https://example.com/report?via=a"),
     ("SMTP_URL", "smtp://mail.example.com", "smtp_url", Secret("smtp://mail.example.com")),
     ("FRONTEND_URL", "https://app.example.com", "frontend_url", "https://app.example.com"),
     ("AUTO_APPROVE", "on", "auto_approve", True),
@@ -166,6 +169,7 @@ BREACHED = (
     "a sorted file of SHA-1 in hexadecimal, or the base address of a range server such as"
     " https://api.pwnedpasswords.com/range"
 )
+CONTACT = "an address such as mailto:security@example.com or https://example.com/security"
 COLOR = "a colour such as #14544a, dark enough to be read on white (a contrast of 4.5 at least)"
 # Name, text, what the setting takes according to the error.
 REFUSED = [
@@ -194,6 +198,10 @@ REFUSED = [
         "https://example.com",
         "the host of GATEHOUSE_BASE_URL or a domain above it, such as example.com",
     ),
+    ("SECURITY_CONTACT", "security@example.com", CONTACT),
+    ("SECURITY_CONTACT", "mailto:security", CONTACT),
+    ("SECURITY_CONTACT", "http://example.com/security", CONTACT),
+    ("SECURITY_CONTACT", "https://example.com/a\nPolicy: b", CONTACT),
     ("FRONTEND_URL", "app.example.com", "an address such as https://app.example.com, without query or fragment"),
     ("AUTO_APPROVE", "perhaps", "on or off"),
     ("BIND", "8000", "host:port"),

@@ -1,13 +1,17 @@
 """The documents with which clients configure themselves (OpenID Connect Discovery; RFC 8414)."""
 
-from typing import Any, Final
+from datetime import timedelta
+from typing import Annotated, Any, Final
 
 import msgspec
+from quart import Response
 
+from core.errors import NotFound
 from core.openid import pkce, requests, scopes
 from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints.http.openid.tokens import GRANT_TYPES
 from entrypoints.web.serving import languages
+from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
@@ -16,6 +20,8 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes("OpenID Connect", "How clients configure themselves.")
 
 CACHE_SECONDS: Final = 300
+TEXT: Final = "text/plain"
+SECURITY_TEXT_LIFETIME: Final = timedelta(days=90)
 AUTHENTICATION_METHODS: Final = ("client_secret_basic", "client_secret_post", "private_key_jwt")
 CLAIMS: Final = (
     "iss",
@@ -70,6 +76,28 @@ async def passkey_endpoints(call: Call) -> PasskeyEndpoints:
     call.headers["Cache-Control"] = f"public, max-age={CACHE_SECONDS}"
     page = f"{call.installation.settings.base_url}/app/account/passkeys"
     return PasskeyEndpoints(enroll=f"{page}/new", manage=page)
+
+
+@routes.get("/.well-known/security.txt", refuses=(NotFound,))
+@public
+async def security_txt(call: Call) -> Annotated[Response, Media(TEXT)]:
+    """Say where security problems of this installation are reported (RFC 9116).
+
+    It is 404 where the operator has set no contact.
+    """
+    settings = call.installation.settings
+    if settings.security_contact is None:
+        raise NotFound
+    # The same for a day, so that caches keep one text; readers ask again before it expires.
+    expires_at = call.installation.clock().replace(hour=0, minute=0, second=0, microsecond=0) + SECURITY_TEXT_LIFETIME
+    lines = (
+        f"Contact: {settings.security_contact}",
+        f"Expires: {expires_at:%Y-%m-%dT%H:%M:%SZ}",
+        f"Preferred-Languages: {', '.join(languages.TAGS)}",
+        f"Canonical: {settings.base_url}/.well-known/security.txt",
+    )
+    call.headers["Cache-Control"] = f"public, max-age={CACHE_SECONDS}"
+    return Response("".join(f"{line}\n" for line in lines), content_type=f"{TEXT}; charset=utf-8")
 
 
 def _described(call: Call) -> dict[str, Any]:

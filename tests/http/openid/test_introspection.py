@@ -23,6 +23,16 @@ async def test_a_client_learns_what_is_in_its_tokens(shop: RelyingParty) -> None
     assert (refresh["active"], refresh["sub"]) == (True, access["sub"])
 
 
+async def test_a_client_learns_that_a_platform_owner_acts_as_the_user(shop: RelyingParty, world: World) -> None:
+    tokens, owner = await shop.tokens(), world.user("owner@example.com", is_platform_owner=True)
+    world.connection.execute("UPDATE sessions SET impersonator_id = %s", (owner,))
+    tokens = (await shop.token("refresh_token", refresh_token=tokens["refresh_token"])).json
+
+    answer = await shop.post("/auth/introspect", {"token": tokens["access_token"]})
+
+    assert answer.json["act"] == {"sub": str(owner)}
+
+
 async def test_the_token_of_another_client_is_not_active(shop: RelyingParty, world: World) -> None:
     other = insert_relying_party(world, slug="evil", service_slug="evil")
     tokens = await shop.tokens()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from entrypoints import capabilities
-from tests.application import Client
+from tests.application import Client, serving
+from tests.world.world import World
 
 ROUTES = {(route.method, route.path) for route in capabilities.routes(is_development=True)}
 
@@ -21,6 +25,23 @@ async def test_a_document_describes_the_endpoints_that_are_there(client: Client,
     for name, url in endpoints.items():
         served = url.removeprefix(document["issuer"])
         assert {("GET", served), ("POST", served)} & ROUTES, name
+
+
+async def test_security_txt_names_the_contact_of_the_installation_and_expires(world: World) -> None:
+    settings = replace(world.installation.settings, security_contact="mailto:security@example.com")
+    client = serving(replace(world.installation, settings=settings))
+
+    answer = await client.get("/.well-known/security.txt")
+
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+    expires_at = f"{world.clock() + timedelta(days=90):%Y-%m-%d}T00:00:00Z"
+    assert answer.text.splitlines() == [
+        "Contact: mailto:security@example.com",
+        f"Expires: {expires_at}",
+        "Preferred-Languages: en, de",
+        "Canonical: http://localhost:8000/.well-known/security.txt",
+    ]
+    assert (await world.client.get("/.well-known/security.txt")).status == 404
 
 
 async def test_pages_of_any_origin_may_call_without_cookies(client: Client, subtests: pytest.Subtests) -> None:

@@ -132,6 +132,7 @@ class TestClaims:
 
         claims = decoded(answer.json["access_token"].split(".")[1])
         assert (claims["impersonator"], claims["impersonation_session"]) == (str(owner), claims["sid"])
+        assert claims["act"] == {"sub": str(owner)}
         assert claims["sub"] == ada.claims["sub"]
 
     async def test_no_token_outlives_its_session(self, world: World, ada: Tokens, clock: SettableClock) -> None:
