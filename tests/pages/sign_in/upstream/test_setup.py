@@ -78,7 +78,7 @@ async def test_the_holder_connects_by_saml_and_routes_a_mail_domain_to_it(
         "domain_route.verified",
     ]
     [connection] = (await setups.team.request("owner", "GET", "/upstream-providers")).json["upstream_providers"]
-    assert (connection["enabled"], connection["joins_as"], claimed["enforced"]) == (True, None, False)
+    assert (connection["enabled"], connection["joins_as"], claimed["enforced"]) == (False, None, False)
 
 
 async def test_a_mistyped_mail_domain_is_shown_again_or_removed_until_it_is_verified(
