@@ -117,8 +117,8 @@ _OF_REASONS: Final[Mapping[str, ProviderProblem]] = {
     "no_metadata": ProviderProblem.METADATA,
     SignInReason.METADATA_EXPIRED: ProviderProblem.METADATA_ENDED,
     "no_code": ProviderProblem.ERROR_AT_PROVIDER,
-    # The status of an answer by SAML.
-    "refused": ProviderProblem.DECLINED,
+    # The status of an answer by SAML; that the user may not sign in is `SignInDeclined`.
+    "refused": ProviderProblem.ERROR_AT_PROVIDER,
     "no_id_token": ProviderProblem.NO_TOKEN,
     "no_access_token": ProviderProblem.NO_TOKEN,
     "no_user": ProviderProblem.USER_UNKNOWN,

@@ -87,8 +87,8 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
         "The provider sent people back without signing them in. Check that they are assigned to the application there."
     ),
     ProviderProblem.ERROR_AT_PROVIDER: marked(
-        "The provider answered with an error instead of a code. Its own log says why; compare the redirect URI and the"
-        " scopes that the application may ask for."
+        "The provider answered with an error in place of a sign-in. Its own log says why; compare the addresses that"
+        " are entered there, and the scopes that the application may ask for."
     ),
     ProviderProblem.CODE_REFUSED: marked(
         "The provider refused to exchange the code of a sign-in. That happens when people go back or wait for long."
