@@ -95,6 +95,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_SETUP,
         "steps": STEPS,
         "current": STEPS[1],
+        "connections_page": "/app/setup/parts/upstream",
     },
     "sign_in/upstream/setup_connection.html": {
         **_SETUP,

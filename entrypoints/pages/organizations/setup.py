@@ -127,7 +127,16 @@ async def show_setup(call: Call) -> Page:
     for part in ORDER:
         if part in progress:
             steps += await _STEPS[part](call) if part in _STEPS else [_step(part, progress[part])]
-    return await part_page(call, "organizations/setup.html", setup, steps=steps, current=current_of(steps))
+    # The steps are those of one connection; the list leads to the others.
+    listed = PARTS[Part.UPSTREAM][1] if Part.UPSTREAM in progress else ""
+    return await part_page(
+        call,
+        "organizations/setup.html",
+        setup,
+        steps=steps,
+        current=current_of(steps),
+        connections_page="" if any(step.address == listed for step in steps) else listed,
+    )
 
 
 async def part_page(call: Call, template: str, setup: OpenSetup, *, status: int = 200, **values: Any) -> Response:
