@@ -3340,8 +3340,8 @@ CREATE TABLE trial_sign_ins (
     organization_id uuid NOT NULL,
     id uuid NOT NULL,
     connection_id uuid NOT NULL,
-    user_id uuid NOT NULL,
-    session_id uuid NOT NULL,
+    user_id uuid,
+    session_id uuid,
     state_hash bytea NOT NULL,
     client_id text,
     tested_as bytea NOT NULL,
@@ -3352,15 +3352,20 @@ CREATE TABLE trial_sign_ins (
     reason text DEFAULT ''::text NOT NULL,
     subject text,
     email text,
-    claims jsonb DEFAULT '[]'::jsonb NOT NULL
+    claims jsonb DEFAULT '[]'::jsonb NOT NULL,
+    visit_hash bytea,
+    groups text,
+    CONSTRAINT trial_sign_ins_begun_check CHECK ((((user_id IS NULL) = (session_id IS NULL)) AND ((session_id IS NULL) <> (visit_hash IS NULL))))
 );
 COMMENT ON TABLE trial_sign_ins IS 'Sign-ins by which administrators test connections. No other sign-in is ever found here, and none of these elsewhere.';
-COMMENT ON COLUMN trial_sign_ins.user_id IS 'The administrator who has begun it.';
+COMMENT ON COLUMN trial_sign_ins.user_id IS 'The administrator who has begun it; null for the holder of a setup link.';
 COMMENT ON COLUMN trial_sign_ins.session_id IS 'The browser session in which it began, and in which alone it is concluded.';
 COMMENT ON COLUMN trial_sign_ins.tested_as IS 'The SHA-256 of what of the connection leads to its provider, by which a later change is seen.';
 COMMENT ON COLUMN trial_sign_ins.problem IS 'A word of core/sign_in/upstream/provider_problems.py; null for none, and before it is concluded.';
 COMMENT ON COLUMN trial_sign_ins.reason IS 'The reason that the log has as well.';
 COMMENT ON COLUMN trial_sign_ins.claims IS 'Pairs of a name and a text, cut to a limit: what the provider has said of the user.';
+COMMENT ON COLUMN trial_sign_ins.visit_hash IS 'The SHA-256 of the cookie of a setup link with which it began; null for that of a member.';
+COMMENT ON COLUMN trial_sign_ins.groups IS 'A word of core/sign_in/upstream/trials.py: what the answer says of groups; null where it is not known.';
 ALTER TABLE ONLY trial_sign_ins
     ADD CONSTRAINT trial_sign_ins_pkey PRIMARY KEY (organization_id, id);
 ALTER TABLE ONLY trial_sign_ins
@@ -3397,6 +3402,7 @@ CREATE TABLE upstream_connections (
     check_problem text,
     made_at timestamp with time zone,
     off_reason text,
+    was_on boolean DEFAULT true NOT NULL,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -3412,6 +3418,7 @@ COMMENT ON COLUMN upstream_connections.signs_requests IS 'Whether the metadata o
 COMMENT ON COLUMN upstream_connections.checked_at IS 'When its provider was last asked whether the connection works as it is stored; null before that.';
 COMMENT ON COLUMN upstream_connections.check_problem IS 'What was found then, a word of core/sign_in/upstream/provider_problems.py; null for nothing. It means nothing without checked_at.';
 COMMENT ON COLUMN upstream_connections.off_reason IS 'Why it was switched off by itself; null when it is on, or a person switched it off.';
+COMMENT ON COLUMN upstream_connections.was_on IS 'Whether it was ever switched on. The holder of a setup link switches no other one on.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections

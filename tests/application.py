@@ -290,7 +290,7 @@ async def connected_installation(
         saml=LxmlSamlMessages(processors=2),
         routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock),
         pictures=RebuildingCleaner(),
-        resolver=DnsResolver(NO_NAME_SERVER),
+        resolver=equipment.resolver(settings) if settings.dns_server is not None else DnsResolver(NO_NAME_SERVER),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, database),
         feed_waiters=MemoryFeedWaiters(),

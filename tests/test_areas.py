@@ -106,7 +106,7 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
         },
     ),
     "entrypoints/pages": (
-        28,
+        27,
         {
             "one step of the page beside it, with a page of its own": (
                 "credentials/host_passkeys",
@@ -117,7 +117,6 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "services/deletion",
                 "services/secrets",
                 "sign_in/mailed_links",
-                "sign_in/upstream/enabling",
                 "webhooks/secrets",
             ),
             "a step of a sign-in, by the rules of another area": (
@@ -134,8 +133,11 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "sign_in/upstream/provider_kinds",
             ),
             "programs to copy": ("services/snippets", "webhooks/receiver_code"),
-            "a part of a setup link, or what begins with one": ("organizations/setup", "sign_in/upstream/setup"),
-            "how pages look, which the core does not know": ("organizations/settings/branding_preview",),
+            "a part of a setup link, or what begins with one": ("organizations/setup",),
+            "how pages look, which the core does not know": (
+                "organizations/settings/branding_preview",
+                "sign_in/upstream/connection_steps",
+            ),
             "for developers": (
                 "mail/mailbox",
                 "reference/curl_examples",

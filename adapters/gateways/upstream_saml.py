@@ -91,13 +91,13 @@ class HttpSamlConnectionGateway:
             return await self._on_a_thread(lambda: read(described.certificates))
         except AnswerUnusable as unusable:
             if metadata.url is None or not self._is_outdated(metadata.url):
-                raise failed(described.sso_url, unusable.problem) from None
+                raise _logged(described, unusable) from None
         # The identity provider may have a new key.
         renewed = await self.describe(organization_id, metadata, is_fresh=True)
         try:
             return await self._on_a_thread(lambda: read(renewed.certificates))
         except AnswerUnusable as unusable:
-            raise failed(renewed.sso_url, unusable.problem) from None
+            raise _logged(renewed, unusable) from None
 
     async def own_metadata(self, content: OwnMetadata) -> bytes:
         return await self._on_a_thread(lambda: work().own_metadata(content))
@@ -133,3 +133,10 @@ class HttpSamlConnectionGateway:
 
     async def _on_a_thread(self, job: Callable[[], Result]) -> Result:
         return await when_there_is_room(job, self._places, MESSAGE_SECONDS_MAX)
+
+
+def _logged(described: SamlDescription, unusable: AnswerUnusable) -> UpstreamFailed:
+    """Log why an answer of an identity provider is refused, and return the refusal with its kind of problem."""
+    refusal = failed(described.sso_url, unusable.problem)
+    refusal.word = unusable.word
+    return refusal

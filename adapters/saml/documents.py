@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
+from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -42,7 +43,36 @@ _BLANKS: Final = re.compile(rb"\s+")
 
 
 class Unreadable(Exception):
-    """The document is not what it should be; the text says why, as a sentence."""
+    """The document is not what it should be; the text says why, as a sentence.
+
+    The word says what kind of problem that is of the answer of an identity provider.
+    """
+
+    word = ProviderProblem.UNREADABLE
+
+
+class Unsigned(Unreadable):
+    """The document has no signature."""
+
+    word = ProviderProblem.UNSIGNED
+
+
+class WrongSignature(Unreadable):
+    """The signature of the document is by another key, or the document was changed."""
+
+    word = ProviderProblem.SIGNATURE
+
+
+class WeakSignature(Unreadable):
+    """The signature of the document is by an algorithm that is not accepted."""
+
+    word = ProviderProblem.WEAK_SIGNATURE
+
+
+class Undeciphered(Unreadable):
+    """What the document has encrypted cannot be read by us."""
+
+    word = ProviderProblem.UNDECIPHERED
 
 
 def decode_base64(value: str) -> bytes:

@@ -21,7 +21,17 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from lxml import etree
 
 from adapters.saml.certificates import base64_of, private_key_of, public_key_of
-from adapters.saml.documents import SIGNATURE, Unreadable, decode_base64, elements, only, require_unique_ids
+from adapters.saml.documents import (
+    SIGNATURE,
+    Unreadable,
+    Unsigned,
+    WeakSignature,
+    WrongSignature,
+    decode_base64,
+    elements,
+    only,
+    require_unique_ids,
+)
 from core.key_certificates import MadeCertificate, SamlSigningKey
 from core.secrets import Secret
 from core.wording import Wording
@@ -116,7 +126,7 @@ def require_signed(owners: Sequence[Element], certificates: Sequence[str]) -> No
     roots = list(dict.fromkeys(owner.getroottree().getroot() for owner in owners))
     signed = [owner for owner in owners if only(owner, SIGNATURE, "Signature") is not None]
     if not signed:
-        raise Unreadable("Neither the message nor its assertion is signed.")
+        raise Unsigned("Neither the message nor its assertion is signed.")
     if len(signed) != sum(element.tag == f"{{{SIGNATURE}}}Signature" for root in roots for element in elements(root)):
         raise Unreadable("It has a signature that is neither that of the message nor that of its assertion.")
     for root in roots:
@@ -210,9 +220,9 @@ def _algorithm(parent: Element, name: str) -> Any:
     return method.get("Algorithm") if method is not None else None
 
 
-def _weak() -> Unreadable:
-    return Unreadable("It is signed with an algorithm that is not accepted. Use RSA with SHA-256.")
+def _weak() -> WeakSignature:
+    return WeakSignature("It is signed with an algorithm that is not accepted. Use RSA with SHA-256.")
 
 
-def _wrong() -> Unreadable:
-    return Unreadable("Its signature does not fit the certificate that is configured for this service.")
+def _wrong() -> WrongSignature:
+    return WrongSignature("Its signature does not fit the certificate that is configured for this service.")

@@ -12,7 +12,7 @@ from lxml import etree
 from lxml.etree import QName, SubElement
 
 from adapters.saml import certificates, decryption, documents, signatures
-from adapters.saml.documents import ASSERTION, METADATA, PROTOCOL, SIGNATURE, Unreadable
+from adapters.saml.documents import ASSERTION, METADATA, PROTOCOL, SIGNATURE, Undeciphered, Unreadable
 from adapters.saml.metadata import (
     CACHED_FOR,
     add_keys,
@@ -129,8 +129,10 @@ def _decrypted_assertion(
         if assertion.tag != f"{{{ASSERTION}}}Assertion" or len(_all_of(assertion, "Assertion")) > 1:
             raise Unreadable("What it has encrypted is not one assertion.")
         return _assertion(assertion)
-    except Unreadable as unreadable:
-        raise Unreadable(found.problem or Wording.of(unreadable)) from None
+    except Unreadable:
+        if found.problem is None:
+            raise
+        raise Undeciphered(found.problem) from None
 
 
 def _all_of(root: Element, name: str) -> list[Element]:

@@ -36,7 +36,7 @@ class Work:
         try:
             return upstream.read_answer(value, certificates, recipient, takes_cbc=takes_cbc)
         except Unreadable as unreadable:
-            raise AnswerUnusable(Wording.of(unreadable)) from None
+            raise AnswerUnusable(Wording.of(unreadable), unreadable.word) from None
 
     @staticmethod
     def upstream_metadata(given: bytes) -> SamlDescription:

@@ -21,7 +21,7 @@ from entrypoints.pages.sign_in.upstream import provider_kinds
 from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
-from tests.pages.setup_samples import COPIES
+from tests.pages.setup_samples import COPIES, STEPS
 
 _OVERVIEW: Final = f"/app/organizations/{LONG_SLUG}/sign-in"
 _CONNECTION: Final = ConnectionRecord(
@@ -186,6 +186,8 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "sign_in/upstream/connections_one.html": {
         **_OF_CONNECTION,
         "found": _found(_FAILED, None),
+        "steps": STEPS,
+        "current": STEPS[1],
         "kind": provider_kinds.SAML,
         "typed": _TYPED,
         "options": SimpleNamespace(

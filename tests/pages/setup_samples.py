@@ -6,10 +6,13 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.organizations.group_roles import WantedRule
-from core.organizations.setup_links import SetupState
 from core.scim.tokens import FoundGroups, ScimToken, TokenEnds
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from core.sign_in.upstream.trial_judgements import TrialJudgement, TrialVerdict
+from core.sign_in.upstream.trials import TrialAnswer
 from entrypoints.pages.audit import receiver_kinds
+from entrypoints.pages.console.setup_steps import SetupStep
+from entrypoints.pages.organizations.setup import STATES
 from entrypoints.pages.saml import application_kinds
 from entrypoints.pages.scim import directory_kinds
 from entrypoints.pages.sign_in.upstream import provider_kinds, provider_problems
@@ -67,14 +70,53 @@ _SOURCES: Final = [("scim", "Groups of your directory"), (ID, NAME)]
 _CONSIDERED: Final = SimpleNamespace(
     rule=WantedRule(source=ID, group=NAME, role="a" * 50), group_name=NAME, people=10_001, needs_code=True
 )
+_CONNECTION: Final = SimpleNamespace(
+    id=ID,
+    name=NAME,
+    is_saml=True,
+    enabled=False,
+    issuer="https://idp.example/" + "a" * 120,
+    attribute_mapping={"groups": "a" * 120},
+)
+# As far as steps can be: done, the next one, one of several states, one that waits, and one that can be left out.
+STEPS: Final = [
+    SetupStep(title=NAME, text=NAME, is_done=True, action="Open", address="/app/setup/parts/upstream"),
+    SetupStep(title=NAME, text=NAME, is_done=False, action=NAME, address="/app/setup/parts/upstream#domains"),
+    *(
+        SetupStep(title=NAME, text=text, is_done=False, action="Open", address="/app/setup", badge=(kind, state))
+        for kind, state, text in STATES.values()
+        if "%" not in text
+    ),
+    SetupStep(title=NAME, text=NAME, is_done=False, names=("a" * 80,)),
+    SetupStep(title=NAME, text=NAME, is_done=False, action="Open", address="/app/setup", is_optional=True),
+]
 SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "organizations/setup.html": {
         **_SETUP,
-        "parts": [(NAME, f"/app/setup/parts/{state}", SimpleNamespace(state=state, at=NOW)) for state in SetupState],
+        "steps": STEPS,
+        "current": STEPS[1],
+        "connections_page": "/app/setup/parts/upstream",
     },
     "sign_in/upstream/setup_connection.html": {
         **_SETUP,
-        "connection": SimpleNamespace(id=ID, name=NAME, is_saml=True, enabled=True, issuer="https://idp.example"),
+        "connection": _CONNECTION,
+        "found": SimpleNamespace(
+            state=SimpleNamespace(
+                is_tried=False,
+                connection=_CONNECTION,
+                trial=SimpleNamespace(
+                    answer=TrialAnswer(subject="x" * 255, email=EMAIL, claims=(("email", EMAIL), ("name", NAME))),
+                    is_of=lambda _: False,
+                    begun_by=None,
+                    concluded_at=NOW,
+                ),
+            ),
+            judgement=TrialJudgement(verdict=TrialVerdict.DOMAIN_PENDING, email=EMAIL, is_own_domain=False),
+            can_be_switched_on=True,
+            was_on=False,
+        ),
+        "steps": STEPS,
+        "current": STEPS[1],
         "kind": provider_kinds.SAML,
         "typed": _CONNECTION_FORM,
         "copies": COPIES,
@@ -247,8 +289,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "sign_in/upstream/setup.html": {
         **_SETUP,
-        "connections": [SimpleNamespace(id=ID, name=NAME, type="saml", issuer=None)],
-        "progress": {ID: _PROGRESS},
+        "connections": [SimpleNamespace(connection=_CONNECTION, progress=_PROGRESS)],
         "kinds": provider_kinds.KINDS,
     },
     "sign_in/upstream/setup_new.html": {

@@ -163,7 +163,8 @@ class Visitor:
         for _ in range(REDIRECTS_MAX):
             if answer.status not in {301, 302, 303}:
                 return answer
-            answer = await self.send("GET", answer.headers["Location"])
+            # A browser keeps the fragment to itself.
+            answer = await self.send("GET", answer.headers["Location"].partition("#")[0])
         raise AssertionError("too many redirects")
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink, StoredSetup
+from core.sign_in.upstream.provider_problems import ProviderProblem
 
 _STORED: Final = """
     SELECT l.id, l.parts, s.slug AS service_slug, l.roles, l.created_by, l.created_at, l.expires_at, l.last_used_at,
@@ -22,6 +23,7 @@ _STORED: Final = """
 
 # The last change of a directory is looked for among that many entries of its log.
 SCANNED_MAX: Final = 1_000
+OF_ONE_SIGN_IN: Final = [problem.value for problem in ProviderProblem if problem.is_of_one_sign_in]
 # A connection fails when its last check found what prevents sign-ins, or after its last sign-in another one failed that
 # was no matter of one sign-in (`ProviderProblem.is_of_one_sign_in`). A directory fails when its last change was
 # refused; that it asks for users who do not exist is no failure.
@@ -59,8 +61,7 @@ _PROGRESS: Final = """
                     WHERE  f.organization_id = u.organization_id AND f.connection_id = u.id
                       AND  (i.used_at IS NULL
                             OR (f.last_at > i.used_at
-                                AND f.problem NOT IN ('declined', 'error_at_provider', 'code_refused', 'no_address',
-                                                      'foreign_domain', 'not_admitted')))) AS failing_since
+                                AND f.problem <> ALL (%(of_one_sign_in)s)))) AS failing_since
             FROM   upstream_connections u
             LEFT   JOIN LATERAL (
                 SELECT max(used_at) AS used_at
@@ -196,7 +197,12 @@ class PostgresSetupLinks(Aggregate):
         return self._all(
             PartProgress,
             _PROGRESS,
-            {"organization_id": organization_id, "service_id": service_id, "scanned_max": SCANNED_MAX},
+            {
+                "organization_id": organization_id,
+                "service_id": service_id,
+                "scanned_max": SCANNED_MAX,
+                "of_one_sign_in": OF_ONE_SIGN_IN,
+            },
         )
 
 

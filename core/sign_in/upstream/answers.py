@@ -40,6 +40,8 @@ class UpstreamFailed(Refusal):
         super().__init__()
         # Why, for the person who has configured the provider; empty when only the log says more.
         self.problem = problem
+        # The word of `provider_problems.py` where the reason is a sentence; else the reason itself leads to it.
+        self.word = ""
         # The claims of an ID token that is refused although its provider has signed it.
         self.claims: Mapping[str, Any] | None = None
 
@@ -135,7 +137,7 @@ def _problem_of_claims(
     audience = claims.get("aud")
     audiences = cast("list[Any]", audience) if isinstance(audience, list) else [audience]
     if issuer is not None and claims.get("iss") != issuer:
-        return "wrong_issuer"
+        return "token_of_another_issuer"
     if client_id not in audiences or claims.get("azp", client_id) != client_id:
         return "wrong_audience"
     if len(audiences) > 1 and "azp" not in claims:

@@ -1,6 +1,6 @@
 """Configuring the sign-in of an organization in the console: its connections, mail domains, and rules of its own.
 
-A connection that is made here is switched off until a member switches it on, best after a trial sign-in (`trials.py`).
+A connection that is made here is off until a member switches it on after a trial sign-in (`trials.py`, `enabling.py`).
 Its provider is asked before it is saved, as with a setup link (`checks.py`). A change names the state that the caller
 has seen, and is refused with a conflict on any other.
 """
@@ -74,7 +74,7 @@ class ConnectionState:
     @property
     def is_tried(self) -> bool:
         """Whether the last trial has succeeded with the connection as it is."""
-        return self.trial is not None and self.trial.answer.problem is None and self.trial.is_of(self.connection)
+        return self.trial is not None and self.trial.has_succeeded(self.connection)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

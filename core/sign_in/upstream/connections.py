@@ -74,12 +74,6 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[ConnectionRecord]:
     return uow.upstream_connections.of_organization(organization.id)
 
 
-def list_by_link(uow: UnitOfWork, cookie: str) -> Sequence[ConnectionRecord]:
-    """Do what `list_all` does, for the holder of a setup link."""
-    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-    return uow.upstream_connections.of_organization(setup.organization_id)
-
-
 def find_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionRecord:
     """Return a connection to the holder of a setup link; raise `ConnectionUnknown`."""
     setup = setup_links.present(uow, cookie, Part.UPSTREAM)
@@ -124,10 +118,13 @@ def create_by_link(
     described: SamlDescription | None,
     allowed: Iterable[Network],
 ) -> ConnectionRecord:
-    """Do what `create` does, for the holder of a setup link."""
+    """Do what `create` does, for the holder of a setup link.
+
+    The connection is off until it was tested (`enabling.py`).
+    """
     editor = Editor.of_link(uow, cookie)
     require_none_linked(uow, editor)
-    return _create(uow, editor, kind, wishes, described, tuple(allowed))
+    return _create(uow, editor, kind, replace(wishes, enabled=False), described, tuple(allowed))
 
 
 def change(
@@ -160,11 +157,21 @@ def change_by_link(
     described: SamlDescription | None,
     allowed: Iterable[Network],
 ) -> ConnectionRecord:
-    """Do what `change` does, for the holder of a setup link; raise `ConnectionInForce` or `IdentitiesLinked`."""
+    """Do what `change` does, for the holder of a setup link; raise `ConnectionInForce` or `IdentitiesLinked`.
+
+    The connection stays on or off as it is.
+    """
     editor = Editor.of_link(uow, cookie)
     before = found(uow.upstream_connections.find(editor.organization_id, connection_id))
     require_not_in_force(uow, editor, before)
-    return _change(uow, editor, before, wishes, described, tuple(allowed))
+    return _change(uow, editor, before, replace(wishes, enabled=before.enabled), described, tuple(allowed))
+
+
+def switch_on(
+    uow: UnitOfWork, editor: Editor, before: ConnectionRecord, *, allowed: Iterable[Network]
+) -> ConnectionRecord:
+    """Switch on a connection whose organization the editor has locked; whether they may, `enabling.py` says."""
+    return _change(uow, editor, before, ConnectionWishes(enabled=True), None, tuple(allowed))
 
 
 def delete(uow: UnitOfWork, slug: str, connection_id: UUID, *, seen: datetime | None = None, note: str = "") -> None:

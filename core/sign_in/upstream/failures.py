@@ -6,15 +6,11 @@ one problem again and again hide no other. Why the sign-in of one person failed 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.organizations import setup_links
-from core.organizations.setup_links import Part
-from core.sign_in.upstream.connections import ConnectionUnknown
 from core.sign_in.upstream.provider_problems import ProviderProblem
 
 if TYPE_CHECKING:
@@ -58,23 +54,3 @@ def note(
 ) -> None:
     """Record that a sign-in by a connection failed; nothing when the connection is gone."""
     uow.upstream_failures.add(organization_id, connection_id, problem, at=uow.now, request_id=request_id, series=SERIES)
-
-
-def list_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> Sequence[UpstreamFailure]:
-    """List the last problems of a connection to the holder of a setup link, the newest first."""
-    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-    return uow.upstream_failures.of_connection(setup.organization_id, connection_id, limit=SHOWN_MAX)
-
-
-def progress_by_link(uow: UnitOfWork, cookie: str) -> dict[UUID, ConnectionProgress]:
-    """Return how far each connection of the organization is, to the holder of a setup link."""
-    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-    return {one.connection_id: one for one in uow.upstream_failures.progress(setup.organization_id)}
-
-
-def find_progress_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionProgress:
-    """Return how far a connection is, to the holder of a setup link; raise `ConnectionUnknown`."""
-    found = progress_by_link(uow, cookie).get(connection_id)
-    if found is None:
-        raise ConnectionUnknown
-    return found

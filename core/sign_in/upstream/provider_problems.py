@@ -58,10 +58,20 @@ class ProviderProblem(StrEnum):
     DECLINED = "declined"
     ERROR_AT_PROVIDER = "error_at_provider"
     CODE_REFUSED = "code_refused"
+    NO_TOKEN = "no_token"  # noqa: S105 - a word
+    USER_UNKNOWN = "user_unknown"
+    UNREADABLE = "unreadable"
+    UNSIGNED = "unsigned"
     SIGNATURE = "signature"
+    WEAK_SIGNATURE = "weak_signature"
+    UNDECIPHERED = "undeciphered"
     CLOCKS = "clocks"
     FOR_ANOTHER = "for_another"
+    OF_ANOTHER = "of_another"
+    OTHER_SIGN_IN = "other_sign_in"
+    SESSION_OVER = "session_over"
     NO_ID = "no_id"
+    TRANSIENT_ID = "transient_id"
     NO_ADDRESS = "no_address"
     FOREIGN_DOMAIN = "foreign_domain"
     CERTIFICATES_REPLACED = "certificates_replaced"
@@ -89,6 +99,9 @@ _OF_ONE_SIGN_IN: Final = frozenset(
         ProviderProblem.DECLINED,
         ProviderProblem.ERROR_AT_PROVIDER,
         ProviderProblem.CODE_REFUSED,
+        ProviderProblem.UNREADABLE,
+        ProviderProblem.OTHER_SIGN_IN,
+        ProviderProblem.SESSION_OVER,
         ProviderProblem.NO_ADDRESS,
         ProviderProblem.FOREIGN_DOMAIN,
         ProviderProblem.NOT_ADMITTED,
@@ -104,21 +117,31 @@ _OF_REASONS: Final[Mapping[str, ProviderProblem]] = {
     "no_metadata": ProviderProblem.METADATA,
     SignInReason.METADATA_EXPIRED: ProviderProblem.METADATA_ENDED,
     "no_code": ProviderProblem.ERROR_AT_PROVIDER,
-    # The status of an answer by SAML.
-    "refused": ProviderProblem.DECLINED,
-    "no_id_token": ProviderProblem.TOKEN_ENDPOINT,
-    "no_user": ProviderProblem.OTHER,
-    "other_subject": ProviderProblem.OTHER,
+    # The status of an answer by SAML; that the user may not sign in is `SignInDeclined`.
+    "refused": ProviderProblem.ERROR_AT_PROVIDER,
+    "no_id_token": ProviderProblem.NO_TOKEN,
+    "no_access_token": ProviderProblem.NO_TOKEN,
+    "no_user": ProviderProblem.USER_UNKNOWN,
+    "other_subject": ProviderProblem.USER_UNKNOWN,
     "wrong_signature": ProviderProblem.SIGNATURE,
     "expired": ProviderProblem.CLOCKS,
     "from_the_future": ProviderProblem.CLOCKS,
     "wrong_audience": ProviderProblem.FOR_ANOTHER,
     "no_authorized_party": ProviderProblem.FOR_ANOTHER,
-    "wrong_nonce": ProviderProblem.FOR_ANOTHER,
     "wrong_destination": ProviderProblem.FOR_ANOTHER,
-    "answer_of_another_issuer": ProviderProblem.OTHER_ISSUER,
+    "wrong_recipient": ProviderProblem.FOR_ANOTHER,
+    "answer_of_another_issuer": ProviderProblem.OF_ANOTHER,
+    "token_of_another_issuer": ProviderProblem.OF_ANOTHER,
+    "assertion_of_another_issuer": ProviderProblem.OF_ANOTHER,
+    "wrong_nonce": ProviderProblem.OTHER_SIGN_IN,
+    "answer_to_another_request": ProviderProblem.OTHER_SIGN_IN,
+    "unsolicited": ProviderProblem.OTHER_SIGN_IN,
+    "confirmation_ended": ProviderProblem.CLOCKS,
+    "not_confirmed": ProviderProblem.UNREADABLE,
+    "no_assertion": ProviderProblem.UNREADABLE,
+    SignInReason.SESSION_OVER_THERE: ProviderProblem.SESSION_OVER,
     "no_subject": ProviderProblem.NO_ID,
-    "transient_name": ProviderProblem.NO_ID,
+    "transient_name": ProviderProblem.TRANSIENT_ID,
     "certificates_outdated": ProviderProblem.CERTIFICATES_REPLACED,
     SignInReason.ADDRESS_NOT_VERIFIED_THERE: ProviderProblem.NO_ADDRESS,
     SignInReason.DOMAIN_NOT_PROVED: ProviderProblem.FOREIGN_DOMAIN,

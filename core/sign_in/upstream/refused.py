@@ -33,8 +33,12 @@ _REASONS: Final = {
     "wrong_nonce": SignInReason.ASSERTION_FOR_ANOTHER,
     "wrong_destination": SignInReason.ASSERTION_FOR_ANOTHER,
     "answer_to_another_request": SignInReason.ASSERTION_FOR_ANOTHER,
-    "wrong_issuer": SignInReason.ASSERTION_OF_ANOTHER,
+    "token_of_another_issuer": SignInReason.ASSERTION_OF_ANOTHER,
+    "assertion_of_another_issuer": SignInReason.ASSERTION_OF_ANOTHER,
     "not_confirmed": SignInReason.ASSERTION_NOT_CONFIRMED,
+    "wrong_recipient": SignInReason.ASSERTION_NOT_CONFIRMED,
+    "unsolicited": SignInReason.ASSERTION_NOT_CONFIRMED,
+    "confirmation_ended": SignInReason.ASSERTION_NOT_CONFIRMED,
     "unknown_state": SignInReason.STATE_UNKNOWN,
     "certificates_outdated": SignInReason.CERTIFICATES_REPLACED,
 }

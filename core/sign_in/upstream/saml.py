@@ -19,6 +19,7 @@ from core.sign_in.identities import ProvenIdentity, ProviderSession
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream import asserted_groups
 from core.sign_in.upstream.answers import CLOCK_SKEW, UpstreamFailed, checked_address, checked_subject
+from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.wording import Wording
 
 # The longest persistent name (saml-core-2.0, 8.3.7).
@@ -46,6 +47,7 @@ class MetadataUnusable(UpstreamFailed):
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
         self.reason = problem
+        self.word = ProviderProblem.METADATA
 
 
 class MetadataExpired(UpstreamFailed):
@@ -63,9 +65,10 @@ class MetadataExpired(UpstreamFailed):
 class AnswerUnusable(UpstreamFailed):
     """The answer of an identity provider is malformed or not signed by it; `problem` is for the log."""
 
-    def __init__(self, problem: str) -> None:
+    def __init__(self, problem: str, word: ProviderProblem = ProviderProblem.UNREADABLE) -> None:
         super().__init__(problem)
         self.reason = problem
+        self.word = word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +253,7 @@ def require_for_us(answer: SamlAnswer, expected: Expected, *, at: datetime) -> S
     if answer.in_response_to not in {None, expected.request_id}:
         raise UpstreamFailed().because("answer_to_another_request")
     if answer.issuer not in {None, expected.issuer} or assertion.issuer != expected.issuer:
-        raise UpstreamFailed().because("wrong_issuer")
+        raise UpstreamFailed().because("assertion_of_another_issuer")
     own = expected.provider.entity_id
     if not assertion.audiences or not all(own in audiences for audiences in assertion.audiences):
         raise UpstreamFailed().because("wrong_audience")
@@ -258,8 +261,9 @@ def require_for_us(answer: SamlAnswer, expected: Expected, *, at: datetime) -> S
         raise UpstreamFailed().because("expired")
     if assertion.session_ends_at is not None and assertion.session_ends_at <= at:
         raise UpstreamFailed().because(SignInReason.SESSION_OVER_THERE)
-    if not any(_confirms(confirmation, expected, at) for confirmation in assertion.confirmations):
-        raise UpstreamFailed().because("not_confirmed")
+    problem = _problem_of_confirmations(assertion.confirmations, expected, at)
+    if problem is not None:
+        raise UpstreamFailed().because(problem)
     return assertion
 
 
@@ -308,13 +312,20 @@ def _first(assertion: SamlAssertion, names: Sequence[str]) -> str | None:
     return next(values, None)
 
 
-def _confirms(confirmation: Confirmation, expected: Expected, at: datetime) -> bool:
-    return (
-        confirmation.recipient == expected.provider.acs_url
-        and confirmation.in_response_to == expected.request_id
-        and confirmation.not_on_or_after is not None
-        and _is_within(confirmation.not_before, confirmation.not_on_or_after, at)
+def _problem_of_confirmations(confirmations: Sequence[Confirmation], expected: Expected, at: datetime) -> str | None:
+    """Return why none of the confirmations of an assertion fits our request now; None when one does."""
+    if not confirmations:
+        return "not_confirmed"
+    for_us = [one for one in confirmations if one.recipient == expected.provider.acs_url]
+    if not for_us:
+        return "wrong_recipient"
+    asked_for = [one for one in for_us if one.in_response_to == expected.request_id]
+    if not asked_for:
+        return "unsolicited"
+    is_confirmed = any(
+        one.not_on_or_after is not None and _is_within(one.not_before, one.not_on_or_after, at) for one in asked_for
     )
+    return None if is_confirmed else "confirmation_ended"
 
 
 def _is_within(not_before: datetime | None, not_on_or_after: datetime | None, at: datetime) -> bool:

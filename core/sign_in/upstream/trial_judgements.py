@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.accounts.providers import Provider
-from core.email_addresses import normalize_email
+from core.email_addresses import domain_of, normalize_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import Organization
@@ -30,6 +30,7 @@ class TrialVerdict(StrEnum):
     # Refused
     NO_ADDRESS = "no_address"
     FOREIGN_DOMAIN = "foreign_domain"
+    DOMAIN_PENDING = "domain_pending"
     NOT_ADMITTED = "not_admitted"
     ORGANIZATION_FULL = "organization_full"
     # Let in
@@ -37,6 +38,8 @@ class TrialVerdict(StrEnum):
     TO_LINK = "to_link"
     JOINS = "joins"
     USER = "user"
+    # Nothing more is said to the holder of a setup link.
+    ACCEPTED = "accepted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +59,18 @@ def judged(
     if answer.problem is not None or answer.subject is None:
         return None
     email = _address(uow, answer.email)
-    is_own = email is not None and sign_in.vouches_for(uow, organization.id, email)
-    verdict, role = _verdict(uow, organization, connection, answer.subject, email, is_own=is_own)
-    return TrialJudgement(verdict=verdict, email=email, is_own_domain=is_own, role=role)
+    refused = _refused_for_address(uow, organization.id, email)
+    verdict, role = _verdict(uow, organization, connection, answer.subject, email, refused)
+    return TrialJudgement(verdict=verdict, email=email, is_own_domain=refused is None, role=role)
+
+
+def judged_for_link(uow: UnitOfWork, organization_id: UUID, answer: TrialAnswer) -> TrialJudgement | None:
+    """Return what `judged` does, for the holder of a setup link, who learns of no person what they have here."""
+    if answer.problem is not None or answer.subject is None:
+        return None
+    email = _address(uow, answer.email)
+    refused = _refused_for_address(uow, organization_id, email)
+    return TrialJudgement(verdict=refused or TrialVerdict.ACCEPTED, email=email, is_own_domain=refused is None)
 
 
 def _verdict(
@@ -67,17 +79,15 @@ def _verdict(
     connection: ConnectionRecord,
     subject: str,
     email: str | None,
-    *,
-    is_own: bool,
+    refused: TrialVerdict | None,
 ) -> tuple[TrialVerdict, str | None]:
     context = IdentityContext(organization_id=organization.id, connection_id=connection.id)
     identity = uow.identities.find(Provider.UPSTREAM, subject, context)
     if identity is not None:
         return _of_linked(uow, organization.id, connection.id, identity.user_id)
-    if email is None:
-        return TrialVerdict.NO_ADDRESS, None
-    if not is_own:
-        return TrialVerdict.FOREIGN_DOMAIN, None
+    if refused is not None:
+        return refused, None
+    assert email is not None, "a person without an address was taken"
     known = uow.sign_ins.affiliated(organization.id, email)
     membership = uow.members.of_user(organization.id, known) if known is not None else None
     if membership is not None:
@@ -88,6 +98,16 @@ def _verdict(
     if not by_connection.has_room(uow, organization, joining=1):
         return TrialVerdict.ORGANIZATION_FULL, None
     return TrialVerdict.JOINS, role
+
+
+def _refused_for_address(uow: UnitOfWork, organization_id: UUID, email: str | None) -> TrialVerdict | None:
+    """Return why a person who is not linked is refused for the address; None for one that is taken."""
+    if email is None:
+        return TrialVerdict.NO_ADDRESS
+    if sign_in.vouches_for(uow, organization_id, email):
+        return None
+    claimed = {claim.proof.domain for claim in uow.domain_routes.of_organization(organization_id)}
+    return TrialVerdict.DOMAIN_PENDING if domain_of(email) in claimed else TrialVerdict.FOREIGN_DOMAIN
 
 
 def _of_linked(

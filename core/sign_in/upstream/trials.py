@@ -4,8 +4,9 @@ An administrator tests a connection by it, also one that is switched off. It lea
 does, and its answer is verified by the same rules. It is stored apart from sign-ins, so that no state of a trial ever
 completes a sign-in, nor the other way round: nothing is linked or provisioned, and no session begins.
 
-A trial is bound to the browser session that began it, is good for one answer, and expires. What the provider says of
-the user is foreign input: it is cut to a limit, and what cannot be printed is replaced.
+The holder of a setup link tests in the same way (decisions 13.7). A trial is bound to the browser session, or to the
+visit of the link, that began it, is good for one answer, and expires. What the provider says of the user is foreign
+input: it is cut to a limit, and what cannot be printed is replaced.
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
+from core.organizations import setup_links
 from core.organizations.access import Operation, authorize
+from core.organizations.setup_links import Part
 from core.secrets import Secret, hash_token
-from core.sign_in.identities import IdentityContext, ProvenIdentity
+from core.sign_in.identities import AssertedGroups, IdentityContext, ProvenIdentity
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream import connections, flows
 from core.sign_in.upstream.by_connection import OpenConnection
@@ -52,26 +56,57 @@ class NothingToTry(BadRequest):
     default_message = "Save the metadata of the identity provider first. Then the connection can be tested."
 
 
+class TrialGroups(StrEnum):
+    """What an answer says of the groups of its user."""
+
+    SENT = "sent"
+    TOO_MANY = "too_many"
+    NOT_SENT = "not_sent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialBrowser:
+    """A browser that comes back from a provider: its session, None without one, and its cookie of a setup link."""
+
+    session_id: UUID | None
+    setup_cookie: str = field(default="", repr=False)
+
+    @property
+    def visit_hash(self) -> bytes | None:
+        """The hash of the cookie of a setup link; None without one."""
+        return hash_token(self.setup_cookie) if self.setup_cookie else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSignIn:
-    """A trial that is under way: its connection as it was, and in which session it began."""
+    """A trial that is under way: its connection as it was, and where it began.
+
+    That is in a browser session of a user, or in a visit of a setup link.
+    """
 
     id: UUID
     organization_id: UUID
     organization_slug: str
     connection_id: UUID
-    user_id: UUID
-    session_id: UUID
+    user_id: UUID | None
+    session_id: UUID | None
+    visit_hash: bytes | None
     client_id: str | None
     tested_as: bytes
     expires_at: datetime
+
+    @property
+    def is_by_link(self) -> bool:
+        """Whether the holder of a setup link has begun it."""
+        return self.session_id is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialAnswer:
     """What a trial has brought: whom the provider has signed in there, or the problem because of which it was refused.
 
-    `claims` are names and texts that are safe to store; `reason` is what the log says of a problem.
+    `claims` are names and texts that are safe to store; `reason` is what the log says of a problem. `groups` is None
+    where it is not known.
     """
 
     problem: ProviderProblem | None = None
@@ -79,24 +114,29 @@ class TrialAnswer:
     subject: str | None = None
     email: str | None = None
     claims: tuple[tuple[str, str], ...] = ()
+    groups: TrialGroups | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialResult:
-    """The last trial of a connection, and who has begun it.
+    """The last trial of a connection, and who has begun it: None for the holder of a setup link.
 
     `tested_as` tells whether the connection is still the same.
     """
 
     connection_id: UUID
     concluded_at: datetime
-    begun_by: str
+    begun_by: str | None
     tested_as: bytes
     answer: TrialAnswer = field(default_factory=TrialAnswer)
 
     def is_of(self, connection: ConnectionRecord) -> bool:
         """Return whether the connection leads where it led in the trial."""
         return self.tested_as == fingerprint(connection)
+
+    def has_succeeded(self, connection: ConnectionRecord) -> bool:
+        """Return whether the provider has signed a user in with the connection as it is."""
+        return self.answer.problem is None and self.is_of(connection)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,47 +166,44 @@ def fingerprint(connection: ConnectionRecord) -> bytes:
 def find(uow: UnitOfWork, slug: str, connection_id: UUID) -> OpenConnection:
     """Return the connection that a caller wants to try, enabled or not; raise `ConnectionUnknown` or `NothingToTry`."""
     organization = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).organization
-    connection = connections.found(uow.upstream_connections.find(organization.id, connection_id))
-    if connection.issuer is None:
-        raise NothingToTry
-    return _target(slug, organization.id, connection)
+    return _triable(uow, slug, organization.id, connection_id)
+
+
+def find_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> OpenConnection:
+    """Do what `find` does, for the holder of a setup link."""
+    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
+    return _triable(uow, setup.organization_slug, setup.organization_id, connection_id)
 
 
 def begin(uow: UnitOfWork, slug: str, target: OpenConnection) -> Departure:
     """Store that the caller's browser goes to the provider of a connection, and return what it takes along."""
     caller = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).caller
-    connection = target.connection
-    trial = TrialSignIn(
-        id=uow.randomness.new_id(),
-        organization_id=target.organization_id,
-        organization_slug=slug,
-        connection_id=connection.id,
-        user_id=caller.user_id,
-        session_id=caller.session_id,
-        client_id=connection.client_id,
-        tested_as=fingerprint(connection),
-        expires_at=uow.now + flows.LIFETIME,
-    )
-    state = _state(uow)
-    uow.trial_sign_ins.add(trial, _hash(state))
-    return flows.departure(uow, _sign_in(trial), state)
+    return _begin(uow, target, user_id=caller.user_id, session_id=caller.session_id)
 
 
-def fail(uow: UnitOfWork, slug: str, target: OpenConnection, answer: TrialAnswer) -> None:
-    """Record a trial that could not begin, because the provider did not answer as it should."""
-    departure = begin(uow, slug, target)
-    uow.trial_sign_ins.conclude(target.organization_id, departure.sign_in.id, answer)
+def begin_by_link(uow: UnitOfWork, cookie: str, target: OpenConnection) -> Departure:
+    """Do what `begin` does, for the holder of a setup link."""
+    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
+    assert setup.organization_id == target.organization_id, "a setup link tries a connection of another organization"
+    return _begin(uow, target, visit_hash=hash_token(cookie))
 
 
-def arrive(uow: UnitOfWork, state: str) -> ArrivedTrial:
-    """Use up the state of a trial by OpenID Connect, in the browser session of the caller that began it.
+def fail(uow: UnitOfWork, begun: Departure, answer: TrialAnswer) -> None:
+    """Record a trial that could not leave, because the provider did not answer as it should."""
+    organization_id = begun.sign_in.context.organization_id
+    assert organization_id is not None, "a trial names no organization"
+    uow.trial_sign_ins.conclude(organization_id, begun.sign_in.id, answer)
 
-    Raise `SignInOver` for any other, and when the connection was changed since; and as `authorize`.
+
+def arrive(uow: UnitOfWork, state: str, browser: TrialBrowser) -> ArrivedTrial:
+    """Use up the state of a trial by OpenID Connect, in the browser that began it.
+
+    Raise `SignInOver` in any other, and when the connection was changed since; and as `authorize`, or `SetupLinkDead`.
     """
-    trial = uow.trial_sign_ins.use(_hash(Secret(state)), session_id=uow.caller.session_id)
+    trial = uow.trial_sign_ins.use(_hash(Secret(state)), session_id=browser.session_id, visit_hash=browser.visit_hash)
     if trial is None:
         raise SignInOver().because("unknown_state")
-    target = _of_trial(uow, trial)
+    target = _of_trial(uow, trial, browser)
     connection = target.connection
     assert connection.issuer is not None, "a connection has lost its issuer"
     client = uow.upstream_connections.client_of(
@@ -207,15 +244,15 @@ def keep_answer(uow: UnitOfWork, connection_id: UUID, state: str, answer: TrialA
     return continue_id
 
 
-def conclude_posted(uow: UnitOfWork, connection_id: UUID, continue_id: str) -> str:
-    """Conclude a trial by SAML in the browser session of the caller that began it; return the organization's slug.
-
-    Raise `SignInOver` for any other, and as `authorize`.
-    """
-    trial = uow.trial_sign_ins.use_answered(_hash(Secret(continue_id)), connection_id, session_id=uow.caller.session_id)
+def conclude_posted(uow: UnitOfWork, connection_id: UUID, continue_id: str, browser: TrialBrowser) -> TrialSignIn:
+    """Conclude a trial by SAML in the browser that began it, and return it; raise as `arrive`."""
+    trial = uow.trial_sign_ins.use_answered(
+        _hash(Secret(continue_id)), connection_id, session_id=browser.session_id, visit_hash=browser.visit_hash
+    )
     if trial is None:
         raise SignInOver().because("unknown_continuation")
-    return _of_trial(uow, trial).organization_slug
+    _of_trial(uow, trial, browser)
+    return trial
 
 
 def answer_of(
@@ -231,6 +268,7 @@ def answer_of(
         reason=_printable(reason, REASON_CHARACTERS_MAX),
         subject=_printable(proven.subject, VALUE_CHARACTERS_MAX) if proven is not None else None,
         email=_printable(proven.email, VALUE_CHARACTERS_MAX) if proven is not None and proven.email else None,
+        groups=_groups(proven.groups) if proven is not None else None,
         claims=tuple(
             (_printable(name, NAME_CHARACTERS_MAX), _printable(_text(value), VALUE_CHARACTERS_MAX))
             for name, value in list(claims)[:CLAIMS_MAX]
@@ -251,9 +289,52 @@ def claims_of_assertion(assertion: SamlAssertion | None) -> Sequence[tuple[str, 
     return [("NameID", assertion.name_id), ("NameID Format", assertion.name_id_format or ""), *attributes]
 
 
-def _of_trial(uow: UnitOfWork, trial: TrialSignIn) -> OpenConnection:
-    """Return the connection of a trial to its caller, who has to be allowed to begin one still."""
-    authorize(uow, trial.organization_slug, Operation.CONNECTIONS_CHANGE)
+def _groups(asserted: AssertedGroups | None) -> TrialGroups:
+    if asserted is None:
+        return TrialGroups.NOT_SENT
+    return TrialGroups.TOO_MANY if asserted.values is None else TrialGroups.SENT
+
+
+def _triable(uow: UnitOfWork, slug: str, organization_id: UUID, connection_id: UUID) -> OpenConnection:
+    connection = connections.found(uow.upstream_connections.find(organization_id, connection_id))
+    if connection.issuer is None:
+        raise NothingToTry
+    return _target(slug, organization_id, connection)
+
+
+def _begin(
+    uow: UnitOfWork,
+    target: OpenConnection,
+    *,
+    user_id: UUID | None = None,
+    session_id: UUID | None = None,
+    visit_hash: bytes | None = None,
+) -> Departure:
+    connection = target.connection
+    trial = TrialSignIn(
+        id=uow.randomness.new_id(),
+        organization_id=target.organization_id,
+        organization_slug=target.organization_slug,
+        connection_id=connection.id,
+        user_id=user_id,
+        session_id=session_id,
+        visit_hash=visit_hash,
+        client_id=connection.client_id,
+        tested_as=fingerprint(connection),
+        expires_at=uow.now + flows.LIFETIME,
+    )
+    state = _state(uow)
+    uow.trial_sign_ins.add(trial, _hash(state))
+    return flows.departure(uow, _sign_in(trial), state)
+
+
+def _of_trial(uow: UnitOfWork, trial: TrialSignIn, browser: TrialBrowser) -> OpenConnection:
+    """Return the connection of a trial to the person who has begun it, and has to be allowed to do so still."""
+    if trial.is_by_link:
+        # The visit of the cookie is of one link, and so of one organization.
+        setup_links.present(uow, browser.setup_cookie, Part.UPSTREAM)
+    else:
+        authorize(uow, trial.organization_slug, Operation.CONNECTIONS_CHANGE)
     return _unchanged(uow, trial)
 
 

@@ -1,10 +1,34 @@
-"""The numbered steps of a page of setup, for one provider at a time, in the words of that provider's console."""
+"""The numbered steps of setup: how far each is, and those at a provider, in the words of its console."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from core.lazy_dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupStep:
+    """A step of setup: what is missing or was done, and the one thing to do next, with its address.
+
+    `names` are what it is about, such as domains. `badge` is a pair of the kind of a badge and its text, where it says
+    more than whether the step is done. A step without an address waits for those before it. An optional one is never
+    the one to go on with.
+    """
+
+    title: str
+    text: str
+    is_done: bool
+    action: str = ""
+    address: str = ""
+    names: tuple[str, ...] = ()
+    badge: tuple[str, str] | None = None
+    is_optional: bool = False
+
+
+def current_of(steps: Sequence[SetupStep]) -> SetupStep | None:
+    """Return the step to go on with: the first that is open and can be done; None when there is none."""
+    return next((step for step in steps if not (step.is_done or step.is_optional) and step.address), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

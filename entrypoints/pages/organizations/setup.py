@@ -6,7 +6,7 @@ of the parts are in the areas of their capabilities: `settings/domain.py`, `page
 `part_page`, `setup_cookie`, `protected_cookie` and `SetupForm` of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
@@ -14,9 +14,11 @@ import msgspec
 from quart import Response
 
 from core.organizations import setup_links
-from core.organizations.setup_links import OpenSetup, Part, SetupLinkDead
+from core.organizations.setup_links import OpenSetup, Part, PartProgress, SetupLinkDead, SetupState
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
+from core.wording import Wording
+from entrypoints.pages.console.setup_steps import SetupStep, current_of
 from entrypoints.pages.frame.brands import brand_of
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, page
@@ -35,6 +37,7 @@ COOKIE_LIFETIME: Final = timedelta(hours=12)
 SETUP: Final = "/app/setup"
 DOMAIN: Final = "/app/setup/parts/domain"
 LIMITS: Final = (RateLimit.SIGN_IN_GROUP,)
+OPEN: Final = marked("Open")
 # What each part is called, and its page.
 PARTS: Final[Mapping[Part, tuple[str, str]]] = {
     Part.SAML: (marked("Single sign-on by SAML"), "/app/setup/parts/saml"),
@@ -44,6 +47,32 @@ PARTS: Final[Mapping[Part, tuple[str, str]]] = {
     Part.SIEM: (marked("Audit log to a SIEM"), "/app/setup/parts/siem"),
     Part.GROUPS: (marked("Roles by groups"), "/app/setup/parts/groups"),
 }
+
+
+# What a badge says of the state of a part, and what is to be done next.
+FAILING: Final = marked("Failing since %(time)s. Open it to see why.")
+IN_USE: Final = marked("Done. Last used on %(time)s.")
+STATES: Final[Mapping[SetupState, tuple[str, str, str]]] = {
+    SetupState.FAILING: ("bad", marked("Failing"), FAILING),
+    SetupState.IN_USE: ("good", marked("In use"), IN_USE),
+    SetupState.TESTED: ("good", marked("Tested"), marked("Tested on %(time)s. Next, use it once.")),
+    SetupState.SAVED: ("warning", marked("Saved, not tested"), marked("Next, test it.")),
+    SetupState.NOT_BEGUN: ("info", marked("Not begun"), marked("Next, open it and follow the steps.")),
+}
+# The parts in the order in which they are set up: how people sign in, then who they are, then what else there is.
+ORDER: Final = (Part.UPSTREAM, Part.SCIM, Part.GROUPS, Part.SAML, Part.DOMAIN, Part.SIEM)
+Steps = Callable[[Call], Awaitable[Sequence[SetupStep]]]
+_STEPS: Final[dict[Part, Steps]] = {}
+
+
+def steps_of_part(part: Part) -> Callable[[Steps], Steps]:
+    """Declare the steps of a part that has several; every other part is one step."""
+
+    def declare(steps: Steps) -> Steps:
+        _STEPS[part] = steps
+        return steps
+
+    return declare
 
 
 class SetupForm(ProtectedForm, kw_only=True):
@@ -91,11 +120,22 @@ async def press_begin(call: Call, secret: str, form: ProtectedForm) -> None:
 @routes.get(SETUP, refuses=(SetupLinkDead,))
 @public
 async def show_setup(call: Call) -> Page:
-    """Show the parts that a setup link allows to set, and how far each of them is."""
+    """Show the steps of the parts that a setup link allows to set, how far each of them is, and what comes next."""
     setup = await call.read(setup_links.present, setup_cookie(call))
     progress = await call.read(setup_links.progress, setup_cookie(call))
+    steps: list[SetupStep] = []
+    for part in ORDER:
+        if part in progress:
+            steps += await _STEPS[part](call) if part in _STEPS else [_step(part, progress[part])]
+    # The steps are those of one connection; the list leads to the others.
+    listed = PARTS[Part.UPSTREAM][1] if Part.UPSTREAM in progress else ""
     return await part_page(
-        call, "organizations/setup.html", setup, parts=[(*PARTS[part], one) for part, one in progress.items()]
+        call,
+        "organizations/setup.html",
+        setup,
+        steps=steps,
+        current=current_of(steps),
+        connections_page="" if any(step.address == listed for step in steps) else listed,
     )
 
 
@@ -104,6 +144,15 @@ async def part_page(call: Call, template: str, setup: OpenSetup, *, status: int 
     token = browsers.masked(browser_sessions.form_token_of(setup_cookie(call)))
     brand = await brand_of(call, setup.organization_id)
     return _protected(page(call, template, status=status, setup=setup, form_token=token, brand=brand, **values))
+
+
+def _step(part: Part, progress: PartProgress) -> SetupStep:
+    title, page = PARTS[part]
+    kind, state, text = STATES[progress.state]
+    if progress.at is not None:
+        text = Wording(text, time=progress.at)
+    is_done = progress.state is SetupState.IN_USE
+    return SetupStep(title=title, text=text, is_done=is_done, action=OPEN, address=page, badge=(kind, state))
 
 
 def _protected(response: Response) -> Response:

@@ -80,6 +80,10 @@ class UpstreamConnections(Protocol):
         """
         ...
 
+    def were_on(self, organization_id: UUID) -> frozenset[UUID]:
+        """Return the connections of an organization that were ever switched on."""
+        ...
+
     def has_identities(self, organization_id: UUID, connection_id: UUID) -> bool:
         """Return whether any identity of a connection is linked."""
         ...

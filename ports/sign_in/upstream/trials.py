@@ -17,8 +17,11 @@ class TrialSignIns(Protocol):
         """Store a trial that begins, and delete what has expired of those of its connection without an answer."""
         ...
 
-    def use(self, state_hash: bytes, *, session_id: UUID) -> TrialSignIn | None:
-        """Use up a trial of this session that has brought nothing yet; None when there is none, or it has expired."""
+    def use(self, state_hash: bytes, *, session_id: UUID | None, visit_hash: bytes | None) -> TrialSignIn | None:
+        """Use up a trial of this session, or of this visit of a setup link, that has brought nothing yet.
+
+        None when there is none, or it has expired.
+        """
         ...
 
     def find_open(self, state_hash: bytes, connection_id: UUID) -> TrialSignIn | None:
@@ -29,8 +32,10 @@ class TrialSignIns(Protocol):
         """Use up a trial, store what it has brought, and give it another state; False where `use` returns None."""
         ...
 
-    def use_answered(self, state_hash: bytes, connection_id: UUID, *, session_id: UUID) -> TrialSignIn | None:
-        """Conclude a trial of this session that has brought an answer, in place of the one before; None as `use`."""
+    def use_answered(
+        self, state_hash: bytes, connection_id: UUID, *, session_id: UUID | None, visit_hash: bytes | None
+    ) -> TrialSignIn | None:
+        """Conclude a trial that has brought an answer, in place of the one before; of which, and None, as `use`."""
         ...
 
     def conclude(self, organization_id: UUID, trial_id: UUID, answer: TrialAnswer) -> None:

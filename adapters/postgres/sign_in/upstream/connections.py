@@ -133,8 +133,8 @@ class PostgresUpstreamConnections(Aggregate):
         self._connection.execute_later(
             f"""
             INSERT INTO upstream_connections ({columns(ConnectionRecord, without=_COMPUTED)}, organization_id,
-                                              client_secret_sealed)
-            VALUES ({placeholders(ConnectionRecord, without=_COMPUTED)}, %(organization_id)s, %(secret)s)
+                                              client_secret_sealed, was_on)
+            VALUES ({placeholders(ConnectionRecord, without=_COMPUTED)}, %(organization_id)s, %(secret)s, %(enabled)s)
             """,
             self._parameters(organization_id, connection, secret),
         )
@@ -146,6 +146,7 @@ class PostgresUpstreamConnections(Aggregate):
             SET    {assignments(ConnectionRecord, without=(*_COMPUTED, "id", "type", "created_at"))},
                    client_secret_sealed = coalesce(%(secret)s, client_secret_sealed),
                    off_reason = CASE WHEN NOT %(enabled)s THEN off_reason END,
+                   was_on = was_on OR %(enabled)s,
                    issuer_changed = issuer_changed AND %(secret)s::bytea IS NULL,
                    -- What was checked is not what is stored from now on.
                    checked_at = CASE WHEN (issuer, client_id, metadata_url, metadata_xml)
@@ -189,6 +190,13 @@ class PostgresUpstreamConnections(Aggregate):
             EndingMetadata,
             CLAIM_ENDING,
             {"text_before": text_before, "address_before": address_before, "limit": limit, "owner": OWNER},
+        )
+
+    def were_on(self, organization_id: UUID) -> frozenset[UUID]:
+        return frozenset(
+            self._values(
+                "SELECT id FROM upstream_connections WHERE organization_id = %s AND was_on", (organization_id,)
+            )
         )
 
     def has_identities(self, organization_id: UUID, connection_id: UUID) -> bool:

@@ -9,17 +9,17 @@ from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.sign_in.upstream.provider_problems import problem_of
-from core.sign_in.upstream.trials import TrialAnswer, TrialResult, TrialSignIn
+from core.sign_in.upstream.trials import TrialAnswer, TrialGroups, TrialResult, TrialSignIn
 
 _TRIAL: Final = """
-    t.id, t.organization_id, o.slug AS organization_slug, t.connection_id, t.user_id, t.session_id, t.client_id,
-    t.tested_as, t.expires_at
+    t.id, t.organization_id, o.slug AS organization_slug, t.connection_id, t.user_id, t.session_id,
+    t.visit_hash, t.client_id, t.tested_as, t.expires_at
 """
 _RESULT: Final = """
     SELECT t.connection_id, t.concluded_at, u.email AS begun_by, t.tested_as, t.problem, t.reason, t.subject,
-           t.email, t.claims
+           t.email, t.claims, t.groups
     FROM   trial_sign_ins t
-    JOIN   users u ON u.id = t.user_id
+    LEFT   JOIN users u ON u.id = t.user_id
     WHERE  t.organization_id = %(organization_id)s AND t.concluded_at IS NOT NULL
 """
 
@@ -38,9 +38,9 @@ class PostgresTrialSignIns(Aggregate):
         # The lock on the connection waits for one that is being deleted.
         self._connection.execute_later(
             """
-            INSERT INTO trial_sign_ins (organization_id, id, connection_id, user_id, session_id, state_hash, client_id,
-                                        tested_as, expires_at)
-            SELECT organization_id, %s, id, %s, %s, %s, %s, %s, %s
+            INSERT INTO trial_sign_ins (organization_id, id, connection_id, user_id, session_id, visit_hash, state_hash,
+                                        client_id, tested_as, expires_at)
+            SELECT organization_id, %s, id, %s, %s, %s, %s, %s, %s, %s
             FROM   upstream_connections
             WHERE  organization_id = %s AND id = %s
             FOR KEY SHARE
@@ -49,6 +49,7 @@ class PostgresTrialSignIns(Aggregate):
                 trial.id,
                 trial.user_id,
                 trial.session_id,
+                trial.visit_hash,
                 state_hash,
                 trial.client_id,
                 trial.tested_as,
@@ -58,18 +59,24 @@ class PostgresTrialSignIns(Aggregate):
             ),
         )
 
-    def use(self, state_hash: bytes, *, session_id: UUID) -> TrialSignIn | None:
+    def use(self, state_hash: bytes, *, session_id: UUID | None, visit_hash: bytes | None) -> TrialSignIn | None:
         return self._one(
             TrialSignIn,
             f"""
             UPDATE trial_sign_ins t
             SET    used_at = %(now)s
             FROM   organizations o
-            WHERE  t.state_hash = %(state_hash)s AND t.session_id = %(session_id)s AND t.used_at IS NULL
-              AND  t.expires_at > %(now)s AND o.id = t.organization_id AND o.status = 'active'
+            WHERE  t.state_hash = %(state_hash)s
+              AND  (t.session_id = %(session_id)s OR t.visit_hash = %(visit_hash)s)
+              AND  t.used_at IS NULL AND t.expires_at > %(now)s AND o.id = t.organization_id AND o.status = 'active'
             RETURNING {_TRIAL}
             """,
-            {"state_hash": state_hash, "session_id": session_id, "now": self._transaction.now},
+            {
+                "state_hash": state_hash,
+                "session_id": session_id,
+                "visit_hash": visit_hash,
+                "now": self._transaction.now,
+            },
         )
 
     def find_open(self, state_hash: bytes, connection_id: UUID) -> TrialSignIn | None:
@@ -89,7 +96,8 @@ class PostgresTrialSignIns(Aggregate):
             """
             UPDATE trial_sign_ins
             SET    used_at = %(now)s, state_hash = %(continue_hash)s, problem = %(problem)s, reason = %(reason)s,
-                   subject = %(subject)s, email = %(email)s, claims = %(claims)s::jsonb
+                   subject = %(subject)s, email = %(email)s, claims = %(claims)s::jsonb,
+                   groups = %(groups)s
             WHERE  state_hash = %(state_hash)s AND connection_id = %(connection_id)s AND used_at IS NULL
               AND  expires_at > %(now)s
             RETURNING id
@@ -104,7 +112,9 @@ class PostgresTrialSignIns(Aggregate):
         )
         return kept is not None
 
-    def use_answered(self, state_hash: bytes, connection_id: UUID, *, session_id: UUID) -> TrialSignIn | None:
+    def use_answered(
+        self, state_hash: bytes, connection_id: UUID, *, session_id: UUID | None, visit_hash: bytes | None
+    ) -> TrialSignIn | None:
         trial = self._one(
             TrialSignIn,
             f"""
@@ -112,7 +122,8 @@ class PostgresTrialSignIns(Aggregate):
             SET    concluded_at = %(now)s
             FROM   organizations o
             WHERE  t.state_hash = %(state_hash)s AND t.connection_id = %(connection_id)s
-              AND  t.session_id = %(session_id)s AND t.used_at IS NOT NULL AND t.concluded_at IS NULL
+              AND  (t.session_id = %(session_id)s OR t.visit_hash = %(visit_hash)s)
+              AND  t.used_at IS NOT NULL AND t.concluded_at IS NULL
               AND  t.expires_at > %(now)s AND o.id = t.organization_id AND o.status = 'active'
             RETURNING {_TRIAL}
             """,
@@ -120,6 +131,7 @@ class PostgresTrialSignIns(Aggregate):
                 "state_hash": state_hash,
                 "connection_id": connection_id,
                 "session_id": session_id,
+                "visit_hash": visit_hash,
                 "now": self._transaction.now,
             },
         )
@@ -132,7 +144,8 @@ class PostgresTrialSignIns(Aggregate):
             """
             UPDATE trial_sign_ins
             SET    used_at = %(now)s, concluded_at = %(now)s, problem = %(problem)s, reason = %(reason)s,
-                   subject = %(subject)s, email = %(email)s, claims = %(claims)s::jsonb
+                   subject = %(subject)s, email = %(email)s, claims = %(claims)s::jsonb,
+                   groups = %(groups)s
             WHERE  organization_id = %(organization_id)s AND id = %(id)s AND concluded_at IS NULL
             """,
             {
@@ -175,11 +188,19 @@ def _values(answer: TrialAnswer) -> dict[str, Any]:
         "subject": answer.subject,
         "email": answer.email,
         "claims": json.dumps(answer.claims),
+        "groups": answer.groups.value if answer.groups is not None else None,
     }
 
 
 def _result(
-    *, problem: str | None, reason: str, subject: str | None, email: str | None, claims: list[list[str]], **columns: Any
+    *,
+    problem: str | None,
+    reason: str,
+    subject: str | None,
+    email: str | None,
+    claims: list[list[str]],
+    groups: str | None,
+    **columns: Any,
 ) -> TrialResult:
     answer = TrialAnswer(
         # A version after this one may have words that this one does not know.
@@ -188,5 +209,6 @@ def _result(
         subject=subject,
         email=email,
         claims=tuple((name, value) for name, value in claims),
+        groups=TrialGroups(groups) if groups in set(TrialGroups) else None,
     )
     return TrialResult(answer=answer, **columns)

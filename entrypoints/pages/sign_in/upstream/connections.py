@@ -20,7 +20,7 @@ from core.sign_in.upstream.configuring import ConfiguredConnection
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
-from entrypoints.pages.console.setup_steps import kind_of
+from entrypoints.pages.console.setup_steps import current_of, kind_of
 from entrypoints.pages.frame.forms import no_secret, text_of_file, typed_secret
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -28,6 +28,7 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.setup import KindQuery
 from entrypoints.pages.sign_in.upstream import provider_kinds
+from entrypoints.pages.sign_in.upstream.connection_steps import StepAddresses, steps_of
 from entrypoints.pages.sign_in.upstream.connection_wishes import (
     NotUsable,
     copies_of,
@@ -202,6 +203,7 @@ async def _page(
     sent = form if isinstance(form, ConnectionForm) else None
     word = sent.provider if sent is not None else query.provider if query is not None else ""
     options = form if isinstance(form, OptionsForm) else _options(found)
+    steps = steps_of(found.state, found.judgement, found.domains, _addresses(org_slug, found))
     return console_page(
         call,
         "sign_in/upstream/connections_one.html",
@@ -218,6 +220,8 @@ async def _page(
         right_issuer=refusal.finding.right_issuer if isinstance(refusal, NotUsable) else None,
         found=found,
         connection=connection,
+        steps=steps,
+        current=current_of(steps),
         seen=connection.updated_at.isoformat(),
         kind=provider_kinds.kind_of_connection(connection, word),
         typed=sent or ConnectionForm(**stored(connection)),
@@ -363,6 +367,19 @@ def _roles(found: ConfiguredConnection) -> list[tuple[str, str]]:
     named = found.state.connection.joins_as
     roles = [*found.roles, *([named] if named and named not in found.roles else [])]
     return [("", NO_MEMBERS), *((role, role) for role in roles)]
+
+
+def _addresses(slug: str, found: ConfiguredConnection) -> StepAddresses:
+    """Return where the reader of a connection's page does each step."""
+    page, domains = _page_of(slug, found.state.connection.id), f"{page_of(slug)}/sign-in/mail-domains"
+    first = next(iter(found.domains), None)
+    return StepAddresses(
+        provider=f"{page}#provider",
+        domains=f"{domains}/{first.id}" if first is not None else domains,
+        test=f"{page}/trial" if found.state.trial is not None else f"{page}#test",
+        live=f"{page}/enabling",
+        require=f"{domains}/{first.id}" if first is not None else domains,
+    )
 
 
 def _page_of(slug: str, connection_id: UUID) -> str:

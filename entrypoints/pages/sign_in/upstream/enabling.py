@@ -1,12 +1,13 @@
-"""Switching a connection on and off: what ends or begins with that, and whether it was tried as it is."""
+"""Switching a connection on, after a test sign-in, and off: what ends or begins with that."""
 
 from typing import Final
 from uuid import UUID
 
 from core.errors import BadRequest, Conflict, Forbidden, Refusal
 from core.organizations.access import Operation
-from core.sign_in.upstream import configuring, connections, deletion
-from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
+from core.sign_in.upstream import configuring, connections, deletion, enabling
+from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown
+from core.sign_in.upstream.enabling import ConnectionUntested
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
@@ -55,7 +56,7 @@ async def ask_to_switch(call: Call, org_slug: str, connection_id: UUID, *, refus
 
 @routes.post(ENABLING, refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
 @in_console(Operation.CONNECTION_CONFIGURE)
-@shows_again(ask_to_switch, BadRequest, ConnectionSeenOtherwise)
+@shows_again(ask_to_switch, BadRequest, ConnectionSeenOtherwise, ConnectionUntested)
 async def switch_connection(call: Call, org_slug: str, connection_id: UUID, form: EnablingForm) -> PageOrRedirect:
     """Switch a connection on or off; programs use `PATCH …/upstream-providers/:id`."""
     await call.read(connections.require_may_change, org_slug)
@@ -64,11 +65,10 @@ async def switch_connection(call: Call, org_slug: str, connection_id: UUID, form
         raise BadRequest.of_field("enabled", "This must be yes or no.")
     is_on = form.enabled == "yes"
     await call.transact(
-        configuring.change,
+        enabling.switch,
         org_slug,
         connection_id,
-        ConnectionWishes(enabled=is_on),
-        None,
+        is_on=is_on,
         allowed=call.installation.settings.outbound_allowed,
         seen=seen_at(form.seen),
     )

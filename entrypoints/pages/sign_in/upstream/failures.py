@@ -41,6 +41,12 @@ def _problem_of(refusal: Refusal) -> ProviderProblem | None:
         case OrganizationFull():
             return ProviderProblem.ORGANIZATION_FULL
         case NoVerifiedAddress() | UpstreamFailed():
-            return problem_of(refusal.reason)
+            return problem_of_refusal(refusal)
         case _:
             return problem_of(refusal.reason) if refusal.reason in _RECORDED else None
+
+
+def problem_of_refusal(refusal: Refusal) -> ProviderProblem:
+    """Return the problem because of which an answer was refused, also where the reason is a sentence."""
+    word = refusal.word if isinstance(refusal, UpstreamFailed) else ""
+    return problem_of(word or refusal.reason)

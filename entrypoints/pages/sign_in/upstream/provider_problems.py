@@ -87,16 +87,38 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
         "The provider sent people back without signing them in. Check that they are assigned to the application there."
     ),
     ProviderProblem.ERROR_AT_PROVIDER: marked(
-        "The provider answered with an error instead of a code. Its own log says why; compare the redirect URI and the"
-        " scopes that the application may ask for."
+        "The provider answered with an error in place of a sign-in. Its own log says why; compare the addresses that"
+        " are entered there, and the scopes that the application may ask for."
     ),
     ProviderProblem.CODE_REFUSED: marked(
         "The provider refused to exchange the code of a sign-in. That happens when people go back or wait for long."
         " Test the connection if it happens often."
     ),
+    ProviderProblem.NO_TOKEN: marked(
+        "The provider answered without the ID token that a sign-in takes. Check that the application may ask for the"
+        " scope openid there."
+    ),
+    ProviderProblem.USER_UNKNOWN: marked(
+        "The provider did not describe the user, or described another one (userinfo). Have the email address put into"
+        " the ID token, or ask the vendor of your provider."
+    ),
+    ProviderProblem.UNREADABLE: marked(
+        "The answer of the provider cannot be read, or lacks a part that a sign-in takes. Test the connection: the"
+        " exact reason is shown with the test."
+    ),
+    ProviderProblem.UNSIGNED: marked(
+        "The identity provider has signed neither its answer nor the assertion. Have it sign assertions."
+    ),
     ProviderProblem.SIGNATURE: marked(
-        "The answer of the provider was not signed with its key. Test the connection, and check the issuer or the"
-        " metadata."
+        "The answer of the provider was not signed with its key. By SAML, save the metadata of the identity provider"
+        " again, which contain its certificate; by OpenID Connect, compare the issuer."
+    ),
+    ProviderProblem.WEAK_SIGNATURE: marked(
+        "The answer is signed with an algorithm that is not accepted. Choose RSA with SHA-256 at the identity provider."
+    ),
+    ProviderProblem.UNDECIPHERED: marked(
+        "The assertion is encrypted for another key, or in a way that is not accepted. Give the identity provider our"
+        " metadata again, or have it send assertions without encryption."
     ),
     ProviderProblem.CLOCKS: marked(
         "The answer of the provider was outside of the time for which it is valid. Check the clock of the provider."
@@ -105,10 +127,28 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
         "The answer of the provider was meant for another application. Compare the client id, or the entity id and the"
         " address for assertions."
     ),
-    ProviderProblem.NO_ID: marked(
-        "The provider sent no stable id of the account. Choose the persistent id as the name of users (NameID) there."
+    ProviderProblem.OF_ANOTHER: marked(
+        "The answer names another issuer than the connection. Compare the issuer with the tenant in which people sign"
+        " in; by SAML, save the metadata of the identity provider again."
     ),
-    ProviderProblem.NO_ADDRESS: marked("The provider sent no email address. Add the claim or attribute email there."),
+    ProviderProblem.OTHER_SIGN_IN: marked(
+        "The answer belongs to another sign-in, or came without having been asked for. Begin the sign-in here, not at"
+        " the provider, and in one window. If it happens each time, ask the vendor of your provider."
+    ),
+    ProviderProblem.SESSION_OVER: marked(
+        "The session at the provider was over when its answer arrived. Sign out there, and sign in again; if it happens"
+        " each time, check the clock of the provider."
+    ),
+    ProviderProblem.NO_ID: marked(
+        "The provider sent no stable id of the account. By SAML, choose the persistent id as the name of users (NameID)"
+        " there; by OpenID Connect it is the claim sub. If another one is named for the id, have that one sent."
+    ),
+    ProviderProblem.TRANSIENT_ID: marked(
+        "The identity provider names people anew at each sign-in (a transient NameID). Choose the persistent id there."
+    ),
+    ProviderProblem.NO_ADDRESS: marked(
+        "The provider sent no email address that can be used. Add the claim or attribute email there."
+    ),
     ProviderProblem.FOREIGN_DOMAIN: marked(
         "The provider sent an address outside of your verified mail domains. Verify its domain below, then sign in"
         " again: nothing has to be changed at the provider."

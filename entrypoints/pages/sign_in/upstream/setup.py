@@ -1,10 +1,11 @@
 """The pages of a setup link for upstream connections: the identity provider, and the mail domains that it signs in.
 
 A page asks for the kind of provider first and then shows its steps alone. A connection is checked before it is saved,
-so that what cannot sign anybody in is told before the page is left; `provider_problems.py` says what. What was
-typed is shown again, but for the client secret.
+so that what cannot sign anybody in is told before the page is left; `provider_problems.py` says what. It is off until a
+test sign-in has succeeded, as one of the console. What was typed is shown again, but for the client secret.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -17,12 +18,15 @@ from core.organizations import setup_links
 from core.organizations.settings.domain import DomainVerifiedElsewhere
 from core.organizations.setup_links import OpenSetup, Part, SetupLinkDead
 from core.secrets import Secret
-from core.sign_in.upstream import checks, connection_keys, connections, deletion, domain_routes, failures
+from core.sign_in.upstream import checks, connection_keys, connections, deletion, domain_routes, enabling, trials
+from core.sign_in.upstream import setup as connection_setup
 from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
-from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes
+from core.sign_in.upstream.connections import ConnectionUnknown, ConnectionWishes
 from core.sign_in.upstream.domain_routes import RouteInForce, RouteUnknown
-from entrypoints.pages.console.setup_steps import kind_of
+from core.sign_in.upstream.setup import SetupConnection
+from core.sign_in.upstream.trials import NothingToTry
+from entrypoints.pages.console.setup_steps import SetupStep, current_of, kind_of
 from entrypoints.pages.frame import refusals
 from entrypoints.pages.frame.forms import no_secret, typed_secret
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -34,8 +38,10 @@ from entrypoints.pages.organizations.setup import (
     part_page,
     protected_cookie,
     setup_cookie,
+    steps_of_part,
 )
 from entrypoints.pages.sign_in.upstream import provider_kinds
+from entrypoints.pages.sign_in.upstream.connection_steps import StepAddresses, steps_of, steps_without_connection
 from entrypoints.pages.sign_in.upstream.connection_wishes import (
     NotUsable,
     copies_of,
@@ -45,6 +51,8 @@ from entrypoints.pages.sign_in.upstream.connection_wishes import (
     stored,
 )
 from entrypoints.pages.sign_in.upstream.provider_problems import SENTENCES
+from entrypoints.pages.sign_in.upstream.trial_judgements import UPSTREAM, page_by_link
+from entrypoints.pages.sign_in.upstream.trials import leave
 from entrypoints.shared.sign_in.upstream.connection_keys import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
 from entrypoints.web.serving.answers import see_other
@@ -54,7 +62,6 @@ from entrypoints.web.serving.credentials import public
 
 routes = setup_pages()
 
-UPSTREAM: Final = "/app/setup/parts/upstream"
 REFUSES: Final = (SetupLinkDead, FormRefused, ConnectionUnknown)
 
 
@@ -102,10 +109,7 @@ async def show_upstream(
         kind = provider_kinds.SAML if form.type == "saml" else provider_kinds.OPENID
     shown: dict[str, Any] = {"kinds": provider_kinds.KINDS, "kind": kind}
     if kind is None:
-        progress = await call.read(failures.progress_by_link, setup_cookie(call))
-        listed = await call.read(connections.list_by_link, setup_cookie(call))
-        # One that was made or deleted between the two is in one of them alone.
-        shown |= {"connections": [one for one in listed if one.id in progress], "progress": progress}
+        shown["connections"] = [one.state for one in await call.read(connection_setup.list_all, setup_cookie(call))]
     typed = form or UpstreamSetupForm(name=setup.organization_name, issuer=provider_kinds.ISSUERS.get(_word(kind), ""))
     return await _part_page(
         call,
@@ -131,23 +135,26 @@ async def show_connection(
 ) -> Page:
     """Show a connection, what to enter at its provider, how sign-ins went, and the mail domains that it signs in."""
     cookie = setup_cookie(call)
-    setup = await call.read(setup_links.present, cookie, Part.UPSTREAM)
-    connection: ConnectionRecord = await call.read(connections.find_by_link, cookie, connection_id)
-    claimed = await call.read(domain_routes.list_by_link, cookie)
+    shown = await call.read(connection_setup.show, cookie, connection_id)
+    found, connection = shown.found, shown.found.state.connection
+    steps = _steps(found)
     sent = form if isinstance(form, UpstreamSetupForm) else None
     word = sent.provider if sent is not None else query.provider if query is not None else ""
     return await _part_page(
         call,
         "sign_in/upstream/setup_connection.html",
-        setup,
+        shown.setup,
         refusal,
+        found=found,
         connection=connection,
+        steps=steps,
+        current=current_of(steps),
         kind=provider_kinds.kind_of_connection(connection, word),
         typed=sent or UpstreamSetupForm(**stored(connection)),
-        progress=await call.read(failures.find_progress_by_link, cookie, connection.id),
-        failures=await call.read(failures.list_by_link, cookie, connection.id),
+        progress=found.state.progress,
+        failures=shown.failures,
         typed_domain=form.domain if isinstance(form, MailDomainForm) else "",
-        claimed=[route for route in claimed if route.provider_id == connection.id],
+        claimed=found.domains,
         copies=copies_of(call, connection.id),
     )
 
@@ -209,6 +216,27 @@ async def test_connection(call: Call, connection_id: UUID, form: SetupForm) -> P
     return see_other(f"{UPSTREAM}/{connection_id}")
 
 
+@routes.post(f"{UPSTREAM}/:connection_id/trial", limits=LIMITS, refuses=(*REFUSES, NothingToTry))
+@public
+@shows_again(show_connection, NothingToTry)
+async def begin_trial(call: Call, connection_id: UUID, form: SetupForm) -> PageOrRedirect:
+    """Lead the browser to the provider of a connection, switched on or off, for a sign-in that signs nobody in."""
+    cookie = protected_cookie(call, form)
+    target = await call.read(trials.find_by_link, cookie, connection_id)
+    page = page_by_link(connection_id)
+    return await leave(call, target, lambda uow: trials.begin_by_link(uow, cookie, target), page)
+
+
+@routes.post(f"{UPSTREAM}/:connection_id/enabling", limits=LIMITS, refuses=(*REFUSES, BadRequest, Conflict))
+@public
+@shows_again(show_connection, BadRequest, Conflict)
+async def switch_on(call: Call, connection_id: UUID, form: SetupForm) -> PageOrRedirect:
+    """Switch on a connection that was tested; members use `PATCH /api/organizations/:slug/upstream-providers/:id`."""
+    allowed = call.installation.settings.outbound_allowed
+    await call.transact(enabling.switch_on_by_link, protected_cookie(call, form), connection_id, allowed=allowed)
+    return see_other(f"{UPSTREAM}/{connection_id}#live")
+
+
 @routes.post(f"{UPSTREAM}/:connection_id/delete", limits=LIMITS, refuses=(*REFUSES, Conflict))
 @public
 @shows_again(ask_to_delete_connection, Conflict)
@@ -268,6 +296,29 @@ async def delete_mail_domain(call: Call, route_id: UUID, form: SetupForm) -> Pag
     except RouteInForce as refusal:
         return await show_connection(call, claim.connection_id, refusal=refusal)
     return see_other(f"{UPSTREAM}/{claim.connection_id}")
+
+
+@steps_of_part(Part.UPSTREAM)
+async def steps_on_overview(call: Call) -> Sequence[SetupStep]:
+    """Return the steps of the connection to go on with, for the page of all parts."""
+    found = await call.read(connection_setup.find_next, setup_cookie(call))
+    return steps_without_connection(UPSTREAM) if found is None else _steps(found)
+
+
+def _steps(found: SetupConnection) -> Sequence[SetupStep]:
+    page = f"{UPSTREAM}/{found.state.connection.id}"
+    can_go_live = found.can_be_switched_on or found.state.connection.enabled
+    return steps_of(
+        found.state,
+        found.judgement,
+        found.domains,
+        StepAddresses(
+            provider=f"{page}#provider",
+            domains=f"{page}#domains",
+            test=f"{page}#test",
+            live=f"{page}#live" if can_go_live else "",
+        ),
+    )
 
 
 async def _part_page(call: Call, template: str, setup: OpenSetup, refusal: Refusal | None, **values: Any) -> Response:

@@ -1,11 +1,11 @@
 """How the answer of a provider to a trial sign-in is read and stored (`core/sign_in/upstream/trials.py`).
 
 The answer comes to the addresses to which those of sign-ins come, and is verified by the same functions. Then the
-browser is led to the page of the console that shows what it says.
+browser is led to the page that shows what it says: of the console, or of a setup link.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -15,10 +15,10 @@ from core.errors import Refusal
 from core.sign_in.upstream import answers, changes, saml, trials
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import OpenConnection
-from core.sign_in.upstream.flows import SignInOver
-from core.sign_in.upstream.provider_problems import ProviderProblem, problem_of
+from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.saml import SamlAnswer
-from core.sign_in.upstream.trials import TrialAnswer
+from core.sign_in.upstream.trials import TrialAnswer, TrialBrowser, TrialSignIn
+from entrypoints.pages.organizations.setup import setup_cookie
 from entrypoints.pages.sign_in.upstream.answers import (
     OpenIdCallbackQuery,
     claims_of_answer,
@@ -26,18 +26,21 @@ from entrypoints.pages.sign_in.upstream.answers import (
     read_answer,
     require_for_us,
 )
+from entrypoints.pages.sign_in.upstream.failures import problem_of_refusal
 from entrypoints.pages.sign_in.upstream.providers import SignInDeclined
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 
+# The pages of a setup link for connections.
+UPSTREAM: Final = "/app/setup/parts/upstream"
+
 
 async def conclude(call: Call, query: OpenIdCallbackQuery) -> Response:
-    """Read and store the answer of an OpenID provider, in the browser session that began the trial.
+    """Read and store the answer of an OpenID provider, in the browser that began the trial.
 
     Raise `SignInOver` in any other.
     """
-    _require_session(call)
-    arrived = await call.transact(trials.arrive, query.state)
+    arrived = await call.transact(trials.arrive, query.state, _browser(call))
     target, client = arrived.target, arrived.client
     # What the browser has brought instead of a code.
     brought = [("error", query.error)] if query.error else []
@@ -50,7 +53,7 @@ async def conclude(call: Call, query: OpenIdCallbackQuery) -> Response:
     except UpstreamFailed as refusal:
         answer = failed(refusal, claims=[*brought, *trials.claims_of_token(refusal.claims)])
     await call.transact(trials.conclude, arrived, answer)
-    return see_other(page_of_trial(target.organization_slug, target.connection.id))
+    return see_other(_page_of(arrived.trial))
 
 
 async def keep_answer(call: Call, connection_id: UUID, response: str, relay_state: str) -> None:
@@ -71,15 +74,13 @@ async def keep_answer(call: Call, connection_id: UUID, response: str, relay_stat
 
 
 async def conclude_posted(call: Call, connection_id: UUID, continue_id: str) -> Response:
-    """Conclude a trial whose answer was posted, in the browser session that began it; raise `SignInOver`."""
-    _require_session(call)
-    slug = await call.transact(trials.conclude_posted, connection_id, continue_id)
-    return see_other(page_of_trial(slug, connection_id))
+    """Conclude a trial whose answer was posted, in the browser that began it; raise `SignInOver`."""
+    return see_other(_page_of(await call.transact(trials.conclude_posted, connection_id, continue_id, _browser(call))))
 
 
 def failed(refusal: Refusal, *, claims: Sequence[tuple[str, Any]]) -> TrialAnswer:
     """Return what is kept of an answer that was refused."""
-    problem = ProviderProblem.DECLINED if isinstance(refusal, SignInDeclined) else problem_of(refusal.reason)
+    problem = ProviderProblem.DECLINED if isinstance(refusal, SignInDeclined) else problem_of_refusal(refusal)
     return trials.answer_of(claims=claims, problem=problem, reason=str(refusal.reason or ""))
 
 
@@ -88,10 +89,20 @@ def page_of_trial(slug: str, connection_id: UUID) -> str:
     return f"/app/organizations/{slug}/sign-in/connections/{connection_id}/trial"
 
 
-def _require_session(call: Call) -> None:
-    """Raise `SignInOver` in a browser that is not signed in: no trial began there."""
-    if call.browser is None:
-        raise SignInOver().because("no_session")
+def page_by_link(connection_id: UUID) -> str:
+    """Return the same for the holder of a setup link: the test on the page of the connection."""
+    return f"{UPSTREAM}/{connection_id}#test"
+
+
+def _page_of(trial: TrialSignIn) -> str:
+    if trial.is_by_link:
+        return page_by_link(trial.connection_id)
+    return page_of_trial(trial.organization_slug, trial.connection_id)
+
+
+def _browser(call: Call) -> TrialBrowser:
+    session_id = call.browser.session_id if call.browser is not None else None
+    return TrialBrowser(session_id=session_id, setup_cookie=setup_cookie(call))
 
 
 async def _require_known_certificates(call: Call, target: OpenConnection, answer: SamlAnswer) -> None:

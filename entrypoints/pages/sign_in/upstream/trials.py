@@ -1,8 +1,10 @@
 """Trying a connection by a real sign-in that signs nobody in, and the page that shows what it has brought.
 
-The button of a connection's page opens the way in a new tab; `trial_judgements.py` reads the answer.
+The button of a connection's page opens the way in a new tab; `trial_judgements.py` reads the answer. The pages of a
+setup link leave by the same way (`setup.py`).
 """
 
+from collections.abc import Callable
 from typing import Final
 from uuid import UUID
 
@@ -11,7 +13,9 @@ from core.organizations.access import Operation
 from core.rate_limits import RateLimit
 from core.sign_in.upstream import configuring, trials
 from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.by_connection import OpenConnection
 from core.sign_in.upstream.connections import ConnectionUnknown
+from core.sign_in.upstream.flows import Departure
 from core.sign_in.upstream.trials import NothingToTry
 from entrypoints.pages.console.frame import Program, console_page, opened, page_of
 from entrypoints.pages.frame.languages import marked
@@ -27,6 +31,7 @@ from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
+from ports.unit_of_work import UnitOfWork
 
 routes: Routes = console_pages()
 
@@ -64,21 +69,29 @@ async def show_connection_trial(
 async def begin_connection_trial(call: Call, org_slug: str, connection_id: UUID) -> PageOrRedirect:
     """Lead the browser to the provider of a connection, switched on or off, for a sign-in that signs nobody in."""
     target = await call.read(trials.find, org_slug, connection_id)
+    page = trial_judgements.page_of_trial(org_slug, connection_id)
+    return await leave(call, target, lambda uow: trials.begin(uow, org_slug, target), page)
+
+
+async def leave(
+    call: Call, target: OpenConnection, begin: Callable[[UnitOfWork], Departure], page: str
+) -> PageOrRedirect:
+    """Return what leads a browser to the provider of a connection; to `page` when that cannot be asked."""
     connection, organization_id = target.connection, target.organization_id
     call.limit_organization(organization_id, RateLimit.CONNECTION_CHECK)
     # Asked first: a sign-in at a provider that does not answer is none.
     try:
         if connection.is_saml:
             described = await current_description(call, organization_id, connection)
-            departure = await call.transact(trials.begin, org_slug, target)
-            return await answers.send_request(call, target, departure, described, after_form=LEADING)
+            return await answers.send_request(call, target, await call.transact(begin), described, after_form=LEADING)
         assert connection.issuer is not None, "an OpenID connection has no issuer"
         discovered = await call.installation.upstream_connections.discover(
             organization_id, connection.issuer, is_fresh=True
         )
     except UpstreamFailed as failed:
-        await call.transact(trials.fail, org_slug, target, trial_judgements.failed(failed, claims=()))
-        return see_other(trial_judgements.page_of_trial(org_slug, connection_id))
-    departure = await call.transact(trials.begin, org_slug, target)
+        answer = trial_judgements.failed(failed, claims=())
+        await call.transact(lambda uow: trials.fail(uow, begin(uow), answer))
+        return see_other(page)
+    departure = await call.transact(begin)
     address = departure.address(discovered.authorize_url, redirect_uri=callback_address(call), scopes=connection.scopes)
     return leading_page(call, address, text=LEADING)

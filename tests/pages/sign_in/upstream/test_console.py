@@ -131,7 +131,9 @@ async def test_switching_off_and_deleting_say_first_what_ends(
     clock.advance(timedelta(seconds=1))
     off = await ann.submit(asked, f"{page}/enabling")
     late = await ann.submit(deletion, f"{page}/delete", note="A typed reason")
-    odd = await ann.submit(await ann.open(f"{page}/enabling"), f"{page}/enabling", enabled="perhaps")
+    untested = await ann.open(f"{page}/enabling")
+    token = untested.text.partition('name="form_token" value="')[2].partition('"')[0]
+    odd = await ann.post(f"{page}/enabling", {"form_token": token, "enabled": "perhaps"})
     gone = await ann.submit(await ann.open(f"{page}/delete"), f"{page}/delete", note="We have left it")
 
     assert "One session that began by it ends." in asked.text

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from core.sign_in.upstream import checks, failures
+from core.sign_in.upstream import checks, failures, setup
 from core.sign_in.upstream.checks import ConnectionToCheck
 from core.sign_in.upstream.connections import ConnectionUnknown
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
@@ -120,18 +120,18 @@ async def test_a_problem_that_comes_back_after_days_is_counted_anew(acme: Acme, 
     assert rows == [(1, True)]
 
 
-async def test_the_index_leads_from_nothing_to_a_tested_connection(acme: Acme, holder: Visitor) -> None:
+async def test_the_index_leads_from_nothing_to_a_connection_that_was_checked(acme: Acme, holder: Visitor) -> None:
     acme.world.connection.execute("UPDATE upstream_connections SET checked_at = NULL")
     saved = await holder.open("/app/setup")
     page = await holder.open(page_of(acme))
     await holder.submit(page, f"{page_of(acme)}/test")
-    tested = await holder.open("/app/setup")
+    asked = await holder.open("/app/setup")
     acme.world.connection.execute("DELETE FROM upstream_connections")
     nothing = await holder.open("/app/setup")
 
-    assert "Saved, not tested" in saved.text
-    assert "Tested on" in tested.text
-    assert "Not begun" in nothing.text
+    assert "the provider was not asked about it since" in saved.text
+    assert "Asked on" in asked.text
+    assert "Choose the provider" in nothing.text
 
 
 async def test_a_connection_that_signs_in_is_not_deleted_by_the_holder_who_reads_what_would_end(
@@ -200,10 +200,10 @@ async def test_the_progress_of_a_connection_that_is_deleted_while_its_page_is_re
     cookie = holder.cookies["gatehouse_setup"]
     database = acme.world.installation.database
 
-    found = await database.read(failures.find_progress_by_link, cookie, UUID(acme.connection_id))
-    assert found.connection_id == UUID(acme.connection_id)
+    shown = await database.read(setup.show, cookie, UUID(acme.connection_id))
+    assert shown.found.state.connection.id == UUID(acme.connection_id)
     with pytest.raises(ConnectionUnknown):
-        await database.read(failures.find_progress_by_link, cookie, new_id())
+        await database.read(setup.show, cookie, new_id())
 
 
 async def test_what_was_found_of_a_connection_that_was_changed_or_deleted_meanwhile_is_dropped(acme: Acme) -> None:

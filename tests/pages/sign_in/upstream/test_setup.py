@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from tests.world.visitor import Visitor
 from tests.world.world import World
 
 UPSTREAM = "/app/setup/parts/upstream"
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture
@@ -32,6 +35,20 @@ async def connect_by_saml(setups: Setups) -> Answer:
     """Begin with a link, and make a connection by SAML; return its page."""
     page = await setups.open("upstream?provider=saml")
     return await setups.visitor.submit(page, UPSTREAM, type="saml", name="Acme")
+
+
+async def test_the_page_of_a_connection_shows_the_addresses_that_the_manual_names(setups: Setups) -> None:
+    await setups.begin(await setups.create("upstream"))
+    page = await connect_by_saml(setups)
+    new = await setups.open("upstream?provider=oidc")
+    manual = (ROOT / "ops/docs/organization-settings.md").read_text("utf-8")
+    named = set(re.findall(r"`\{base URL\}(/auth/upstream/[^`]+)`", manual))
+
+    connection_id = path_of(page).rpartition("/")[2]
+    addresses = {one: f'value="http://localhost:8000{one.replace(":id", connection_id)}" readonly' for one in named}
+    assert {one for one, field in addresses.items() if field in page.text} == named - {"/auth/upstream/callback"}
+    assert addresses["/auth/upstream/callback"] in new.text
+    assert len(named) == 4
 
 
 async def submit(setups: Setups, page: Answer, action: str, fields: dict[str, Any]) -> Answer:
@@ -78,7 +95,7 @@ async def test_the_holder_connects_by_saml_and_routes_a_mail_domain_to_it(
         "domain_route.verified",
     ]
     [connection] = (await setups.team.request("owner", "GET", "/upstream-providers")).json["upstream_providers"]
-    assert (connection["enabled"], connection["joins_as"], claimed["enforced"]) == (True, None, False)
+    assert (connection["enabled"], connection["joins_as"], claimed["enforced"]) == (False, None, False)
 
 
 async def test_a_mistyped_mail_domain_is_shown_again_or_removed_until_it_is_verified(

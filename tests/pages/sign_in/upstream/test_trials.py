@@ -285,15 +285,20 @@ async def test_a_new_connection_begins_switched_off_and_is_switched_on_by_the_pa
     assert listed["enabled"] is False
 
     warned = await console.visitor.open(f"{console.page}/enabling")
+    token = warned.text.partition('name="form_token" value="')[2].partition('"')[0]
+    early = await console.visitor.post(f"{console.page}/enabling", {"form_token": token, "enabled": "yes"})
     shown = await console.visitor.open(provider.sign_in(await console.begin()))
     clock.advance(timedelta(seconds=1))
     on = await console.visitor.submit(shown, f"{console.page}/enabling")
 
     assert "No test sign-in has succeeded" in warned.text
+    assert 'name="enabled"' not in warned.text
+    assert early.status == 409
+    assert "Test it by a real sign-in first" in early.text
     assert "The connection is switched on." in on.text
     assert (await acme.owner.get(f"{CONNECTIONS}/{listed['id']}")).json["enabled"] is True
     # Two at once: the other page had seen it switched off.
-    late = await console.visitor.submit(warned, f"{console.page}/enabling")
+    late = await console.visitor.submit(shown, f"{console.page}/enabling")
     assert late.status == 409
     assert "Another person has changed this connection meanwhile." in late.text
     assert re.search('name="enabled" value="no"', late.text)

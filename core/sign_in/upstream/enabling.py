@@ -1,0 +1,88 @@
+"""Switching a connection on and off on pages: only one that was tested as it is begins to sign people in.
+
+This is the rule of the console and of setup links alike. Programs switch connections as they say (decisions 13.5), and
+one that is on stays on when it is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from core.errors import Conflict
+from core.organizations.access import Operation, authorize_and_lock
+from core.outbound import Network
+from core.sign_in.upstream import connections
+from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream.editors import Editor
+from core.sign_in.upstream.trials import NothingToTry
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+class ConnectionUntested(Conflict):
+    """No test sign-in has succeeded with the connection as it is."""
+
+    default_message = (
+        "No test sign-in has succeeded with the connection as it is now. Test it by a real sign-in first; after that it"
+        " can be switched on."
+    )
+
+
+class ConnectionWasOn(Conflict):
+    """The connection was on before, so the holder of a setup link does not switch it on again."""
+
+    default_message = (
+        "This connection was on before, and a member of the organization has switched it off. Ask the person who sent"
+        " you the link to switch it on again."
+    )
+
+
+def switch(
+    uow: UnitOfWork,
+    slug: str,
+    connection_id: UUID,
+    *,
+    is_on: bool,
+    allowed: Iterable[Network],
+    seen: datetime | None,
+) -> ConnectionRecord:
+    """Switch a connection on or off; raise `ConnectionSeenOtherwise`, and `ConnectionUntested` before a test."""
+    organization_id = authorize_and_lock(uow, slug, Operation.CONNECTION_CONFIGURE).organization.id
+    before = connections.found(uow.upstream_connections.find(organization_id, connection_id))
+    connections.require_seen(before, seen)
+    if is_on and not before.enabled:
+        _require_tested(uow, organization_id, before)
+    wishes = ConnectionWishes(enabled=is_on)
+    return connections.change(uow, slug, connection_id, wishes, described=None, allowed=allowed)
+
+
+def switch_on_by_link(
+    uow: UnitOfWork, cookie: str, connection_id: UUID, *, allowed: Iterable[Network]
+) -> ConnectionRecord:
+    """Switch on a connection that never was, for the holder of a setup link.
+
+    Raise `ConnectionUntested`, `ConnectionWasOn`, and as `connections.create_by_link`: it would sign people in beside
+    the connection that they use.
+    """
+    editor = Editor.of_link(uow, cookie)
+    before = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
+    if before.enabled:
+        return before
+    connections.require_not_in_force(uow, editor, before)
+    connections.require_none_linked(uow, editor)
+    if connection_id in uow.upstream_connections.were_on(editor.organization_id):
+        raise ConnectionWasOn
+    _require_tested(uow, editor.organization_id, before)
+    return connections.switch_on(uow, editor, before, allowed=allowed)
+
+
+def _require_tested(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord) -> None:
+    if connection.issuer is None:
+        raise NothingToTry
+    trial = uow.trial_sign_ins.last(organization_id, connection.id)
+    if trial is None or not trial.has_succeeded(connection):
+        raise ConnectionUntested
