@@ -197,6 +197,7 @@ async def show_organization(
         seen=_shown_limits(found),
         problems=problems_of(refusal),
         page=f"{PLATFORM_ORGANIZATIONS}/{organization_id}",
+        tabs=organization_tabs(organization_id),
         page_of_all=PLATFORM_ORGANIZATIONS,
     )
 
@@ -263,6 +264,12 @@ async def change_tier_and_limits(call: Call, organization_id: UUID, form: Limits
 async def tier_choices(call: Call) -> list[tuple[str, str]]:
     """Return the tiers, as the pairs of a choice."""
     return [(str(tier.id), tier.display_name) for tier in await call.read(tiers.list_all)]
+
+
+def organization_tabs(organization_id: UUID) -> list[tuple[str, str, None]]:
+    """Return the tabs of an organization: address, text, and what the reader lacks, which is nothing."""
+    page = f"{PLATFORM_ORGANIZATIONS}/{organization_id}"
+    return [(page, marked("Overview"), None), (f"{page}/members", marked("Members"), None)]
 
 
 def _tier_of(text: str) -> UUID:
