@@ -136,6 +136,7 @@ from entrypoints.pages.platform import search as platform_search_pages
 from entrypoints.pages.platform import sessions as platform_session_pages
 from entrypoints.pages.platform import sign_in_questions as why_page
 from entrypoints.pages.platform import system as platform_system_page
+from entrypoints.pages.platform import user_records as platform_record_pages
 from entrypoints.pages.platform import users as platform_user_pages
 from entrypoints.pages.platform import why as platform_why_page
 from entrypoints.pages.privacy import anonymization as personal_data_pages
@@ -367,6 +368,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     job_pages.platform_routes,
     platform_why_page.routes,
     platform_user_pages.routes,
+    platform_record_pages.routes,
     platform_session_pages.routes,
     platform_mfa_pages.routes,
     platform_impersonation_pages.routes,

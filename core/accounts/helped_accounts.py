@@ -28,6 +28,9 @@ class RecordPart(StrEnum):
     """The part of a person's record that is opened, as the platform's log names it."""
 
     ACCOUNT = "account"
+    WAYS = "ways"
+    ORGANIZATIONS = "organizations"
+    MAILS = "mails"
     SIGN_INS = "sign_ins"
     SECOND_FACTOR = "second_factor"
     SIGN_IN_RULES = "sign_in_rules"
