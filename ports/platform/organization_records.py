@@ -57,6 +57,6 @@ class OrganizationRecords(Protocol):
         """Return the names of those of these organizations that exist."""
         ...
 
-    def waiting(self, *, limit: int, counted_max: int) -> tuple[Sequence[ListedOrganization], int]:
-        """List pending organizations, the oldest first, and count them to a maximum."""
+    def waiting(self, *, limit: int) -> Sequence[ListedOrganization]:
+        """List pending organizations, the oldest first."""
         ...

@@ -21,7 +21,7 @@ from core.platform.organization_records import (
     ServedCustomers,
     UsedProduct,
 )
-from core.platform.overview import FailingStream, FailingWebhook, PlatformNumbers, PlatformOverview
+from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook, PlatformNumbers, PlatformOverview
 from core.positions import FoundRows
 from entrypoints.pages.customers.customers import STATES
 from entrypoints.pages.platform.organizations import STATUSES, organization_tabs
@@ -201,6 +201,11 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 for lost in (1, 5_000)
             ],
             webhooks_total=2,
+            gone_webhooks=[
+                GoneWebhook(organization_id=_ID, organization_name=NAME, name=name, off_at=NOW)
+                for name in (NAME, "x" * 100)
+            ],
+            gone_webhooks_total=10_001,
             streams=[
                 FailingStream(organization_id=_ID, organization_name=NAME, failing_since=NOW, last_error=error)
                 for error in (NAME, None)
