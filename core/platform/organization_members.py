@@ -72,10 +72,10 @@ def listed(
 
 
 def _name_of(uow: UnitOfWork, organization_id: UUID) -> str:
-    name = uow.organization_records.names([organization_id]).get(organization_id)
-    if name is None:
+    found = uow.organization_records.names([organization_id])
+    if not found:
         raise OrganizationUnknown
-    return name
+    return found[organization_id][0]
 
 
 def _page(

@@ -53,8 +53,8 @@ class OrganizationRecords(Protocol):
         """Return the services of an organization that may have customers, the oldest first, with their numbers."""
         ...
 
-    def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, str]:
-        """Return the names of those of these organizations that exist."""
+    def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, tuple[str, str]]:
+        """Return the name and the slug of those of these organizations that exist."""
         ...
 
     def waiting(self, *, limit: int) -> Sequence[ListedOrganization]:

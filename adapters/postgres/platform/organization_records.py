@@ -253,9 +253,9 @@ class PostgresOrganizationRecords(Aggregate):
     def served(self, organization_id: UUID, *, limit: int, counted_max: int) -> Sequence[ServedCustomers]:
         return self._all(ServedCustomers, _SERVED, {"id": organization_id, "limit": limit, "counted_max": counted_max})
 
-    def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, str]:
-        rows = self._rows("SELECT id, name FROM organizations WHERE id = ANY (%s)", (list(organization_ids),))
-        return {row["id"]: row["name"] for row in rows}
+    def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, tuple[str, str]]:
+        rows = self._rows("SELECT id, name, slug FROM organizations WHERE id = ANY (%s)", (list(organization_ids),))
+        return {row["id"]: (row["name"], row["slug"]) for row in rows}
 
     def waiting(self, *, limit: int) -> Sequence[ListedOrganization]:
         return self._all(_listed, _WAITING, kept_values(self._transaction.now) | {"limit": limit})
