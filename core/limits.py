@@ -15,6 +15,8 @@ USER_AGENT_CHARACTERS_MAX = 400
 
 # Of services and people that a tier or an organization may have: more than any has, and it fits the column.
 TIER_LIMIT_MAX = 1_000_000
+# Of a plan and of a tier, in the smallest unit of the currency; it fits the column.
+PRICE_CENTS_MAX = 99_999_999
 
 # A route that takes more declares it (decisions 1.4): SCIM, logos, SAML metadata, the billing receiver.
 BODY_BYTES_MAX = 64 * 1024

@@ -27,6 +27,7 @@ from entrypoints.http.organizations.settings import smtp as mail_server
 from entrypoints.http.platform import audit_log as platform_audit_log
 from entrypoints.http.platform import health, impersonation, limits, mails, metrics, owners, support, tiers, users
 from entrypoints.http.platform import mfa as platform_mfa
+from entrypoints.http.platform import organization_members as platform_organization_members
 from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.platform import sessions as platform_sessions
 from entrypoints.http.platform import why as platform_explanations
@@ -125,6 +126,7 @@ from entrypoints.pages.platform import audit_log as platform_audit_pages
 from entrypoints.pages.platform import impersonation as platform_impersonation_pages
 from entrypoints.pages.platform import mails as platform_mail_pages
 from entrypoints.pages.platform import mfa as platform_mfa_pages
+from entrypoints.pages.platform import organization_members as platform_organization_member_pages
 from entrypoints.pages.platform import organization_search as organization_search_pages
 from entrypoints.pages.platform import organizations as platform_organization_pages
 from entrypoints.pages.platform import overview as platform_overview_pages
@@ -134,6 +136,7 @@ from entrypoints.pages.platform import search as platform_search_pages
 from entrypoints.pages.platform import sessions as platform_session_pages
 from entrypoints.pages.platform import sign_in_questions as why_page
 from entrypoints.pages.platform import system as platform_system_page
+from entrypoints.pages.platform import user_records as platform_record_pages
 from entrypoints.pages.platform import users as platform_user_pages
 from entrypoints.pages.platform import why as platform_why_page
 from entrypoints.pages.privacy import anonymization as personal_data_pages
@@ -299,6 +302,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     analytics.routes,
     tiers.routes,
     platform_organizations.routes,
+    platform_organization_members.routes,
     platform_audit_log.routes,
     users.routes,
     platform_explanations.routes,
@@ -356,6 +360,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     sales_pages.platform_routes,
     platform_search_pages.routes,
     platform_organization_pages.routes,
+    platform_organization_member_pages.routes,
     approvals.routes,
     suspension.routes,
     deletion.routes,
@@ -363,6 +368,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     job_pages.platform_routes,
     platform_why_page.routes,
     platform_user_pages.routes,
+    platform_record_pages.routes,
     platform_session_pages.routes,
     platform_mfa_pages.routes,
     platform_impersonation_pages.routes,

@@ -3643,6 +3643,7 @@ ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_organization_id_name_key UNIQUE (organization_id, name);
 ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
+CREATE INDEX webhooks_gone ON webhooks USING btree (off_at) WHERE (off_reason = 'receiver_gone'::text);
 
 CREATE FUNCTION delivery_payload(events, text) RETURNS json
     LANGUAGE sql STABLE STRICT PARALLEL SAFE

@@ -28,6 +28,9 @@ class RecordPart(StrEnum):
     """The part of a person's record that is opened, as the platform's log names it."""
 
     ACCOUNT = "account"
+    WAYS = "ways"
+    ORGANIZATIONS = "organizations"
+    MAILS = "mails"
     SIGN_INS = "sign_ins"
     SECOND_FACTOR = "second_factor"
     SIGN_IN_RULES = "sign_in_rules"
@@ -42,6 +45,7 @@ class NarrowedList(StrEnum):
     SIGN_INS = "sign_ins"
     SIGN_IN_RULES = "sign_in_rules"
     ORGANIZATIONS = "organizations"
+    MEMBERS = "members"
     SEARCH = "search"
 
 
@@ -79,20 +83,24 @@ def open_record(uow: UnitOfWork, user_id: UUID, part: RecordPart) -> User:
     return user
 
 
-def open_list(uow: UnitOfWork, narrowed_list: NarrowedList, wanted: Narrowed) -> Caller:
+def open_list(
+    uow: UnitOfWork, narrowed_list: NarrowedList, wanted: Narrowed, *, organization_id: UUID | None = None
+) -> Caller:
     """Return the caller, who is an owner or of the support and opens a list; what support narrows it to is recorded.
 
-    The log keeps a keyed hash in place of a text, which may be an address.
+    The log keeps a keyed hash in place of a text, which may be an address, and the organization of whose people it is.
     """
     caller = authorize_support(uow)
     narrowing = wanted.narrowing
     if narrowing is None or caller.acts_as_platform_owner:
         return caller
-    record_narrowed(uow, narrowed_list, narrowing)
+    record_narrowed(uow, narrowed_list, narrowing, organization_id=organization_id)
     return caller
 
 
-def record_narrowed(uow: UnitOfWork, narrowed_list: NarrowedList, narrowing: Narrowing) -> None:
+def record_narrowed(
+    uow: UnitOfWork, narrowed_list: NarrowedList, narrowing: Narrowing, *, organization_id: UUID | None = None
+) -> None:
     """Record what support, who is the caller, has narrowed a list to."""
     details: dict[str, Any] = {
         "address_hash": sign_in_failures.hash_address(uow, narrowing.text).hex() if narrowing.text else None,
@@ -102,6 +110,7 @@ def record_narrowed(uow: UnitOfWork, narrowed_list: NarrowedList, narrowing: Nar
     uow.audit_platform(
         PlatformAction.LIST_NARROWED,
         narrowed_list.value,
+        organization_id=organization_id,
         **{name: value for name, value in details.items() if value is not None},
     )
 

@@ -28,6 +28,7 @@ class PlatformTargetType(StrEnum):
     LIST = "list"
     # A signing key by its `kid`, a master key by its id.
     KEY = "key"
+    TIER = "tier"
 
 
 class PlatformAction(Enum):
@@ -39,6 +40,9 @@ class PlatformAction(Enum):
     ORGANIZATION_ACTIVATED = ("organization.activated", PlatformTargetType.ORGANIZATION)
     ORGANIZATION_TIER_CHANGED = ("organization.tier_changed", PlatformTargetType.ORGANIZATION)
     ORGANIZATION_DELETED = ("organization.deleted", PlatformTargetType.ORGANIZATION)
+    TIER_CREATED = ("tier.created", PlatformTargetType.TIER)
+    TIER_CHANGED = ("tier.changed", PlatformTargetType.TIER)
+    TIER_DELETED = ("tier.deleted", PlatformTargetType.TIER)
     MFA_FORCE_DISABLED = ("mfa.force_disabled", PlatformTargetType.USER)
     OWNER_PROMOTED = ("platform_owner.promoted", PlatformTargetType.USER)
     OWNER_DEMOTED = ("platform_owner.demoted", PlatformTargetType.USER)

@@ -148,10 +148,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRow:
-    """A row of a job; `number` is its place, from 1."""
+    """A row of a job; `number` is its place, from 1, and `name` that of a person who is a member now, None else."""
 
     number: int
     label: str
+    name: str | None
     state: RowState
     problem: str
 
@@ -270,7 +271,7 @@ def _allows(authorized: access.OrganizationAccess, operation: Operation) -> bool
 
 
 def _with_rows(uow: UnitOfWork, job: Job, state: RowState | None, after: int, limit: int) -> ShownJob:
-    rows = uow.bulk_jobs.rows(job.id, state, after=after, limit=limit + 1)
+    rows = uow.bulk_jobs.rows(job.organization_id, job.id, state, after=after, limit=limit + 1)
     return ShownJob(job=job, listed=rows[:limit], next=rows[limit - 1].number if len(rows) > limit else None)
 
 

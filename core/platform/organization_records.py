@@ -183,7 +183,7 @@ def begin_job(
     found = _page(uow, *_matching(uow, waiting), after=None, limit=COUNTED_MAX + 1)
     if len(found) != seen_total:
         raise ListChanged
-    rows = [WantedRow(label=one.name, subject_id=one.id) for one in found]
+    rows = [WantedRow(label=name_with_slug(one.name, one.slug), subject_id=one.id) for one in found]
     return bulk_jobs.begin_for_platform(uow, kind, rows, details)
 
 
@@ -210,9 +210,15 @@ def show_to_owner(uow: UnitOfWork, organization_id: UUID) -> PlatformOrganizatio
 
 
 def names(uow: UnitOfWork, organization_ids: Sequence[UUID]) -> Mapping[UUID, str]:
-    """Return the names of those organizations that exist, by their ids, as a platform owner."""
+    """Return the names of those organizations that exist, with their slugs, by their ids, as a platform owner."""
     authorize_platform(uow)
-    return uow.organization_records.names(organization_ids)
+    found = uow.organization_records.names(organization_ids)
+    return {organization_id: name_with_slug(name, slug) for organization_id, (name, slug) in found.items()}
+
+
+def name_with_slug(name: str, slug: str) -> str:
+    """Return what an organization is called where another one may have the same name."""
+    return f"{name} ({slug})"
 
 
 def limits(organization: Organization, tier: Tier) -> tuple[int | None, int | None]:

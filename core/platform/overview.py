@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 PERIOD: Final = timedelta(days=1)
-# Of so many days new users and sign-ins are shown.
+# Of so many days new users, sign-ins and webhooks whose receiver is gone are shown.
 DAYS: Final = sign_in_counts.PERIOD_DAYS_DEFAULT
 # How many rows of each part are shown; the rest is on the page of its list.
 SHOWN_MAX: Final = 5
@@ -49,6 +49,16 @@ class FailingWebhook:
     name: str
     lost: int
     last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoneWebhook:
+    """A webhook that was switched off, because its receiver said that it is gone (410)."""
+
+    organization_id: UUID
+    organization_name: str
+    name: str
+    off_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +101,8 @@ class PlatformOverview:
     owners_without_second_factor: int
     webhooks: Sequence[FailingWebhook]
     webhooks_total: int
+    gone_webhooks: Sequence[GoneWebhook]
+    gone_webhooks_total: int
     streams: Sequence[FailingStream]
     streams_total: int
     numbers: PlatformNumbers
@@ -104,6 +116,7 @@ class PlatformOverview:
             or self.failed_mails
             or self.owners_without_second_factor
             or self.webhooks
+            or self.gone_webhooks
             or self.streams
         )
 
@@ -112,7 +125,8 @@ def show(uow: UnitOfWork) -> PlatformOverview:
     """Return the overview, as a platform owner or support."""
     sees_owners = authorize_support(uow).acts_as_platform_owner
     since, counted_max = uow.now - PERIOD, COUNTED_MAX + 1
-    waiting, waiting_total = uow.organization_records.waiting(limit=SHOWN_MAX, counted_max=counted_max)
+    waiting = uow.organization_records.waiting(limit=SHOWN_MAX)
+    organizations = uow.platform_overviews.organizations_by_status(counted_max=counted_max)
     alerts = mfa.suspicious(uow)
     # How many there are is among the numbers.
     failed = uow.platform_mails.page(
@@ -126,21 +140,26 @@ def show(uow: UnitOfWork) -> PlatformOverview:
     webhooks, webhooks_total = uow.platform_overviews.failing_webhooks(
         since=since, webhooks_max=WEBHOOKS_READ_MAX, limit=SHOWN_MAX, counted_max=counted_max
     )
+    gone_webhooks, gone_webhooks_total = uow.platform_overviews.gone_webhooks(
+        since=uow.now - DAYS * PERIOD, limit=SHOWN_MAX, counted_max=counted_max
+    )
     streams, streams_total = uow.platform_overviews.failing_streams(limit=SHOWN_MAX)
     return PlatformOverview(
         waiting=[replace(one, owner=shown_owner(one.owner, sees_owners=sees_owners)) for one in waiting],
-        waiting_total=waiting_total,
+        waiting_total=organizations[OrganizationStatus.PENDING],
         alerts=alerts[:SHOWN_MAX],
         alerts_total=len(alerts),
         failed_mails=failed.mails,
         owners_without_second_factor=uow.platform_overviews.owners_without_second_factor() if sees_owners else 0,
         webhooks=webhooks,
         webhooks_total=webhooks_total,
+        gone_webhooks=gone_webhooks,
+        gone_webhooks_total=gone_webhooks_total,
         streams=streams,
         streams_total=streams_total,
         numbers=PlatformNumbers(
             figures=uow.figures.platform(),
-            organizations=uow.platform_overviews.organizations_by_status(counted_max=counted_max),
+            organizations=organizations,
             mails=uow.browsed_outbox.count_undelivered(counted_max=counted_max, hides_owners=not sees_owners),
             new_users=uow.platform_overviews.new_users(since=uow.now - DAYS * PERIOD, counted_max=counted_max),
             sign_ins=sign_in_counts.of_organization(uow, None, DAYS),

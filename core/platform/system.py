@@ -1,6 +1,6 @@
 """The state of the installation, for platform owners: schema, signing keys, queues, and who looks after it.
 
-It is read in one transaction and changes nothing. What the process itself knows (its actors, its connections, the
+Each part is read by itself and changes nothing. What the process itself knows (its actors, its connections, the
 settings) is added by the page.
 """
 
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from core.billing.provider import BillingMode
 from core.lazy_dataclasses import dataclass
+from core.limits import COUNTED_MAX
 from core.organizations.access import authorize_platform
 from core.platform import late_work
 from core.platform.health_figures import PlatformFigures
 from core.platform.housekeeping import Leftover
-from core.platform.late_work import LateWork
+from core.platform.late_work import LateWork, WaitingWork
 from core.platform.log_months import Log
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm
 
@@ -51,28 +52,50 @@ class PublishedKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemState:
-    """Everything of it; `figures` is None when nothing was counted yet."""
+class SystemChecks:
+    """What the checks of the installation judge."""
 
     schema: SchemaState
-    keys: Sequence[PublishedKey]
     late: LateWork
-    figures: PlatformFigures | None
     owners: int
     owners_without_factor: int
 
 
-def read(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemQueues:
+    """What waits; `figures` is None when nothing was counted yet."""
+
+    work: WaitingWork
+    figures: PlatformFigures | None
+
+
+def read_checks(
     uow: UnitOfWork, mode: BillingMode, kept_for: Mapping[Leftover, timedelta], logs_kept_for: Mapping[Log, timedelta]
-) -> SystemState:
-    """Return the state of the installation, as a platform owner."""
+) -> SystemChecks:
+    """Return what the checks judge, as a platform owner."""
     authorize_platform(uow)
     present = [owner for owner in uow.platform_owners.all() if owner.is_active]
-    return SystemState(
+    return SystemChecks(
         schema=uow.system.schema(),
-        keys=uow.system.keys(),
         late=late_work.read(uow, mode, kept_for, logs_kept_for),
-        figures=uow.figures.platform(),
         owners=len(present),
         owners_without_factor=sum(not owner.mfa_enabled for owner in present),
     )
+
+
+def read_queues(uow: UnitOfWork) -> SystemQueues:
+    """Return what waits, as a platform owner."""
+    authorize_platform(uow)
+    return SystemQueues(work=uow.system.work(COUNTED_MAX + 1), figures=uow.figures.platform())
+
+
+def read_schema(uow: UnitOfWork) -> SchemaState:
+    """Return the state of the database, as a platform owner."""
+    authorize_platform(uow)
+    return uow.system.schema()
+
+
+def read_keys(uow: UnitOfWork) -> Sequence[PublishedKey]:
+    """Return the signing keys, as a platform owner."""
+    authorize_platform(uow)
+    return uow.system.keys()

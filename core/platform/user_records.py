@@ -1,7 +1,8 @@
 """The record of one account for those who help its user: ways to sign in, sessions, organizations, mails, limits.
 
 It holds no secrets, no contents of mails and no tokens of providers. Each opening by support is an entry of the
-platform's audit log (decisions 5.12). The sign-ins beyond the newest are in `core/sign_in/sign_ins.py`.
+platform's audit log (decisions 5.12). Parts of it, each read by itself, are in `user_record_parts.py`, and the sign-ins
+beyond the newest in `core/sign_in/sign_ins.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from core.credentials.user_agents import Description
 from core.email_addresses import normalize_email
 from core.lazy_dataclasses import dataclass
 from core.platform import mails
-from core.platform.mails import OutboxFilter, OutboxMail
+from core.platform.mails import OutboxFilter, OutboxMail, OutboxPage
 from core.platform.users import ORGANIZATIONS_SHOWN_MAX, PlatformUserOrganization
 from core.sign_in import sign_ins
 from core.sign_in.identities import IdentityItem
@@ -108,6 +109,16 @@ class RecordedSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedUses:
+    """Where an account is used from: its newest live sessions and its devices, with the numbers of all of them."""
+
+    sessions: list[RecordedSession]
+    sessions_total: int
+    devices: list[RecordedDevice]
+    devices_total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserRecord:
     """Everything of an account that helps its user; of long lists the newest, with the number of all of them."""
 
@@ -140,21 +151,17 @@ def show_of_address(uow: UnitOfWork, email: str) -> UserRecord:
 
 def _record(uow: UnitOfWork, user: User) -> UserRecord:
     signed_in = sign_ins.of_user(uow, user.id, None, page=1, limit=SIGN_INS_MAX)
-    alive, sessions_total = uow.own_sessions.alive_of(user.id, limits=None, current_id=None, limit=SESSIONS_MAX)
-    devices, devices_total = uow.devices.of_user(user.id, at=uow.now, limit=DEVICES_MAX)
-    sent = mails.find(uow, OutboxFilter(email=user.email), page=1, limit=MAILS_MAX)
-    found = uow.platform_users.with_id(
-        user.id, email_part="", organizations_max=ORGANIZATIONS_SHOWN_MAX, hides_owners=False
-    )
+    uses = uses_of(uow, user)
+    sent = mails_to(uow, user)
     return UserRecord(
-        user=_account(uow, user),
-        sign_in_methods=_ways(uow, user),
+        user=account_of(uow, user),
+        sign_in_methods=ways_of(uow, user),
         limits=sign_in_failures.limits_of(uow, user.email),
-        organizations=[organization for one in found for organization in one.organizations],
-        devices=[_device(state) for state in devices],
-        devices_total=devices_total,
-        sessions=[_session(one, uow.locations.find(one.ip_address)) for one in alive],
-        sessions_total=sessions_total,
+        organizations=organizations_of(uow, user),
+        devices=uses.devices,
+        devices_total=uses.devices_total,
+        sessions=uses.sessions,
+        sessions_total=uses.sessions_total,
         sign_ins=signed_in.sign_ins,
         sign_ins_total=signed_in.total,
         mails=list(sent.mails),
@@ -162,7 +169,33 @@ def _record(uow: UnitOfWork, user: User) -> UserRecord:
     )
 
 
-def _account(uow: UnitOfWork, user: User) -> RecordedAccount:
+def uses_of(uow: UnitOfWork, user: User) -> RecordedUses:
+    """Return where an account is used from; the caller may see it."""
+    alive, sessions_total = uow.own_sessions.alive_of(user.id, limits=None, current_id=None, limit=SESSIONS_MAX)
+    devices, devices_total = uow.devices.of_user(user.id, at=uow.now, limit=DEVICES_MAX)
+    return RecordedUses(
+        sessions=[_session(one, uow.locations.find(one.ip_address)) for one in alive],
+        sessions_total=sessions_total,
+        devices=[_device(state) for state in devices],
+        devices_total=devices_total,
+    )
+
+
+def mails_to(uow: UnitOfWork, user: User) -> OutboxPage:
+    """Return the newest mails to the address of an account; the caller may see them."""
+    return mails.find(uow, OutboxFilter(email=user.email), page=1, limit=MAILS_MAX)
+
+
+def organizations_of(uow: UnitOfWork, user: User) -> list[PlatformUserOrganization]:
+    """Return the organizations of an account; the caller may see them."""
+    found = uow.platform_users.with_id(
+        user.id, email_part="", organizations_max=ORGANIZATIONS_SHOWN_MAX, hides_owners=False
+    )
+    return [organization for one in found for organization in one.organizations]
+
+
+def account_of(uow: UnitOfWork, user: User) -> RecordedAccount:
+    """Return the account itself, as the record shows it."""
     return RecordedAccount(
         id=user.id,
         email=user.email,
@@ -179,7 +212,8 @@ def _account(uow: UnitOfWork, user: User) -> RecordedAccount:
     )
 
 
-def _ways(uow: UnitOfWork, user: User) -> RecordedWays:
+def ways_of(uow: UnitOfWork, user: User) -> RecordedWays:
+    """Return how a user signs in; the caller may see it."""
     return RecordedWays(
         has_password=uow.credentials.has_password(user.id),
         mfa_enabled=user.has_mfa,

@@ -1,4 +1,4 @@
-"""The services of an organization as the console shows them: found by name or slug, and what a deletion ends.
+"""The services of an organization as the console shows them: found by what names them, and what a deletion ends.
 
 Creating, changing and deleting them is in `management.py`.
 """
@@ -65,7 +65,7 @@ class ServiceEnding:
 
 
 def search(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> FoundServices:
-    """Find services by a part of their name or slug, the oldest first; an empty text finds all."""
+    """Find services by a part of their name or slug or by the client id, the oldest first; an empty text finds all."""
     organization = authorize(uow, slug, Operation.SERVICES_LIST).organization
     part = search.strip().lower()
     found: Sequence[ListedService] = uow.found_services.page(

@@ -34,7 +34,6 @@ DEFAULT_PLAN_NAME: Final = "Free"
 DEFAULT_CURRENCY: Final = "usd"
 # Enough for any service, and few enough to be listed without pages.
 PLANS_MAX: Final = 100
-PRICE_CENTS_MAX: Final = 99_999_999
 FEATURES_MAX: Final = 50
 # The features of a plan are in every access token, which travels with every request.
 FEATURES_JSON_CHARACTERS_MAX: Final = 2_000

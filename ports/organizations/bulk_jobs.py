@@ -33,8 +33,10 @@ class BulkJobs(Protocol):
         """Return a job of this organization, or of the platform; None when there is none."""
         ...
 
-    def rows(self, job_id: UUID, state: RowState | None, *, after: int, limit: int) -> Sequence[JobRow]:
-        """Return the rows after a number, in one state or in any."""
+    def rows(
+        self, organization_id: UUID | None, job_id: UUID, state: RowState | None, *, after: int, limit: int
+    ) -> Sequence[JobRow]:
+        """Return the rows after a number, in one state or in any, with the names of present members."""
         ...
 
     def end(self, organization_id: UUID | None, job_id: UUID, state: JobState, problem: str) -> bool:

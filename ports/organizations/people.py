@@ -1,6 +1,6 @@
 """Members as the console shows them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -12,12 +12,24 @@ class People(Protocol):
     """Reads of members; none of them reads the accounts of the platform whole."""
 
     def page(
-        self, organization_id: UUID, *, part: str, role: str, after: Position | None, limit: int
+        self,
+        organization_id: UUID,
+        *,
+        part: str,
+        role: str,
+        after: Position | None,
+        limit: int,
+        without: Collection[UUID] = (),
     ) -> Sequence[ListedMember]:
-        """List members after a position, the oldest membership first; an empty part or role filters nothing."""
+        """List members after a position, the oldest membership first; an empty part or role filters nothing.
+
+        `without` are a few users who are left out.
+        """
         ...
 
-    def count(self, organization_id: UUID, *, part: str, role: str, counted_max: int) -> int:
+    def count(
+        self, organization_id: UUID, *, part: str, role: str, counted_max: int, without: Collection[UUID] = ()
+    ) -> int:
         """Count the same members, to a maximum."""
         ...
 

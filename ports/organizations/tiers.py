@@ -1,4 +1,4 @@
-"""Reading tiers."""
+"""Tiers, read and changed."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -14,12 +14,40 @@ class Tiers(Protocol):
         """List the tiers, the smallest first."""
         ...
 
-    def counted(self, counted_max: int) -> Sequence[CountedTier]:
-        """List the tiers likewise, with how many organizations have each, counted no further than that."""
+    def counted(self, counted_max: int, *, tier_id: UUID | None = None) -> Sequence[CountedTier]:
+        """List the tiers, or one, likewise with how many organizations have each, counted no further than that."""
         ...
 
     def by_id(self, tier_id: UUID) -> Tier | None:
         """Return a tier; None when it does not exist."""
+        ...
+
+    def keep(self, tier_id: UUID) -> Tier | None:
+        """Return a tier likewise, which no other transaction deletes before this one ends."""
+        ...
+
+    def lock(self, tier_id: UUID) -> Tier | None:
+        """Lock a tier and return it; None when it does not exist. No organization gets it meanwhile."""
+        ...
+
+    def lock_free(self) -> None:
+        """Lock the tier of new organizations against others who call this; organizations can still get it."""
+        ...
+
+    def count(self) -> int:
+        """Return how many tiers there are."""
+        ...
+
+    def add(self, tier: Tier) -> bool:
+        """Add a tier; return False, and add none, when another one has its name."""
+        ...
+
+    def save(self, tier: Tier) -> None:
+        """Store the changed fields of a tier."""
+        ...
+
+    def remove(self, tier_id: UUID) -> None:
+        """Delete a tier that no organization has."""
         ...
 
     def free(self) -> Tier:

@@ -53,10 +53,10 @@ class OrganizationRecords(Protocol):
         """Return the services of an organization that may have customers, the oldest first, with their numbers."""
         ...
 
-    def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, str]:
-        """Return the names of those of these organizations that exist."""
+    def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, tuple[str, str]]:
+        """Return the name and the slug of those of these organizations that exist."""
         ...
 
-    def waiting(self, *, limit: int, counted_max: int) -> tuple[Sequence[ListedOrganization], int]:
-        """List pending organizations, the oldest first, and count them to a maximum."""
+    def waiting(self, *, limit: int) -> Sequence[ListedOrganization]:
+        """List pending organizations, the oldest first."""
         ...

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from core.organizations.organizations import OrganizationStatus
-from core.platform.overview import FailingStream, FailingWebhook
+from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook
 
 
 class PlatformOverviews(Protocol):
@@ -18,6 +18,13 @@ class PlatformOverviews(Protocol):
 
         At most `webhooks_max` are looked at, and the losses of those returned are counted to a maximum; so no webhook
         hides others by its many losses.
+        """
+        ...
+
+    def gone_webhooks(self, *, since: datetime, limit: int, counted_max: int) -> tuple[Sequence[GoneWebhook], int]:
+        """Return webhooks that were switched off since then, because their receiver is gone, the newest first.
+
+        How many there are is counted to a maximum.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Protocol
+from uuid import UUID
 
 from core.platform.owners import ListedPlatformOwner
 
@@ -11,4 +12,8 @@ class PlatformOwners(Protocol):
 
     def all(self) -> Sequence[ListedPlatformOwner]:
         """List them by their addresses."""
+        ...
+
+    def ids(self) -> Sequence[UUID]:
+        """List the ids of their accounts."""
         ...

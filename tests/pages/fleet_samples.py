@@ -21,12 +21,12 @@ from core.platform.organization_records import (
     ServedCustomers,
     UsedProduct,
 )
-from core.platform.overview import FailingStream, FailingWebhook, PlatformNumbers, PlatformOverview
+from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook, PlatformNumbers, PlatformOverview
 from core.positions import FoundRows
 from entrypoints.pages.customers.customers import STATES
-from entrypoints.pages.platform.organizations import STATUSES
+from entrypoints.pages.platform.organizations import STATUSES, organization_tabs
 from entrypoints.pages.platform.overview import ALERTS, numbers_of
-from tests.pages.console_samples import FOUND, LONG_SLUG
+from tests.pages.console_samples import FOUND, LONG_SLUG, MEMBER
 from tests.pages.platform_samples import PLATFORM
 from tests.pages.plot_values import SHOWN, analytics
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
@@ -146,7 +146,29 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "seen": SimpleNamespace(tier=ID, max_services="3", max_users=""),
         "problems": {"reason": PROBLEM, "max_services": "", "max_users": PROBLEM},
         "page": f"{_PAGE}/{ID}",
+        "tabs": organization_tabs(_ID),
         "page_of_all": _PAGE,
+    },
+    "platform/organization_members.html": {
+        **_OWNING,
+        "organization": NAME,
+        "query": SimpleNamespace(search=EMAIL),
+        "is_filtered": True,
+        "found": FoundRows(
+            found=[
+                MEMBER,
+                replace(MEMBER, is_suspended=True, has_second_factor=False, name=None),
+                replace(MEMBER, is_confirmed=False, has_second_factor=None, last_sign_in_at=None),
+            ],
+            total=10_001,
+            next=None,
+        ),
+        "page": f"{_PAGE}/{ID}/members",
+        "tabs": organization_tabs(_ID),
+        "file": f"{_PAGE}/{ID}/members/members.csv",
+        "first": f"{_PAGE}/{ID}/members",
+        "next": f"{_PAGE}/{ID}/members?after=b",
+        "kept_since": NOW,
     },
     "platform/overview.html": {
         "shown": SHOWN,
@@ -179,6 +201,11 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                 for lost in (1, 5_000)
             ],
             webhooks_total=2,
+            gone_webhooks=[
+                GoneWebhook(organization_id=_ID, organization_name=NAME, name=name, off_at=NOW)
+                for name in (NAME, "x" * 100)
+            ],
+            gone_webhooks_total=10_001,
             streams=[
                 FailingStream(organization_id=_ID, organization_name=NAME, failing_since=NOW, last_error=error)
                 for error in (NAME, None)

@@ -44,9 +44,9 @@ def _job(state: JobState, kind: JobKind = JobKind.MEMBERS_CHANGE) -> Job:
 
 
 _ROWS: Final = [
-    JobRow(number=1, label=EMAIL, state=RowState.DONE, problem=""),
-    JobRow(number=2, label=NAME, state=RowState.REFUSED, problem=PROBLEM),
-    JobRow(number=3, label="x" * 255, state=RowState.WAITING, problem=""),
+    JobRow(number=1, label=EMAIL, name=NAME, state=RowState.DONE, problem=""),
+    JobRow(number=2, label=NAME, name=None, state=RowState.REFUSED, problem=PROBLEM),
+    JobRow(number=3, label="x" * 255, name=None, state=RowState.WAITING, problem=""),
 ]
 
 

@@ -10,11 +10,11 @@ from core.platform.housekeeping import Leftover
 from core.platform.late_work import LateWork, RecentMails, WaitingWork
 from core.platform.log_months import Log
 from core.platform.owners import ListedPlatformOwner
-from core.platform.system import PublishedKey, SchemaState, SystemState
+from core.platform.system import PublishedKey, SchemaState
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm
 from entrypoints import settings
-from entrypoints.pages.platform.system import ACTOR_STATES, KEY_STATES, SUBJECTS, VERDICTS
+from entrypoints.pages.platform.system import ACTOR_STATES, KEY_STATES, SUBJECTS, SYSTEM, TABS, VERDICTS
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks, late_work
 from entrypoints.shared.platform.findings import Finding
@@ -60,27 +60,21 @@ LATE: Final = LateWork(
     missing=[Log.MAILS],
     undropped=[],
 )
-_STATE: Final = SystemState(
-    schema=SchemaState(
-        newest=f"0046_{'x' * 60}",
-        applied_at=NOW,
-        pending=0,
-        ahead=1,
-        server_version="17.2 (Debian 17.2-1.pgdg120+1)",
-        database_time=NOW,
-    ),
-    keys=[],
-    late=LATE,
-    figures=PlatformFigures(
-        active_users=1_000_000,
-        organizations=40_000,
-        mfa_users=3,
-        queued_mails=0,
-        queued_deliveries=0,
-        certificates_ending=0,
-    ),
-    owners=1,
-    owners_without_factor=1,
+_SCHEMA: Final = SchemaState(
+    newest=f"0046_{'x' * 60}",
+    applied_at=NOW,
+    pending=0,
+    ahead=1,
+    server_version="17.2 (Debian 17.2-1.pgdg120+1)",
+    database_time=NOW,
+)
+_FIGURES: Final = PlatformFigures(
+    active_users=1_000_000,
+    organizations=40_000,
+    mfa_users=3,
+    queued_mails=0,
+    queued_deliveries=0,
+    certificates_ending=0,
 )
 _KEYS: Final = [
     PublishedKey(kid="k" * 43, algorithm=SignatureAlgorithm.ES256, state=state, created_at=NOW, published_until=NOW)
@@ -92,6 +86,14 @@ _FINDINGS: Final = [
     Finding("clock", False, NAME, NAME),
     *late_work.findings(LATE, Settings(smtp_url=Secret("smtp://mail.example.com"))),
 ]
+_SYSTEM: Final[dict[str, Any]] = {
+    **_OWNER,
+    "python": "3.11.2",
+    "worker": 2,
+    "process_id": 12345,
+    "tabs": TABS,
+    "here": SYSTEM,
+}
 
 SYSTEM_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform/owners.html": {
@@ -105,18 +107,22 @@ SYSTEM_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "support_problem": "",
     },
     "platform/system.html": {
-        **_OWNER,
-        "python": "3.11.2",
-        "worker": 2,
-        "process_id": 12345,
-        "pool": SimpleNamespace(total=3, idle=2, maximum=10),
+        **_SYSTEM,
         "findings": [(SUBJECTS[one.subject], VERDICTS[one.verdict], one) for one in _FINDINGS],
+    },
+    "platform/system_queues.html": {**_SYSTEM, "work": LATE.work, "figures": _FIGURES},
+    "platform/system_process.html": {
+        **_SYSTEM,
+        "pool": SimpleNamespace(total=3, idle=2, maximum=10),
+        "schema": _SCHEMA,
         "actors": [
             (ActorReport(name="service_user_counter", state=state, since=NOW, crashes=12), ACTOR_STATES[state])
             for state in BackgroundTaskState
         ],
-        "state": _STATE,
-        "keys": [(key, KEY_STATES[key.state.value], 1) for key in _KEYS],
+    },
+    "platform/system_keys.html": {**_SYSTEM, "keys": [(key, KEY_STATES[key.state.value], 1) for key in _KEYS]},
+    "platform/system_settings.html": {
+        **_SYSTEM,
         "settings": settings.rows(Settings(name="x" * 40, frontend_url=f"https://{'x' * 60}.example.com")),
     },
     "platform/owners_demotion.html": {

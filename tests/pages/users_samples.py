@@ -15,10 +15,12 @@ from core.platform.mfa import UserMfaStatus
 from core.platform.outbox import NOT_SENT, FoundMails, ListedMail, MailOrganization
 from core.platform.personal_data import PersonalDataOfUser
 from core.platform.sessions import SessionsToEnd
+from core.platform.user_record_parts import RecordSummary
 from core.platform.user_records import (
     RecordedAccount,
     RecordedDevice,
     RecordedSession,
+    RecordedUses,
     RecordedWays,
     UserRecord,
 )
@@ -29,6 +31,7 @@ from core.sign_in.sign_ins import SignIn, SignInOrganization, SignInOutcome, Sig
 from entrypoints.pages.mail.mail import KINDS, MEANINGS, STATES
 from entrypoints.pages.platform.impersonation import ImpersonationForm
 from entrypoints.pages.platform.mails import RETRIED
+from entrypoints.pages.platform.users import user_tabs
 from tests.pages.console_samples import LONG_SLUG
 from tests.pages.platform_samples import PLATFORM
 from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
@@ -141,6 +144,14 @@ _RECORD: Final = UserRecord(
     mails=[_MAIL],
     mails_total=30,
 )
+_SIGN_INS: Final = [(_SIGN_IN, ("bad", "Refused"), ["New device"])]
+_TAB: Final[dict[str, Any]] = {
+    **PLATFORM,
+    "user": _RECORD.user,
+    "tabs": user_tabs(UUID(ID)),
+    "page": _PAGE,
+    "here": _PAGE,
+}
 
 USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform/users.html": {
@@ -163,14 +174,21 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "next": "/app/platform/users?after=id_b",
     },
     "platform/users_one.html": {
-        **PLATFORM,
-        "record": _RECORD,
-        "sign_ins": [(_SIGN_IN, ("bad", "Refused"), ["New device"])],
-        "kinds": KINDS,
-        "states": STATES,
-        "page": _PAGE,
+        **_TAB,
+        "found": RecordSummary(user=_RECORD.user, mfa_enabled=True, limits=_RECORD.limits, sign_ins=[_SIGN_IN]),
+        "sign_ins": _SIGN_INS,
         "can_be_impersonated": True,
     },
+    "platform/users_sign_ins.html": {**_TAB, "sign_ins": _SIGN_INS, "total": 300},
+    "platform/users_sessions.html": {
+        **_TAB,
+        "uses": RecordedUses(
+            sessions=_RECORD.sessions, sessions_total=10_001, devices=_RECORD.devices, devices_total=60
+        ),
+    },
+    "platform/users_ways.html": {**_TAB, "ways": _RECORD.sign_in_methods},
+    "platform/users_organizations.html": {**_TAB, "organizations": _RECORD.organizations},
+    "platform/users_mails.html": {**_TAB, "mails": [_MAIL], "total": 30, "kinds": KINDS, "states": STATES},
     "platform/impersonation.html": {
         **PLATFORM,
         "record": _RECORD,

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.organizations.members import MEMBER_NAME
 from adapters.postgres.transaction import Aggregate
 from core.organizations.bulk_jobs import Job, JobKind, JobRow, JobState, NewJob, RowState, WantedRow
 from core.positions import Position
@@ -121,17 +122,22 @@ class PostgresBulkJobs(Aggregate):
             {"job_id": job_id, "organization_id": organization_id},
         )
 
-    def rows(self, job_id: UUID, state: RowState | None, *, after: int, limit: int) -> Sequence[JobRow]:
+    def rows(
+        self, organization_id: UUID | None, job_id: UUID, state: RowState | None, *, after: int, limit: int
+    ) -> Sequence[JobRow]:
         return self._all(
             _row,
-            """
-            SELECT   number, label, state, problem
-            FROM     bulk_job_rows
-            WHERE    job_id = %s AND number > %s AND (%s::text IS NULL OR state = %s)
-            ORDER BY number
-            LIMIT    %s
+            f"""
+            SELECT    r.number, r.label, r.state, r.problem, {MEMBER_NAME}
+            FROM      bulk_job_rows r
+            LEFT JOIN memberships m ON m.organization_id = %(organization_id)s AND m.user_id = r.subject_id
+            LEFT JOIN users u       ON u.id = m.user_id
+            WHERE     r.job_id = %(job_id)s AND r.number > %(after)s
+              AND     (%(state)s::text IS NULL OR r.state = %(state)s)
+            ORDER BY  r.number
+            LIMIT     %(limit)s
             """,
-            (job_id, after, state, state, limit),
+            {"organization_id": organization_id, "job_id": job_id, "state": state, "after": after, "limit": limit},
         )
 
     def end(self, organization_id: UUID | None, job_id: UUID, state: JobState, problem: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
@@ -19,13 +19,14 @@ from core.positions import BEGIN, Position
 # serve as well, but its time would tell how many accounts of other organizations have the part.
 _OF_ALL: Final = "m.organization_id = %(organization_id)s"
 _OF_ROLE: Final = f"{_OF_ALL} AND m.role = %(role)s"
+_WITHOUT: Final = "AND m.user_id <> ALL (%(without)s)"
 _FROM_THERE: Final = "AND (m.created_at, m.id) > (%(at)s, %(id)s) ORDER BY m.created_at, m.id"
 _WITH_PART: Final = "strpos(m.member_email, %(part)s) > 0"
 # The groups name the organization too. The condition stands alone, because PostgreSQL would combine the index with one
 # of all members of the organization, of which it expects few.
 _MATCHING: Final = """
     matching AS MATERIALIZED (
-        SELECT m.id, m.organization_id, m.role, m.created_at, m.member_email
+        SELECT m.id, m.organization_id, m.user_id, m.role, m.created_at, m.member_email
         FROM   memberships m
         WHERE  groups_of_organization(m.organization_id, letter_groups(m.member_email))
                @> groups_of_organization(%(organization_id)s, %(groups)s))
@@ -144,6 +145,8 @@ _OF_PAGE: Final = """
 """
 ALL: Final = _statements(_OF_ALL)
 OF_ROLE: Final = _statements(_OF_ROLE)
+ALL_WITHOUT: Final = _statements(f"{_OF_ALL} {_WITHOUT}")
+OF_ROLE_WITHOUT: Final = _statements(f"{_OF_ROLE} {_WITHOUT}")
 _DEPARTURE: Final = f"""
     WITH ending AS MATERIALIZED (
         SELECT l.service_id, l.user_id
@@ -174,11 +177,18 @@ class PostgresPeople(Aggregate):
     """The port `People`."""
 
     def page(
-        self, organization_id: UUID, *, part: str, role: str, after: Position | None, limit: int
+        self,
+        organization_id: UUID,
+        *,
+        part: str,
+        role: str,
+        after: Position | None,
+        limit: int,
+        without: Collection[UUID] = (),
     ) -> Sequence[ListedMember]:
         begin = after or BEGIN
-        statements = OF_ROLE if role else ALL
-        given = _searched(organization_id, part, role) | {
+        statements = _chosen(role, without)
+        given = _searched(organization_id, part, role, without) | {
             "at": begin.at,
             "id": begin.id,
             "limit": limit,
@@ -198,16 +208,18 @@ class PostgresPeople(Aggregate):
             return self._all(_listed, statements.near_page, given | {"looked_at": None})
         return self._all(_listed, statements.far_page, given)
 
-    def count(self, organization_id: UUID, *, part: str, role: str, counted_max: int) -> int:
-        if not part and not role:
+    def count(
+        self, organization_id: UUID, *, part: str, role: str, counted_max: int, without: Collection[UUID] = ()
+    ) -> int:
+        if not part and not role and not without:
             return self._value(
                 """
                 SELECT least(%s, coalesce((SELECT members FROM membership_totals WHERE organization_id = %s), 0))
                 """,
                 (counted_max, organization_id),
             )
-        statements = OF_ROLE if role else ALL
-        given = _searched(organization_id, part, role) | {"counted_max": counted_max}
+        statements = _chosen(role, without)
+        given = _searched(organization_id, part, role, without) | {"counted_max": counted_max}
         if not part:
             return self._value(statements.count_of_all, given)
         if len(part) >= GROUP_LETTERS:
@@ -258,8 +270,20 @@ class PostgresPeople(Aggregate):
         )
 
 
-def _searched(organization_id: UUID, part: str, role: str) -> dict[str, Any]:
-    return {"organization_id": organization_id, "part": part, "role": role, "groups": groups_in(part)}
+def _chosen(role: str, without: Collection[UUID]) -> Statements:
+    if without:
+        return OF_ROLE_WITHOUT if role else ALL_WITHOUT
+    return OF_ROLE if role else ALL
+
+
+def _searched(organization_id: UUID, part: str, role: str, without: Collection[UUID]) -> dict[str, Any]:
+    return {
+        "organization_id": organization_id,
+        "part": part,
+        "role": role,
+        "groups": groups_in(part),
+        "without": list(without),
+    }
 
 
 def _listed(*, source: str, **columns: Any) -> ListedMember:

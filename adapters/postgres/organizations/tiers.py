@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.driver.columns import columns
+from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.tiers import FREE, CountedTier, Tier
 
@@ -21,23 +21,50 @@ class PostgresTiers(Aggregate):
     def all(self) -> Sequence[Tier]:
         return self._all(Tier, f"{_TIER} ORDER BY {_SMALLEST_FIRST}")
 
-    def counted(self, counted_max: int) -> Sequence[CountedTier]:
+    def counted(self, counted_max: int, *, tier_id: UUID | None = None) -> Sequence[CountedTier]:
         # The organizations of a tier are in an index, of which no more than so many entries are read.
         return self._all(
             _counted,
             f"""
             SELECT   {columns(Tier)},
                      (SELECT count(*)
-                      FROM   (SELECT FROM organizations o WHERE o.tier_id = tiers.id LIMIT %s) AS counted)
+                      FROM   (SELECT FROM organizations o WHERE o.tier_id = tiers.id LIMIT %(max)s) AS counted)
                      AS organizations
             FROM     tiers
+            WHERE    %(tier_id)s::uuid IS NULL OR id = %(tier_id)s
             ORDER BY {_SMALLEST_FIRST}
             """,
-            (counted_max,),
+            {"max": counted_max, "tier_id": tier_id},
         )
 
     def by_id(self, tier_id: UUID) -> Tier | None:
         return self._one(Tier, f"{_TIER} WHERE id = %s", (tier_id,))
+
+    def keep(self, tier_id: UUID) -> Tier | None:
+        return self._one(Tier, f"{_TIER} WHERE id = %s FOR KEY SHARE", (tier_id,))
+
+    def lock(self, tier_id: UUID) -> Tier | None:
+        return self._one(Tier, f"{_TIER} WHERE id = %s FOR UPDATE", (tier_id,))
+
+    def lock_free(self) -> None:
+        self._connection.execute("SELECT FROM tiers WHERE name = %s FOR NO KEY UPDATE", (FREE,))
+
+    def count(self) -> int:
+        return self._value("SELECT count(*) FROM tiers")
+
+    def add(self, tier: Tier) -> bool:
+        return self._finds_any(
+            f"INSERT INTO tiers ({columns(Tier)}) VALUES ({placeholders(Tier)}) ON CONFLICT (name) DO NOTHING",
+            values(tier),
+        )
+
+    def save(self, tier: Tier) -> None:
+        self._connection.execute_later(
+            f"UPDATE tiers SET {assignments(Tier, without=('id', 'name'))} WHERE id = %(id)s", values(tier)
+        )
+
+    def remove(self, tier_id: UUID) -> None:
+        self._connection.execute_later("DELETE FROM tiers WHERE id = %s", (tier_id,))
 
     def free(self) -> Tier:
         tier = self._one(Tier, f"{_TIER} WHERE name = %s", (FREE,))

@@ -109,9 +109,6 @@ _WAITING: Final = f"""
     {_SHOWN}
     ORDER BY o.created_at, o.id
 """
-_COUNT_WAITING: Final = """
-    SELECT count(*) FROM (SELECT FROM organizations WHERE status = 'pending' LIMIT %s) AS counted
-"""
 _FIGURES: Final = f"""
     SELECT coalesce((SELECT members FROM membership_totals WHERE organization_id = %(id)s), 0) AS members,
            (SELECT count(*)
@@ -256,13 +253,12 @@ class PostgresOrganizationRecords(Aggregate):
     def served(self, organization_id: UUID, *, limit: int, counted_max: int) -> Sequence[ServedCustomers]:
         return self._all(ServedCustomers, _SERVED, {"id": organization_id, "limit": limit, "counted_max": counted_max})
 
-    def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, str]:
-        rows = self._rows("SELECT id, name FROM organizations WHERE id = ANY (%s)", (list(organization_ids),))
-        return {row["id"]: row["name"] for row in rows}
+    def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, tuple[str, str]]:
+        rows = self._rows("SELECT id, name, slug FROM organizations WHERE id = ANY (%s)", (list(organization_ids),))
+        return {row["id"]: (row["name"], row["slug"]) for row in rows}
 
-    def waiting(self, *, limit: int, counted_max: int) -> tuple[Sequence[ListedOrganization], int]:
-        values = kept_values(self._transaction.now) | {"limit": limit}
-        return self._all(_listed, _WAITING, values), self._value(_COUNT_WAITING, (counted_max,))
+    def waiting(self, *, limit: int) -> Sequence[ListedOrganization]:
+        return self._all(_listed, _WAITING, kept_values(self._transaction.now) | {"limit": limit})
 
 
 def _searching(wanted: OrganizationFilter, matches: Matches) -> LiteralString:

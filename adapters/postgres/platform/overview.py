@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.organizations.organizations import OrganizationStatus
-from core.platform.overview import FailingStream, FailingWebhook
+from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook
 
 Row = TypeVar("Row")
 
@@ -49,6 +49,20 @@ FAILING_WEBHOOKS: Final = """
                       LIMIT  %(counted_max)s) AS counted) AS lost
     FROM     failing f
     ORDER BY f.last_at DESC, f.id
+"""
+# The reason is written out, so that the index that has these alone is used.
+GONE_WEBHOOKS: Final = """
+    WITH gone AS MATERIALIZED (
+        SELECT   o.id AS organization_id, o.name AS organization_name, w.name, w.off_at, w.id
+        FROM     webhooks w
+        JOIN     organizations o ON o.id = w.organization_id
+        WHERE    w.off_reason = 'receiver_gone' AND w.off_at >= %(since)s
+        ORDER BY w.off_at DESC
+        LIMIT    %(counted_max)s)
+    SELECT   organization_id, organization_name, name, off_at, (SELECT count(*) FROM gone) AS total
+    FROM     gone
+    ORDER BY off_at DESC, gone.id
+    LIMIT    %(limit)s
 """
 FAILING_STREAMS: Final = """
     SELECT   o.id AS organization_id, o.name AS organization_name,
@@ -91,6 +105,9 @@ class PostgresPlatformOverviews(Aggregate):
                 "counted_max": counted_max,
             },
         )
+
+    def gone_webhooks(self, *, since: datetime, limit: int, counted_max: int) -> tuple[Sequence[GoneWebhook], int]:
+        return self._page_of(GoneWebhook, GONE_WEBHOOKS, {"since": since, "limit": limit, "counted_max": counted_max})
 
     def failing_streams(self, *, limit: int) -> tuple[Sequence[FailingStream], int]:
         return self._page_of(FailingStream, FAILING_STREAMS, {"limit": limit})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
+from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.events.platform_actions import PlatformAction
@@ -36,3 +37,6 @@ class PostgresPlatformOwners(Aggregate):
             """,
             (PlatformAction.OWNER_PROMOTED.value,),
         )
+
+    def ids(self) -> Sequence[UUID]:
+        return self._values("SELECT id FROM users WHERE is_platform_owner")

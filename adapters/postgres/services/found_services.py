@@ -17,7 +17,8 @@ _FILTERED: Final = """
     SELECT id, slug, name, service_type, created_at
     FROM   services
     WHERE  organization_id = %(organization_id)s
-      AND  (%(part)s = '' OR strpos(lower(name), %(part)s) > 0 OR strpos(slug, %(part)s) > 0)
+      AND  (%(part)s = '' OR strpos(lower(name), %(part)s) > 0 OR strpos(slug, %(part)s) > 0
+            OR client_id::text = %(part)s)
 """
 PAGE: Final = f"""
     WITH page AS MATERIALIZED (

@@ -5,10 +5,10 @@ from uuid import UUID
 
 import msgspec
 
+from core.limits import PRICE_CENTS_MAX
 from core.organizations.access import Operation
 from core.services import plans
 from core.services.plans import (
-    PRICE_CENTS_MAX,
     CountedPlan,
     Plan,
     PlanFields,

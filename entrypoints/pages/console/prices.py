@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from core.errors import BadRequest
-from core.services.plans import PRICE_CENTS_MAX
+from core.limits import PRICE_CENTS_MAX
 from core.wording import Wording
 from entrypoints.pages.frame.languages import Language, marked
 

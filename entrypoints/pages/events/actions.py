@@ -93,6 +93,9 @@ PLATFORM_ACTIONS: Final[Mapping[PlatformAction, str]] = {
     PlatformAction.ORGANIZATION_ACTIVATED: marked("Activated an organization again"),
     PlatformAction.ORGANIZATION_TIER_CHANGED: marked("Changed the tier of an organization"),
     PlatformAction.ORGANIZATION_DELETED: marked("Deleted an organization"),
+    PlatformAction.TIER_CREATED: marked("Created a tier"),
+    PlatformAction.TIER_CHANGED: marked("Changed a tier"),
+    PlatformAction.TIER_DELETED: marked("Deleted a tier"),
     PlatformAction.MFA_FORCE_DISABLED: marked("Turned off the second factor of a user"),
     PlatformAction.OWNER_PROMOTED: marked("Made a user a platform owner"),
     PlatformAction.OWNER_DEMOTED: marked("Demoted a platform owner"),
@@ -137,4 +140,5 @@ TARGET_TYPES: Final[Mapping[str, str]] = {
     "address": marked("Address without an account"),
     "mail": marked("Mail"),
     "list": marked("List"),
+    "tier": marked("Tier"),
 }

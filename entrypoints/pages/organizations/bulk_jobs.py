@@ -64,7 +64,7 @@ ROW_STATES: Final = {
     RowState.DONE: ("good", marked("Done")),
     RowState.REFUSED: ("bad", marked("Refused")),
 }
-_COLUMNS: Final = ("number", "row", "state", "problem")
+_COLUMNS: Final = ("number", "row", "name", "state", "problem")
 
 
 class JobQuery(DoneQuery, kw_only=True):
@@ -116,7 +116,7 @@ async def rows_file(job_id: UUID, read: Callable[[int, int], Awaitable[ShownJob]
 
 
 def _row(one: JobRow) -> Sequence[Any]:
-    return (one.number, one.label, one.state.value, one.problem)
+    return (one.number, one.label, one.name, one.state.value, one.problem)
 
 
 routes: Routes = console_pages()

@@ -14,7 +14,7 @@ from core.organizations.bulk_jobs import ROWS_MAX, JobKind, ListChanged, TooMany
 from core.organizations.memberships import OWNER
 from entrypoints.pages.console.bulk_actions import CHOSEN_MAX, attempted, each_once
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
-from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.languages import marked, translated
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.bulk_jobs import page_of_jobs
@@ -196,14 +196,14 @@ async def _each(
 ) -> Page:
     """Change one member after the other; show what became of each, with those that were refused to choose again."""
     chosen = form.chosen()
-    # Their addresses, which are gone from the organization after a removal.
+    # Their addresses and names, which are gone from the organization after a removal.
     before = await call.read(people.select, org_slug, operation, [*chosen], search=None, role="", limit=CHOSEN_MAX)
-    emails = {member.user_id: member.email for member in before.members}
+    people_by_id = {one.user_id: f"{one.email} ({one.name})" if one.name else one.email for one in before.members}
     results: list[tuple[str, str]] = []
     refused: list[UUID] = []
     for user_id, seen_role in chosen.items():
         _, problem = await attempted(change(user_id, seen_role))
-        results.append((emails.get(user_id, str(user_id)), problem))
+        results.append((people_by_id.get(user_id) or translated(call, "A person who is no member here"), problem))
         if problem:
             refused.append(user_id)
     # What was refused stays chosen, with the role that it has now.

@@ -13,7 +13,7 @@ from core.platform import organization_records, organizations
 from core.text import checked_reason
 from entrypoints.pages.console.bulk_actions import attempted, each_once
 from entrypoints.pages.console.frame import PLATFORM_ORGANIZATIONS, after
-from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.languages import marked, translated
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.organizations.bulk_jobs import PLATFORM_JOBS
@@ -71,7 +71,11 @@ async def decide_about_many(call: Call, query: FleetQuery, form: ApprovalsForm) 
         chosen=refused,
         reason=form.reason if refused else "",
         results=[
-            (names.get(organization_id, str(organization_id)), problem, f"{PLATFORM_ORGANIZATIONS}/{organization_id}")
+            (
+                names.get(organization_id) or translated(call, "An organization that does not exist"),
+                problem,
+                f"{PLATFORM_ORGANIZATIONS}/{organization_id}",
+            )
             for organization_id, problem in problems.items()
         ],
     )

@@ -75,7 +75,7 @@ async def _page(
         # A refused field has its problem beside it, and needs no notice.
         refusal=refusal,
         record=record,
-        is_possible=can_be_impersonated(record),
+        is_possible=can_be_impersonated(record.user),
         minutes=IMPERSONATION_LIFETIME_MAX.seconds // 60,
         organizations=len(record.organizations),
         form=form,

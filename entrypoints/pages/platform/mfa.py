@@ -59,4 +59,4 @@ async def turn_off(call: Call, user_id: UUID, form: FactorForm) -> PageOrRedirec
     """Turn off the second factor of a user; programs use `DELETE /api/platform/users/:user_id/mfa`."""
     await recent(call, page=f"{USERS}/{user_id}/mfa")
     await call.transact(mfa.force_disable, user_id, form.reason, seen=form.seen_enabled_at)
-    return after(f"{USERS}/{user_id}", "factor-off")
+    return after(f"{USERS}/{user_id}/ways", "factor-off")

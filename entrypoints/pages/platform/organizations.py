@@ -12,7 +12,6 @@ import msgspec
 
 from core.errors import BadRequest, Refusal
 from core.ids import id_or_none
-from core.limits import TIER_LIMIT_MAX
 from core.organizations import tiers
 from core.organizations.access import authorize_platform
 from core.organizations.bulk_jobs import ROWS_MAX
@@ -33,6 +32,7 @@ from entrypoints.pages.console.frame import (
     with_query,
 )
 from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.numbers import limit_of
 from entrypoints.pages.customers.customers import STATES
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
@@ -48,6 +48,7 @@ routes: Routes = platform_pages()
 
 ORGANIZATION: Final = f"{PLATFORM_ORGANIZATIONS}/:organization_id"
 APPROVALS: Final = f"{PLATFORM_ORGANIZATIONS}/approvals"
+_NO_NUMBER: Final = marked("Enter a whole number up to 1,000,000, or nothing for the limit of the tier.")
 STATUSES: Final = {
     OrganizationStatus.PENDING: ("warning", marked("Waits for approval")),
     OrganizationStatus.ACTIVE: ("good", marked("Active")),
@@ -196,6 +197,7 @@ async def show_organization(
         seen=_shown_limits(found),
         problems=problems_of(refusal),
         page=f"{PLATFORM_ORGANIZATIONS}/{organization_id}",
+        tabs=organization_tabs(organization_id),
         page_of_all=PLATFORM_ORGANIZATIONS,
     )
 
@@ -247,13 +249,13 @@ async def change_tier_and_limits(call: Call, organization_id: UUID, form: Limits
         organization_id,
         _tier_of(form.tier),
         {
-            "max_services": _limit_of(form.max_services, "max_services"),
-            "max_users": _limit_of(form.max_users, "max_users"),
+            "max_services": limit_of(form.max_services, "max_services", _NO_NUMBER),
+            "max_users": limit_of(form.max_users, "max_users", _NO_NUMBER),
         },
         seen=SeenLimits(
             tier_id=seen_tier,
-            max_services=_limit_of(form.seen_max_services, "max_services"),
-            max_users=_limit_of(form.seen_max_users, "max_users"),
+            max_services=limit_of(form.seen_max_services, "max_services", _NO_NUMBER),
+            max_users=limit_of(form.seen_max_users, "max_users", _NO_NUMBER),
         ),
     )
     return after(f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "limits-changed")
@@ -264,23 +266,17 @@ async def tier_choices(call: Call) -> list[tuple[str, str]]:
     return [(str(tier.id), tier.display_name) for tier in await call.read(tiers.list_all)]
 
 
+def organization_tabs(organization_id: UUID) -> list[tuple[str, str, None]]:
+    """Return the tabs of an organization: address, text, and what the reader lacks, which is nothing."""
+    page = f"{PLATFORM_ORGANIZATIONS}/{organization_id}"
+    return [(page, marked("Overview"), None), (f"{page}/members", marked("Members"), None)]
+
+
 def _tier_of(text: str) -> UUID:
     tier_id = id_or_none(text)
     if tier_id is None:
         raise TierUnknown
     return tier_id
-
-
-def _limit_of(text: str, field: str) -> int | None:
-    """Return the limit that was typed; None where the field is empty, for that of the tier."""
-    digits = text.strip()
-    if not digits:
-        return None
-    # Without any more digits than the highest limit has, of which the conversion could take long.
-    is_number = digits.isascii() and digits.isdecimal() and len(digits) <= len(str(TIER_LIMIT_MAX))
-    if not (is_number and int(digits) <= TIER_LIMIT_MAX):
-        raise BadRequest.of_field(field, "Enter a whole number up to 1,000,000, or nothing for the limit of the tier.")
-    return int(digits)
 
 
 def _shown_limits(found: organization_records.PlatformOrganizationRecord) -> LimitsForm:

@@ -51,4 +51,4 @@ async def ask_to_end_sessions(
 async def end_sessions(call: Call, user_id: UUID, form: EndForm) -> PageOrRedirect:
     """End all sessions of a user; programs use `DELETE /api/platform/users/:user_id/sessions`."""
     await call.transact(sessions.end_all_shown, user_id, reason=form.reason, seen=number_of(form.seen_sessions))
-    return after(f"{USERS}/{user_id}", "sessions-ended")
+    return after(f"{USERS}/{user_id}/sessions", "sessions-ended")

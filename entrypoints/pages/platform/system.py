@@ -1,14 +1,17 @@
-"""The page of the system: the process that answers, its checks and actors, the database, keys, queues and settings."""
+"""The pages of the system: its checks, queues, the process that answers, signing keys and settings, each a tab."""
 
 import os
 import platform
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import trio
+from quart import Response
 
+from core.organizations.access import authorize_platform
 from core.platform import system
-from core.platform.system import SystemState
+from core.platform.console import PlatformStanding
+from core.platform.system import SystemChecks
 from entrypoints import settings as settings_module
 from entrypoints.pages.console.frame import PLATFORM, Program, console_page, opened_for_platform
 from entrypoints.pages.frame.languages import marked
@@ -67,15 +70,25 @@ KEY_STATES: Final = {
 }
 
 
-@routes.get(f"{PLATFORM}/system")
+SYSTEM: Final = f"{PLATFORM}/system"
+TABS: Final = [
+    (SYSTEM, marked("Checks"), None),
+    (f"{SYSTEM}/queues", marked("Queues"), None),
+    (f"{SYSTEM}/process", marked("Background tasks and database"), None),
+    (f"{SYSTEM}/keys", marked("Signing keys"), None),
+    (f"{SYSTEM}/settings", marked("Settings"), None),
+]
+
+
+@routes.get(SYSTEM)
 @platform_owner_in_console
 async def show_system(call: Call) -> Page:
-    """Show the state of the installation, and of the process that answers."""
+    """Show what the checks of the installation find that are quick and reach nothing but this machine."""
     installation = call.installation
     before = installation.machine_clock()
     standing, state = await opened_for_platform(
         call,
-        system.read,
+        system.read_checks,
         installation.billing.mode,
         installation.settings.kept_for,
         installation.settings.logs_kept_for,
@@ -90,20 +103,72 @@ async def show_system(call: Call) -> Page:
         *late_work.findings(state.late, installation.settings),
         *([] if (missing := late_work.log_months(state.late)) is None else [missing]),
     ]
+    return _tab(
+        call,
+        "system",
+        "",
+        standing,
+        findings=[(SUBJECTS[finding.subject], VERDICTS[finding.verdict], finding) for finding in findings],
+    )
+
+
+@routes.get(f"{SYSTEM}/queues")
+@platform_owner_in_console
+async def show_queues(call: Call) -> Page:
+    """Show what waits in the installation."""
+    standing, queues = await opened_for_platform(call, system.read_queues)
+    return _tab(call, "system_queues", "/queues", standing, work=queues.work, figures=queues.figures)
+
+
+@routes.get(f"{SYSTEM}/process")
+@platform_owner_in_console
+async def show_process(call: Call) -> Page:
+    """Show the background tasks of the process that answers, and its database."""
+    installation = call.installation
+    standing, schema = await opened_for_platform(call, system.read_schema)
+    return _tab(
+        call,
+        "system_process",
+        "/process",
+        standing,
+        actors=[(report, ACTOR_STATES[report.state]) for report in installation.actors.reports()],
+        pool=installation.pool.statistics() if installation.pool is not None else None,
+        schema=schema,
+    )
+
+
+@routes.get(f"{SYSTEM}/keys")
+@platform_owner_in_console
+async def show_signing_keys(call: Call) -> Page:
+    """Show the signing keys."""
+    standing, keys = await opened_for_platform(call, system.read_keys)
+    now = call.installation.machine_clock()
+    shown = [(key, KEY_STATES[key.state.value], max((now - key.created_at).days, 0)) for key in keys]
+    return _tab(call, "system_keys", "/keys", standing, keys=shown)
+
+
+@routes.get(f"{SYSTEM}/settings")
+@platform_owner_in_console
+async def show_settings(call: Call) -> Page:
+    """Show the settings as the process that answers read them, with masked secrets."""
+    standing, _ = await opened_for_platform(call, authorize_platform)
+    return _tab(
+        call, "system_settings", "/settings", standing, settings=settings_module.rows(call.installation.settings)
+    )
+
+
+def _tab(call: Call, name: str, path: str, standing: PlatformStanding, **values: Any) -> Response:
     return console_page(
         call,
-        "platform/system.html",
+        f"platform/{name}.html",
         standing,
         program=Program("health_ready"),
         python=platform.python_version(),
-        worker=installation.worker,
+        worker=call.installation.worker,
         process_id=os.getpid(),
-        pool=installation.pool.statistics() if installation.pool is not None else None,
-        findings=[(SUBJECTS[finding.subject], VERDICTS[finding.verdict], finding) for finding in findings],
-        actors=[(report, ACTOR_STATES[report.state]) for report in installation.actors.reports()],
-        state=state,
-        keys=[(key, KEY_STATES[key.state.value], max((now - key.created_at).days, 0)) for key in state.keys],
-        settings=settings_module.rows(installation.settings),
+        tabs=TABS,
+        here=SYSTEM + path,
+        **values,
     )
 
 
@@ -119,7 +184,7 @@ def _of_machine(settings: Settings) -> list[Finding]:
     ]
 
 
-def _of_people(settings: Settings, state: SystemState) -> list[Finding]:
+def _of_people(settings: Settings, state: SystemChecks) -> list[Finding]:
     return [
         checks.platform_owners(settings, present=state.owners, without_factor=state.owners_without_factor),
         checks.mail(settings),

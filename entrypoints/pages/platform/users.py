@@ -1,7 +1,7 @@
-"""The pages of the users of the platform: finding them, the record of one, and the help that needs no page of its own.
+"""The pages of the users of the platform: finding them, the first tab of one, and help that needs no page of its own.
 
-Ending all sessions is in `sessions.py`, turning off the second factor in `mfa.py`, personal data in `data.py`, and
-acting as a user in `impersonation.py`.
+The other tabs of the record of a user are in `user_records.py`. Ending all sessions is in `sessions.py`, turning off
+the second factor in `mfa.py`, personal data in `personal_data.py`, and acting as a user in `impersonation.py`.
 """
 
 from typing import Annotated, Final
@@ -11,10 +11,10 @@ import msgspec
 
 from core.accounts.users import UserUnknown
 from core.errors import Conflict, Refusal
-from core.platform import found_users, limits, mails, user_records
+from core.platform import found_users, limits, mails, user_record_parts
 from core.platform.found_users import ListedUser, position_of
 from core.platform.mails import NothingToVerify
-from core.platform.user_records import UserRecord
+from core.platform.user_records import RecordedAccount
 from core.sign_in.sign_ins import SignIn, SignInOutcome
 from entrypoints.pages.console.frame import (
     PLATFORM,
@@ -27,9 +27,9 @@ from entrypoints.pages.console.frame import (
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.sign_in_lists import OUTCOMES
 from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
-from entrypoints.pages.mail.mail import KINDS, STATES
 from entrypoints.pages.sign_in.reasons import RISKS
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
@@ -87,8 +87,9 @@ async def show_users(call: Call, query: UsersQuery) -> Page:
 async def show_user(
     call: Call, user_id: UUID, *, query: DoneQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
-    """Show the record of a user; each opening by support is recorded in the platform's audit log."""
-    standing, record = await opened_for_platform(call, user_records.show, user_id)
+    """Show what helps first of the record of a user; what support opens is recorded in the platform's audit log."""
+    standing, found = await opened_for_platform(call, user_record_parts.show_summary, user_id)
+    page = f"{USERS}/{user_id}"
     return console_page(
         call,
         "platform/users_one.html",
@@ -96,12 +97,13 @@ async def show_user(
         program=Program("platform_users_show_user", user_id),
         done=query.done if query is not None else "",
         refusal=refusal,
-        record=record,
-        sign_ins=[_shown(one) for one in record.sign_ins],
-        kinds=KINDS,
-        states=STATES,
-        page=f"{USERS}/{user_id}",
-        can_be_impersonated=can_be_impersonated(record),
+        found=found,
+        user=found.user,
+        sign_ins=[shown_sign_in(one) for one in found.sign_ins],
+        page=page,
+        here=page,
+        tabs=user_tabs(user_id),
+        can_be_impersonated=can_be_impersonated(found.user),
     )
 
 
@@ -127,13 +129,25 @@ async def lift_limits(call: Call, user_id: UUID) -> PageOrRedirect:
     return after(f"{USERS}/{user_id}", "limits-lifted")
 
 
-def can_be_impersonated(record: UserRecord) -> bool:
-    """Whether a platform owner can act as the user of a record."""
-    user = record.user
+def user_tabs(user_id: UUID) -> list[tuple[str, str, None]]:
+    """Return the tabs of the record of a user: address, text, and what the reader lacks, which is nothing."""
+    page = f"{USERS}/{user_id}"
+    return [
+        (page, marked("Account"), None),
+        (f"{page}/sign-ins", marked("Sign-ins"), None),
+        (f"{page}/sessions", marked("Sessions and devices"), None),
+        (f"{page}/ways", marked("Ways to sign in"), None),
+        (f"{page}/organizations", marked("Organizations"), None),
+        (f"{page}/mails", marked("Mails"), None),
+    ]
+
+
+def can_be_impersonated(user: RecordedAccount) -> bool:
+    """Whether a platform owner can act as a user."""
     return user.deactivated_at is None and user.closed_at is None and not user.is_platform_owner
 
 
-def _shown(one: SignIn) -> tuple[SignIn, tuple[str, str], list[str]]:
+def shown_sign_in(one: SignIn) -> tuple[SignIn, tuple[str, str], list[str]]:
     """Return a sign-in with what its badge says, and what was unusual."""
     kind, text = OUTCOMES[one.outcome]
     is_success = one.outcome is SignInOutcome.SUCCESS

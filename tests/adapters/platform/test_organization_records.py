@@ -69,6 +69,7 @@ def test_what_is_read_of_the_largest_tables_is_a_range_of_an_index(fleet: Connec
             "webhook_deliveries_before_lost",
             {"since": datetime.now(UTC), "first_id": FIRST_ID, "webhooks_max": 9, "limit": 5, "counted_max": 10},
         ),
+        (overview.GONE_WEBHOOKS, "webhooks_gone", {"since": datetime.now(UTC), "limit": 5, "counted_max": 10}),
         (overview.FAILING_STREAMS, "siem_streams_failing", {"limit": 5}),
     ):
         assert index in plan_of(fleet, statement, **values), index

@@ -18,6 +18,8 @@ QUIET = PlatformOverview(
     owners_without_second_factor=0,
     webhooks=[],
     webhooks_total=0,
+    gone_webhooks=[],
+    gone_webhooks_total=0,
     streams=[],
     streams_total=0,
     numbers=NUMBERS,
@@ -28,6 +30,6 @@ def test_a_platform_is_quiet_as_long_as_nothing_waits_and_nothing_fails() -> Non
     something: Any = object()
 
     assert QUIET.is_quiet
-    for part in ("waiting", "alerts", "failed_mails", "webhooks", "streams"):
+    for part in ("waiting", "alerts", "failed_mails", "webhooks", "gone_webhooks", "streams"):
         assert not replace(QUIET, **{part: [something]}).is_quiet, part
     assert not replace(QUIET, owners_without_second_factor=1).is_quiet

@@ -8,7 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from core.services.plans import FEATURES_MAX, PLANS_MAX, PRICE_CENTS_MAX
+from core.limits import PRICE_CENTS_MAX
+from core.services.plans import FEATURES_MAX, PLANS_MAX
 from tests.application import Answer
 from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of

@@ -99,8 +99,10 @@ async def test_more_members_than_a_form_takes_are_changed_in_the_background(crow
         (crowd.ids["ann"],),
     ).fetchall()
     assert found == [(MANY,)]
+    crowd.world.connection.execute("UPDATE users SET name = 'Mo Zero' WHERE email = 'm0@example.com'")
+    assert "Mo Zero" in (await ann.open(path)).text
     file = await ann.open(f"{path}/rows.csv")
-    assert file.text.splitlines()[:2] == ["number,row,state,problem", "1,m0@example.com,done,"]
+    assert file.text.splitlines()[:2] == ["number,row,name,state,problem", "1,m0@example.com,Mo Zero,done,"]
     assert len(file.text.splitlines()) == MANY + 1
     assert "m99@example.com" in (await ann.open(f"{path}?after=50&state=done")).text
     assert "Change the roles of members" in (await ann.open(JOBS)).text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, LiteralString
 from uuid import UUID
 
@@ -214,3 +215,22 @@ async def test_a_webhook_that_loses_very_much_hides_no_other(
 
     assert "1102 lost deliveries" in text
     assert "One lost delivery" in text
+
+
+async def test_webhooks_that_were_switched_off_lately_because_their_receiver_is_gone_are_named(
+    world: World, callers: Callers, clock: SettableClock, platform_owner: Visitor
+) -> None:
+    insert_failing(world, clock, callers.acme_id)
+    for name, reason, days in (("broken", "receiver_gone", 1), ("whole", "receiver_gone", 31), (HOSTILE, "undone", 1)):
+        world.connection.execute(
+            "UPDATE webhooks SET is_active = false, off_reason = %s, off_at = %s WHERE name = %s",
+            (reason, clock() - timedelta(days=days), name),
+        )
+
+    text = (await platform_owner.open(PAGE)).text
+    panel = text.partition('id="gone-webhooks"')[2].partition("</section>")[0]
+
+    assert "broken" in panel
+    assert "whole" not in panel
+    assert "Bolt" not in panel
+    assert f'href="/app/platform/organizations/{callers.acme_id}"' in panel

@@ -41,7 +41,9 @@ def settings() -> Settings:
 
 
 async def test_no_secret_is_on_the_page_and_odd_values_do_no_harm(platform_owner: Visitor) -> None:
-    page = await platform_owner.open(SYSTEM)
+    for tab in ("", "/queues", "/process", "/keys"):
+        assert HIDDEN not in (await platform_owner.open(SYSTEM + tab)).text
+    page = await platform_owner.open(f"{SYSTEM}/settings")
 
     assert page.status == 200
     assert HIDDEN not in page.text
@@ -59,18 +61,23 @@ async def test_the_process_its_checks_and_its_actors_are_shown(
         ActorReport(name="mail_courier", state=BackgroundTaskState.BACKING_OFF, since=clock(), crashes=3),
     ]
 
-    text = (await platform_owner.open(SYSTEM)).text
+    tabs = {tab: (await platform_owner.open(SYSTEM + tab)).text for tab in ("", "/process", "/keys", "/settings")}
 
-    assert "the only one, process id" in text
-    assert "<code>mail_courier</code>" in text
-    assert "crashed, and is started again" in text
-    assert "Without a second factor: 1." in text
-    assert "up to date at 0" in text
-    assert ">gatehouse doctor<" in text
+    for expected in (
+        "the only one, process id",
+        "Without a second factor: 1.",
+        "up to date at 0",
+        ">gatehouse doctor<",
+    ):
+        assert expected in tabs[""], expected
+    assert "<code>mail_courier</code>" in tabs["/process"]
+    assert "crashed, and is started again" in tabs["/process"]
     # The keys of the tests: one of each kind signs.
-    assert (text.count(">signs<"), text.count(">signs next<")) == (2, 2)
-    assert "PRIVATE" not in text
-    assert len(text) < 40 * 1024
+    assert (tabs["/keys"].count(">signs<"), tabs["/keys"].count(">signs next<")) == (2, 2)
+    assert "PRIVATE" not in tabs["/keys"]
+    for tab, text in tabs.items():
+        assert f'href="{SYSTEM}{tab}" aria-current="page"' in text, tab
+        assert len(text) < 40 * 1024, tab
 
 
 async def test_what_waits_is_counted(platform_owner: Visitor, world: World) -> None:
@@ -81,10 +88,11 @@ async def test_what_waits_is_counted(platform_owner: Visitor, world: World) -> N
         """
     )
 
-    text = (await platform_owner.open(SYSTEM)).text
+    text = (await platform_owner.open(f"{SYSTEM}/queues")).text
 
     assert "<dt>Events that wait to be handed on</dt><dd>3</dd>" in text
 
 
-async def test_the_page_is_for_owners(support: Visitor) -> None:
-    assert (await support.open(SYSTEM)).status == 403
+async def test_the_pages_are_for_owners(support: Visitor) -> None:
+    for tab in ("", "/queues", "/process", "/keys", "/settings"):
+        assert (await support.open(SYSTEM + tab)).status == 403, tab

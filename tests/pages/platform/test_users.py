@@ -181,27 +181,35 @@ class TestRecord:
         page = await support.open(f"{USERS}/{user_id}")
 
         assert page.status == 200
-        assert EVIL not in page.text
-        for expected in (
-            "member@example.com",
-            "&lt;script&gt;",
-            "The password was wrong.",
-            "203.0.113.7",
-            "Acme",
-            "Welcome",
-            "/app/platform/why?email=member%40example.com",
-            "/app/platform/mail?email=member%40example.com",
-            f"/api/platform/users/{user_id}",
-        ):
-            assert expected in page.text, expected
         assert "/app/platform/audit" not in page.text.partition("<main")[2]
+        tabs = {
+            "": (
+                "member@example.com",
+                "&lt;script&gt;",
+                "The password was wrong.",
+                "/app/platform/why?email=member%40example.com",
+                f"/api/platform/users/{user_id}",
+            ),
+            "/sign-ins": ("The password was wrong.", f"/api/platform/users/{user_id}/sign-ins"),
+            "/sessions": ("203.0.113.7", f"{USERS}/{user_id}/end-sessions", "There is no device."),
+            "/ways": ("Second factor", "Passkeys"),
+            "/organizations": ("Acme",),
+            "/mails": ("Welcome", "/app/platform/mail?email=member%40example.com"),
+        }
+        for path, expected in tabs.items():
+            shown = page if path == "" else await support.open(f"{USERS}/{user_id}{path}")
+            assert f'href="{USERS}/{user_id}{path}" aria-current="page"' in shown.text, path
+            assert EVIL not in shown.text, path
+            for text in expected:
+                assert text in shown.text, (path, text)
         assert world.platform_audit_entries("user.opened") == [
-            (callers.people[Caller.SUPPORT], str(user_id), {"part": "account"})
+            (callers.people[Caller.SUPPORT], str(user_id), {"part": part})
+            for part in ("account", "sign_ins", "sessions", "ways", "organizations", "mails")
         ]
         by_owner = (await platform_owner.open(f"{USERS}/{user_id}")).text
         assert f"/app/platform/audit?target={user_id}" in by_owner
         assert f"{USERS}/{user_id}/impersonation" in by_owner
-        assert len(world.platform_audit_entries("user.opened")) == 1
+        assert len(world.platform_audit_entries("user.opened")) == len(tabs)
 
     async def test_the_state_of_the_account_is_said_first(self, callers: Callers, support: Visitor) -> None:
         user_id = member(callers)
@@ -264,7 +272,7 @@ class TestRecord:
             world.rows("SELECT id, revoked_at FROM sessions"),
         )
 
-        for path in ("", "/end-sessions"):
+        for path in ("", "/sign-ins", "/sessions", "/ways", "/organizations", "/mails", "/end-sessions"):
             assert (await support.open(f"{USERS}/{owner_id}{path}")).status == 404
         for path in ("/verify", "/lift-limits", "/end-sessions"):
             assert (await support.post(f"{USERS}/{owner_id}{path}", sent)).status == 404

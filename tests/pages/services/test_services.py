@@ -126,7 +126,9 @@ async def test_a_new_service_offers_the_redirect_uri_of_its_programs(world: Worl
     assert "below answer at this address" not in added.text
 
 
-async def test_services_are_found_by_a_part_of_the_name_or_the_slug(world: World, people: Team, ann: Visitor) -> None:
+async def test_services_are_found_by_a_part_of_the_name_or_the_slug_and_by_the_client_id(
+    world: World, people: Team, ann: Visitor
+) -> None:
     shop_of(world, people)
     world.service(people.organization_id, "blog")
     world.connection.execute("UPDATE services SET name = %s WHERE slug = 'shop'", (HOSTILE,))
@@ -142,6 +144,10 @@ async def test_services_are_found_by_a_part_of_the_name_or_the_slug(world: World
     assert f'href="{CONSOLE}/blog"' not in bolt.text
     assert f'href="{CONSOLE}/blog"' in blog.text
     assert "No service has this in its name or slug." in nothing.text
+    client_id = world.value("SELECT client_id FROM services WHERE slug = 'blog'")
+    for path in (f"{CONSOLE}?search={str(client_id).upper()}", f"/app/organizations/acme/search?q={client_id}"):
+        found = (await ann.open(path)).text
+        assert (f'href="{CONSOLE}/blog"' in found, f'href="{SHOP}"' in found) == (True, False), path
 
 
 async def test_a_long_list_goes_on_and_stays_small(world: World, people: Team, ann: Visitor) -> None:
