@@ -16,6 +16,7 @@ from entrypoints.pages.frame.languages import LANGUAGES
 from entrypoints.pages.frame.rendering import TEMPLATES, render
 from tests import axe
 from tests.browser import Site, Watched
+from tests.pages.read_texts import texts_read_badly
 from tests.pages.samples import NAME, SAMPLES, samples
 from tests.postgres import Databases
 
@@ -93,6 +94,22 @@ def test_every_page_is_rendered_in_every_language_with_every_value_escaped(tag: 
         assert f'<html lang="{tag}"' in html, name
         assert NAME not in html, name
         assert "<b>" not in html, name
+        assert texts_read_badly(html) == [], name
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ("<p>No sign-in yet.Sign-ins have failed.</p>", ["No sign-in yet.Sign-ins have failed."]),
+        ("<p><a>Hide</a>the rest</p>", ["Hide|the rest"]),
+        ("<p>Read <code>name</code>first</p>", ["Read x|first"]),
+        ('<p><a aria-label="Refused: 3">3</a></p>', ["a label beside its text: Refused: 3"]),
+        ("<ul><li>One.</li><li>Two.</li></ul><p>Three: <b>four</b>, (<i>five</i>)</p>", []),
+        ('<p>ann@a.example<span class="beneath">Ann</span> <svg aria-hidden="true"></svg>v1.2</p>', []),
+    ],
+)
+def test_texts_that_run_together_or_are_read_twice_are_found(html: str, found: list[str]) -> None:
+    assert texts_read_badly(html) == found
 
 
 def test_every_page_of_the_console_loads_its_keys() -> None:
