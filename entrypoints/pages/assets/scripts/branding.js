@@ -1,4 +1,5 @@
-// Shows a change of the branding in the frame at once: presses the button of the preview that was used last.
+// Picks colours, and shows a change of the branding in the frame at once: presses the button of the preview that was
+// used last.
 "use strict";
 
 const form = document.getElementById("branding");
