@@ -173,9 +173,11 @@ DELIVERIES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                     label=f"{hour.since:%Y-%m-%d %H:%M}",
                     counts=(hour.delivered, hour.waiting, hour.failed),
                     hrefs=(f"{_HOOK}/deliveries?state=delivered",) * 3,
+                    name=f"{hour.since:%H:%M}" if hour.since.hour % 6 == 0 else "",
                 )
                 for hour in _HOURS
             ],
+            unit="Deliveries",
         ),
         "tested": "webhook.test",
         "choices": CHOICES,

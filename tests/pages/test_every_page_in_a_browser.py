@@ -16,6 +16,7 @@ from entrypoints.pages.frame.languages import LANGUAGES
 from entrypoints.pages.frame.rendering import TEMPLATES, render
 from tests import axe
 from tests.browser import Site, Watched
+from tests.pages.read_texts import texts_read_badly
 from tests.pages.samples import NAME, SAMPLES, samples
 from tests.postgres import Databases
 
@@ -97,6 +98,22 @@ def test_every_page_is_rendered_in_every_language_with_every_value_escaped(tag: 
         assert f'<html lang="{tag}"' in html, name
         assert NAME not in html, name
         assert "<b>" not in html, name
+        assert texts_read_badly(html) == [], name
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ("<p>No sign-in yet.Sign-ins have failed.</p>", ["No sign-in yet.Sign-ins have failed."]),
+        ("<p><a>Hide</a>the rest</p>", ["Hide|the rest"]),
+        ("<p>Read <code>name</code>first</p>", ["Read x|first"]),
+        ('<p><a aria-label="Refused: 3">3</a></p>', ["a label beside its text: Refused: 3"]),
+        ("<ul><li>One.</li><li>Two.</li></ul><p>Three: <b>four</b>, (<i>five</i>)</p>", []),
+        ('<p>ann@a.example<span class="beneath">Ann</span> <svg aria-hidden="true"></svg>v1.2</p>', []),
+    ],
+)
+def test_texts_that_run_together_or_are_read_twice_are_found(html: str, found: list[str]) -> None:
+    assert texts_read_badly(html) == found
 
 
 def test_every_page_of_the_console_loads_its_keys() -> None:
@@ -159,13 +176,47 @@ def test_every_control_of_every_page_is_reached_with_the_keyboard_in_its_order(
         assert reached == controls, name
 
 
+@pytest.mark.browser
+@pytest.mark.long
+def test_a_slug_is_proposed_until_it_is_typed_a_colour_is_picked_and_a_phone_begins_with_the_list(
+    site: Site, watch: Callable[..., Watched]
+) -> None:
+    watched = watch(**WIDE)
+    wide, phone = watched.page, watch(**PHONE).page
+
+    wide.goto(f"{site.url}/samples?template=organizations/roles.html")
+    name, slug = wide.get_by_label("Name", exact=True), wide.get_by_label("Slug")
+    slug.fill("")
+    slugs: list[str] = []
+    for typed in ("Größe & Co.", "Größe & Co. Ünïted", "G"):
+        name.fill(typed)
+        slugs.append(slug.input_value())
+    slug.fill("mine")
+    name.fill("Another")
+    slugs.append(slug.input_value())
+    wide.goto(f"{site.url}/samples?template=organizations/settings/branding.html")
+    wide.get_by_label("Main colour: Pick the colour").fill("#123456")
+    picked = wide.get_by_label("Main colour", exact=False).first.input_value()
+    shown: list[bool] = []
+    for page in (wide, phone):
+        page.goto(f"{site.url}/samples?template=audit/audit_log.html")
+        shown.append(page.get_by_label("Id of the request").is_visible())
+    phone.get_by_text("Search and filter").press("Enter")
+    shown.append(phone.get_by_label("Id of the request").is_visible())
+
+    assert slugs == ["grosse-co", "grosse-co-united", "g", "mine"]
+    assert picked == "#123456"
+    assert shown == [True, False, True]
+    assert watched.problems == []
+
+
 def next_control(page: Page) -> str:
     """Press Tab until another control has the focus, since a field for a date has several stops; return it."""
     before = now = page.evaluate(FOCUSED)
     for _ in range(STOPS_OF_A_DATE_MAX):
         page.keyboard.press("Tab")
         now = page.evaluate(FOCUSED)
-        if now != before or 'type="date"' not in now:
+        if now != before or 'type="date' not in now:
             break
     return str(now)
 
@@ -178,8 +229,8 @@ least => [...document.querySelectorAll('main button, main input, main summary, m
   .map(one => one.outerHTML.slice(0, 120))
 """
 FOCUSED = "document.activeElement.outerHTML"
-# The day, the month, the year, and the calendar.
-STOPS_OF_A_DATE_MAX = 4
+# The day, the month, the year, the hour, the minute, its half of the day, and the calendar.
+STOPS_OF_A_DATE_MAX = 7
 # A page that focuses a field is walked from its first control all the same.
 FROM_THE_FIRST = """
 () => {

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterable, Sequence
-from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any, Final, NamedTuple
 from uuid import UUID
@@ -17,7 +16,8 @@ from core.services import sales
 from core.services.sales import ChangeKind, Sales, Sold, SoldPlan
 from entrypoints.pages.console.csv_files import CsvFile, csv_file
 from entrypoints.pages.console.frame import BILLING, Program, console_page, opened, page_of, with_query
-from entrypoints.pages.console.plots import Plot, Point, bars, line, scale_end
+from entrypoints.pages.console.plot_axes import named_days
+from entrypoints.pages.console.plots import Plot, Point, bars, steps
 from entrypoints.pages.console.prices import amount_of, price
 from entrypoints.pages.frame.languages import Language, language_of, marked
 from entrypoints.pages.frame.rendering import Page
@@ -40,8 +40,9 @@ PLOTS_MAX: Final = 3
 CURRENCIES_MAX: Final = 10
 ROWS_MAX: Final = 10
 _RANGE: Final = marked("%(start)s to %(end)s")
-_POINT: Final = marked("%(point)s: %(count)s")
 _REVENUE: Final = marked("Monthly revenue")
+_UNIT: Final = marked("Subscriptions")
+_UNIT_REVENUE: Final = marked("%(currency)s a month")
 _FILES: Final = {
     "days": ("day", "currency", "subscriptions", "overdue", "monthly_revenue"),
     "changes": ("day", "begun", "ended"),
@@ -196,30 +197,27 @@ def rows_of(shown: Sales, name: str) -> list[Sequence[Any]]:
 
 
 def _revenue_plot(language: Language, shown: Sales, currency: str, parts: Sequence[Sequence[date]]) -> Plot:
-    """Return the line of the monthly revenue in a currency, at the end of each part, its numbers written as prices."""
+    """Return the steps of the monthly revenue in a currency, at the end of each part, its numbers written as prices."""
     by_day = dict(zip(shown.days, shown.by_day[currency], strict=True))
-    cents = [max(by_day[part[-1]].cents, 0) for part in parts]
-    points = [Point(label=language.day(part[-1]), counts=(one,)) for part, one in zip(parts, cents, strict=True)]
-    drawn = line(language, [language.text(_REVENUE)], points)
-    prices = [price(language, one, currency) for one in cents]
-    return replace(
-        drawn,
-        top=price(language, scale_end(max(cents)), currency) if drawn.top else "",
-        marks=tuple(
-            replace(mark, title=language.text(_POINT, point=point.label, count=text))
-            for mark, point, text in zip(drawn.marks, points, prices, strict=False)
-        ),
-        rows=tuple(
-            replace(row, cells=(replace(row.cells[0], text=text),))
-            for row, text in zip(drawn.rows, prices, strict=True)
-        ),
+    days = [part[-1] for part in parts]
+    points = [
+        Point(label=language.day(day), counts=(max(by_day[day].cents, 0),), name=name)
+        for day, name in zip(days, named_days(language, days), strict=True)
+    ]
+    return steps(
+        language,
+        language.text(_REVENUE),
+        points,
+        unit=language.text(_UNIT_REVENUE, currency=currency.upper()),
+        written=lambda cents: price(language, cents, currency),
     )
 
 
 def _changes_plot(language: Language, shown: Sales, parts: Sequence[Sequence[date]], page: str) -> Plot:
     """Return the bars of what has begun and ended, each of which leads to the changes that it counts."""
     points: list[Point] = []
-    for part in parts:
+    names = named_days(language, [part[0] for part in parts])
+    for part, name in zip(parts, names, strict=True):
         first, last = part[0], part[-1]
         days = {"since": first.isoformat(), "until": last.isoformat()}
         label = language.day(first)
@@ -233,9 +231,11 @@ def _changes_plot(language: Language, shown: Sales, parts: Sequence[Sequence[dat
                     with_query(f"{page}/sold-changes", kind=ChangeKind.BEGUN.value, **days),
                     with_query(f"{page}/sold-changes", kind=ChangeKind.ENDED.value, **days),
                 ),
+                name=name,
             )
         )
-    return bars(language, [language.text(text) for text in (marked("Begun"), marked("Ended"))], points)
+    series = [language.text(text) for text in (marked("Begun"), marked("Ended"))]
+    return bars(language, series, points, unit=language.text(_UNIT))
 
 
 def _plan_line(language: Language, plan: SoldPlan, organization_page: str) -> SoldLine:

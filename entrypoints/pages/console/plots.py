@@ -1,23 +1,26 @@
-"""Plots as inline SVG: bars, stacked bars, lines and sparklines, without scripts, styles or numbers of their own.
+"""Plots as inline SVG: bars, stacked bars, steps and sparklines, without scripts, styles or numbers of their own.
 
 A handler makes a `Plot` of points, and `console/plots.html` shows it with a table of the same numbers:
 
-    plot = bars(language_of(call), [_("Succeeded"), _("Refused")], [Point(label=…, counts=(7, 2), hrefs=("/…", "/…"))])
+    points = [Point(label=…, counts=(7, 2), hrefs=("/…", "/…"))]
+    plot = bars(language_of(call), [_("Succeeded"), _("Refused")], points, unit=_("Sign-ins"))
 
     {% import "console/plots.html" as plots %}
     {{ plots.plot(plot, "sign-ins", _("Sign-ins per day"), csv="/….csv") }}
 
 Each part of a bar leads to the list that it counts, and is none where it counts nothing. A drawing stretches to the
-width of the page, so it has no text in it: what is written stands beside it, as HTML. Series differ in their outline as
-well as in their colour, which is that of the theme (`assets/styles/plots.css`).
+width of the page, so it has no text in it: its axes (`plot_axes.py`) stand beside it and below it. Series differ in
+their outline as well as in their colour, which is that of the theme (`assets/styles/plots.css`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
+from entrypoints.pages.console.plot_axes import Scale, scale_of
 from entrypoints.pages.frame.languages import Language, marked
 
 # The units of a drawing, which are no pixels.
@@ -39,12 +42,14 @@ _OF_SEVERAL: Final = marked("%(point)s, %(series)s: %(count)s")
 class Point:
     """What a plot shows at one place, such as a day: a count for each series, and the list that each counts.
 
-    `label` is a finished text, `hrefs` are none or as many as the counts; an empty one leads nowhere.
+    `label` is a finished text, `hrefs` are none or as many as the counts; an empty one leads nowhere. `name` is what
+    the axis below says at this point; most have none.
     """
 
     label: str
     counts: tuple[int, ...]
     hrefs: tuple[str, ...] = ()
+    name: str = ""
 
     def href(self, series: int) -> str:
         """Return the address of the list that a series counts; empty where there is none."""
@@ -79,18 +84,21 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """A drawing with its scale and its table.
+    """A drawing with its axes and its table.
 
-    `lines` are the paths of a plot of lines, whose marks are its points. `top` is the number at the upper end, empty
-    where all counts are zero: then nothing is drawn.
+    `lines` are the paths of a plot of steps, whose marks are those. `numbers` are those of the upright axis
+    from its upper end down to zero, in the `unit`, and `grid` the path of their lines; none where all counts are zero:
+    then nothing is drawn. `names` are texts of the axis below, each with its distance from the start in percent.
     """
 
     series: tuple[str, ...]
+    unit: str
     width: float
     marks: tuple[Mark, ...]
     lines: tuple[str, ...]
-    top: str
-    ends: tuple[str, ...]
+    numbers: tuple[str, ...]
+    grid: str
+    names: tuple[tuple[str, str], ...]
     rows: tuple[TableRow, ...]
 
     @property
@@ -99,36 +107,48 @@ class Plot:
         return any(mark.href for mark in self.marks)
 
 
-def bars(language: Language, series: Sequence[str], points: Sequence[Point]) -> Plot:
-    """Return a plot of bars; those of several series stand on each other, so the series must add up."""
-    top = scale_end(max((sum(point.counts) for point in points), default=0))
+Written = Callable[[int], str]
+
+
+def bars(
+    language: Language, series: Sequence[str], points: Sequence[Point], *, unit: str, written: Written | None = None
+) -> Plot:
+    """Return a plot of bars; those of several series stand on each other, so the series must add up.
+
+    `written` writes a number of the unit; the default writes it as the language does.
+    """
+    words = _Words(language, tuple(series), unit, written or language.number)
+    scale = scale_of(max((sum(point.counts) for point in points), default=0))
     marks = [
-        Mark(path=path, series=place, title=_title(language, series, point, place), href=point.href(place))
+        Mark(path=path, series=place, title=words.title(point, place), href=point.href(place))
         for index, point in enumerate(points)
-        for place, path in _bar(index, len(points), point.counts, top)
+        for place, path in _bar(index, len(points), point.counts, scale.end)
     ]
-    return _plot(language, series, points, marks, [], top)
+    return _plot(words, points, marks, [], scale)
 
 
-def line(language: Language, series: Sequence[str], points: Sequence[Point]) -> Plot:
-    """Return a plot of a line for each series, whose points are marked."""
-    top = scale_end(max((max(point.counts, default=0) for point in points), default=0))
+def steps(
+    language: Language, series: str, points: Sequence[Point], *, unit: str, written: Written | None = None
+) -> Plot:
+    """Return a plot of what holds until it changes, such as a revenue: a line of steps, whose steps are marked."""
+    words = _Words(language, (series,), unit, written or language.number)
+    scale = scale_of(max((point.counts[0] for point in points), default=0))
+    heights = [_unit(HEIGHT - HEIGHT * (point.counts[0] / scale.end)) for point in points]
     marks: list[Mark] = []
     lines: list[str] = []
-    for place in range(len(series)):
-        places = _places([point.counts[place] for point in points], top)
-        lines.append(_path(places))
-        marks += [
-            # A line of no length: its round ends are drawn as a dot, whatever the drawing is stretched to.
-            Mark(path=f"M{at}h0", series=place, title=_title(language, series, point, place), href=point.href(place))
-            for at, point in zip(places, points, strict=True)
-        ]
-    return _plot(language, series, points, marks, lines, top)
+    for place, run in groupby(range(len(points)), key=lambda index: (heights[index], points[index].href(0))):
+        first, *others = run
+        width = _unit(SLOT * (1 + len(others)))
+        # A mark says from when on its number holds.
+        path = f"M{_unit(SLOT * first)} {place[0]}h{width}"
+        marks.append(Mark(path=path, series=0, title=words.title(points[first], 0), href=place[1]))
+        lines.append(f"{place[0]}h{width}")
+    return _plot(words, points, marks, [f"M0 {'V'.join(lines)}"] if lines else [], scale)
 
 
 def sparkline(counts: Sequence[int]) -> tuple[float, str]:
     """Return the width and the path of a line without a scale, for a place beside its number."""
-    top = scale_end(max(counts, default=0))
+    top = scale_of(max(counts, default=0)).end
     return SLOT * max(len(counts), 1), _path(_places(counts, top))
 
 
@@ -138,28 +158,18 @@ def ranked(counts: Sequence[int]) -> list[str]:
     return [_unit(max(100.0 * count / largest, BAR_HEIGHT_MIN)) if count else "0" for count in counts]
 
 
-def scale_end(maximum: int) -> int:
-    """Return where a scale ends that shows the maximum: one, two or five times a power of ten."""
-    end = 1
-    while end < maximum:
-        for factor in (2, 5, 10):
-            if end * factor >= maximum:
-                return end * factor
-        end *= 10
-    return end
-
-
 def _bar(index: int, points: int, counts: Sequence[int], top: int) -> list[tuple[int, str]]:
     """Return the parts of a bar by the place of their series, from the ground up; what counts nothing has none."""
     width = BAR * min(1.0, points / POINTS_MIN)
     start = SLOT * index + (SLOT - width) / 2
-    # The least heights are set aside first, so that the parts together never reach beyond the scale.
-    free = HEIGHT - BAR_HEIGHT_MIN * sum(count > 0 for count in counts)
+    heights = [max(HEIGHT * (count / top), BAR_HEIGHT_MIN) if count else 0.0 for count in counts]
+    # What small parts have too much is taken from the largest, so that the parts together never exceed the scale.
+    if counts:
+        heights[heights.index(max(heights))] -= max(sum(heights) - HEIGHT, 0.0)
     ground = HEIGHT
     parts: list[tuple[int, str]] = []
-    for place, count in enumerate(counts):
-        if count:
-            height = BAR_HEIGHT_MIN + free * (count / top)
+    for place, height in enumerate(heights):
+        if height:
             ground -= height
             parts.append((place, f"M{_unit(start)} {_unit(ground)}h{_unit(width)}v{_unit(height)}h-{_unit(width)}z"))
     return parts
@@ -176,41 +186,49 @@ def _path(places: Sequence[str]) -> str:
     return f"M{'L'.join(places)}" if places else ""
 
 
-def _plot(
-    language: Language,
-    series: Sequence[str],
-    points: Sequence[Point],
-    marks: Sequence[Mark],
-    lines: Sequence[str],
-    top: int,
-) -> Plot:
-    assert 0 < len(series) <= SERIES_MAX, "a plot has more series than styles"
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What a plot says: the names of its series and its unit, and how it writes a number."""
+
+    language: Language
+    series: tuple[str, ...]
+    unit: str
+    written: Written
+
+    def title(self, point: Point, place: int) -> str:
+        """Return what a mark says."""
+        count = self.written(point.counts[place])
+        if len(self.series) == 1:
+            return self.language.text(_OF_ONE, point=point.label, count=count)
+        return self.language.text(_OF_SEVERAL, point=point.label, series=self.series[place], count=count)
+
+    def row(self, point: Point) -> TableRow:
+        """Return the numbers of a point, as the table has them."""
+        cells = (
+            Cell(text=self.written(count), href=point.href(place) if count else "")
+            for place, count in enumerate(point.counts)
+        )
+        return TableRow(label=point.label, cells=tuple(cells))
+
+
+def _plot(words: _Words, points: Sequence[Point], marks: Sequence[Mark], lines: Sequence[str], scale: Scale) -> Plot:
+    assert 0 < len(words.series) <= SERIES_MAX, "a plot has more series than styles"
     has_any = any(any(point.counts) for point in points)
-    ends = (points[0].label, points[-1].label) if len(points) > 1 else tuple(point.label for point in points)
+    width = SLOT * max(len(points), 1)
+    heights = [HEIGHT * number / scale.steps for number in range(scale.steps + 1)]
     return Plot(
-        series=tuple(series),
-        width=SLOT * max(len(points), 1),
+        series=words.series,
+        unit=words.unit,
+        width=width,
         marks=tuple(marks) if has_any else (),
         lines=tuple(lines) if has_any else (),
-        top=language.number(top) if has_any else "",
-        ends=ends,
-        rows=tuple(_row(language, point) for point in points),
+        numbers=tuple(words.written(number) for number in scale.numbers) if has_any else (),
+        grid="".join(f"M0 {_unit(height)}h{_unit(width)}" for height in heights),
+        names=tuple(
+            (_unit(100.0 * (index + 0.5) / len(points)), point.name) for index, point in enumerate(points) if point.name
+        ),
+        rows=tuple(words.row(point) for point in points),
     )
-
-
-def _row(language: Language, point: Point) -> TableRow:
-    cells = (
-        Cell(text=language.number(count), href=point.href(place) if count else "")
-        for place, count in enumerate(point.counts)
-    )
-    return TableRow(label=point.label, cells=tuple(cells))
-
-
-def _title(language: Language, series: Sequence[str], point: Point, place: int) -> str:
-    count = language.number(point.counts[place])
-    if len(series) == 1:
-        return language.text(_OF_ONE, point=point.label, count=count)
-    return language.text(_OF_SEVERAL, point=point.label, series=series[place], count=count)
 
 
 def _unit(value: float) -> str:

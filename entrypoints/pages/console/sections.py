@@ -76,7 +76,7 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
                 Section(
                     "/analytics/sign-ins",
                     marked("Sign-ins"),
-                    marked("logins log failed history"),
+                    marked("logins log failed refused history"),
                     lacks(Operation.SIGN_INS_READ),
                     is_within=True,
                 ),
@@ -132,7 +132,7 @@ def sections_of(standing: Standing) -> list[SectionGroup]:
                 Section(
                     "/services",
                     marked("Services"),
-                    marked("applications apps clients OpenID OAuth SAML plans"),
+                    marked("applications apps clients OpenID OAuth SAML plans redirect URI client id"),
                     lacks(Operation.SERVICES_LIST),
                 ),
                 Section(
@@ -265,7 +265,7 @@ def sections_of_platform(standing: PlatformStanding) -> list[SectionGroup]:
                 Section("", marked("Overview"), marked("start home status checklist")),
                 Section("/organizations", marked("Organizations"), marked("tenants customers approve suspend")),
                 Section("/users", marked("Users"), marked("people accounts sessions impersonate")),
-                Section("/sign-ins", marked("Sign-ins"), marked("logins log failed history"), is_within=True),
+                Section("/sign-ins", marked("Sign-ins"), marked("logins log failed refused history"), is_within=True),
                 Section("/why", marked("Sign-in problems"), marked("why cannot sign in locked out help support")),
                 Section("/mail", marked("Outgoing mail"), marked("outbox email queue failed SMTP")),
                 Section(
@@ -300,7 +300,7 @@ OF_ACCOUNT: Final = SectionGroup(
         Section("/passkeys", marked("Passkeys"), marked("security key fingerprint WebAuthn")),
         Section("/devices", marked("Devices"), marked("computers phones trusted")),
         Section("/sessions", marked("Sessions"), marked("sign out everywhere browsers")),
-        Section("/sign-ins", marked("Sign-ins"), marked("logins log failed history")),
+        Section("/sign-ins", marked("Sign-ins"), marked("logins log failed refused history")),
         Section("/applications", marked("Applications"), marked("apps services connected disconnect")),
         Section("/subscriptions", marked("Subscriptions"), marked("billing plans payment invoices")),
         Section("/identities", marked("Linked accounts"), marked("Google GitHub providers social link")),

@@ -24,6 +24,7 @@ from core.organizations.access import Operation
 from core.organizations.standing import Standing
 from core.sign_in.reasons import SignInReason, reason_of
 from entrypoints.pages.console.frame import page_of, with_query
+from entrypoints.pages.console.plot_axes import named_days
 from entrypoints.pages.console.plots import Plot, Point, bars, ranked
 from entrypoints.pages.frame.languages import Language, marked
 from entrypoints.web.input.decoding import number_of
@@ -51,6 +52,8 @@ _DAYS: Final = marked("%(start)s to %(end)s")
 _ACCOUNT_AT: Final = marked("Account at %(provider)s")
 _SIGN_INS: Final = (marked("Succeeded"), marked("Refused"))
 _USERS: Final = marked("Active users")
+_SIGN_INS_UNIT: Final = marked("Sign-ins")
+_USERS_UNIT: Final = marked("People")
 
 Ranked = tuple[str, int, str, str]
 
@@ -171,16 +174,19 @@ def sign_ins_plot(language: Language, shown: SignInAnalytics, lists: SignInLists
     """Return the bars of the sign-ins that succeeded, and on them those that were refused."""
     by_day = {one.day: one for one in shown.days}
     points: list[Point] = []
-    for part in _parts(shown):
+    parts = _parts(shown)
+    for part, name in zip(parts, named_days(language, [part.start for part in parts]), strict=True):
         of_part = [one for day, one in by_day.items() if part.start <= day <= part.end]
         points.append(
             Point(
                 label=_label(language, part),
                 counts=(sum(one.succeeded for one in of_part), sum(one.refused for one in of_part)),
                 hrefs=(lists.of_sign_ins(part, outcome=SUCCEEDED), lists.of_sign_ins(part, outcome=REFUSED)),
+                name=name,
             )
         )
-    return bars(language, [language.text(text) for text in _SIGN_INS], points)
+    series = [language.text(text) for text in _SIGN_INS]
+    return bars(language, series, points, unit=language.text(_SIGN_INS_UNIT))
 
 
 def active_plot(language: Language, shown: SignInAnalytics, lists: SignInLists) -> Plot:
@@ -188,13 +194,13 @@ def active_plot(language: Language, shown: SignInAnalytics, lists: SignInLists) 
     days = _bar_days(shown)
     by_day = {one.day: one for one in shown.active}
     points: list[Point] = []
-    for part in _parts(shown):
-        if (part.end - part.start).days + 1 == days:
-            active = by_day[part.end]
-            count = {1: active.users, WEEK_DAYS: active.week, MONTH_DAYS: active.month}[days]
-            hrefs = (lists.of_users(active, days),)
-            points.append(Point(label=_label(language, part), counts=(count,), hrefs=hrefs))
-    return bars(language, [language.text(_USERS)], points)
+    parts = [part for part in _parts(shown) if (part.end - part.start).days + 1 == days]
+    for part, name in zip(parts, named_days(language, [part.start for part in parts]), strict=True):
+        active = by_day[part.end]
+        count = {1: active.users, WEEK_DAYS: active.week, MONTH_DAYS: active.month}[days]
+        hrefs = (lists.of_users(active, days),)
+        points.append(Point(label=_label(language, part), counts=(count,), hrefs=hrefs, name=name))
+    return bars(language, [language.text(_USERS)], points, unit=language.text(_USERS_UNIT))
 
 
 def _bar_days(shown: SignInAnalytics) -> int:

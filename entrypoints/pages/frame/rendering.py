@@ -16,7 +16,9 @@ from markupsafe import Markup, escape
 from quart import Response
 
 from core.accounts.providers import title_of
+from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MIN
+from core.typed_times import time_of
 from entrypoints.pages.frame.assets import asset_address
 from entrypoints.pages.frame.brands import present_brand
 from entrypoints.pages.frame.impersonation_banner import present_acting
@@ -150,6 +152,15 @@ def breakable(path: str) -> Markup:
     return Markup("/<wbr>").join(path.split("/"))
 
 
+def field_time(typed: str) -> str:
+    """Return a time that was typed as a field for times holds it, in UTC; empty for what is none."""
+    try:
+        moment = time_of("", typed).replace(tzinfo=None, microsecond=0)
+    except BadRequest:
+        return ""
+    return moment.isoformat(timespec="seconds" if moment.second else "minutes")
+
+
 def in_base64(text: str) -> str:
     """Return a text as the data of an address that carries it, such as a picture."""
     return base64.b64encode(text.encode()).decode()
@@ -179,6 +190,7 @@ def templates(language: Language) -> Environment:
     environment.filters["breakable"] = breakable
     environment.filters["base64"] = in_base64
     environment.filters["moment"] = language.moment
+    environment.filters["field_time"] = field_time
     environment.filters["day"] = language.day
     environment.filters["grouped"] = language.number
     # For words that are data, such as the name of a role.

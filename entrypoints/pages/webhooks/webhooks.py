@@ -32,6 +32,8 @@ routes: Routes = console_pages()
 
 WEBHOOKS: Final = "/app/organizations/:org_slug/webhooks"
 WEBHOOK: Final = f"{WEBHOOKS}/:webhook_id"
+# The axis of a day names every so many hours.
+_NAMED_HOURS: Final = 6
 SERIES: Final = (marked("Arrived"), marked("Failed"), marked("Waiting"))
 _EXAMPLE: Final = {"name": "crm", "url": "https://crm.example.com/hook", "events": ["user.joined"]}
 
@@ -328,7 +330,9 @@ def _plot(call: Call, hours: Sequence[HourOfDeliveries], page: str) -> Plot:
                 )
                 for state in states
             ),
+            name=f"{hour.since:%H:%M}" if hour.since.hour % _NAMED_HOURS == 0 else "",
         )
         for hour in hours
     ]
-    return bars(language, [language.known(text) for text in SERIES], points)
+    series = [language.known(text) for text in SERIES]
+    return bars(language, series, points, unit=language.text(marked("Deliveries")))

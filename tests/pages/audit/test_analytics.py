@@ -14,6 +14,7 @@ import pytest
 
 from core.audit.sign_in_counts import count_next
 from core.ids import first_id_at
+from tests.pages.plot_links import links_of
 from tests.world.visitor import Visitor, without_tokens
 from tests.world.world import World
 
@@ -56,8 +57,7 @@ def write(world: World, days_ago: int, *, organization: str = "acme", reason: st
 
 def links(text: str) -> dict[str, str]:
     """Return the links of bars and numbers by what they say."""
-    found = re.findall(r'<a href="([^"]+)"(?: aria-label="|><title>)([^"<]+)["<]', text)
-    return {html.unescape(label): urljoin(PAGE, html.unescape(href)) for href, label in found}
+    return {label: urljoin(PAGE, href) for label, href in links_of(text).items()}
 
 
 async def test_each_bar_leads_to_exactly_what_it_counts(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +9,7 @@ from uuid import UUID
 
 from core.audit.sign_in_counts import SETTLES_AFTER, count_next
 from core.ids import first_id_at
+from tests.pages.plot_links import links_of
 from tests.world.callers import Callers
 from tests.world.visitor import Visitor
 from tests.world.world import World
@@ -42,10 +42,7 @@ async def test_bars_lead_to_the_sign_ins_of_all_and_support_is_told_nothing_of_o
     transact(count_next, 10)
 
     page = (await platform_owner.open(PAGE)).text
-    bars = re.findall(
-        r'<a href="(/app/platform/(?:sign-ins|active-users)[^"]*)"(?: aria-label="|><title>)([^"<]+)["<]', page
-    )
-    found = {html.unescape(label): html.unescape(href) for href, label in bars}
+    found = {label: href for label, href in links_of(page).items() if re.search("/(sign-ins|active-users)", href)}
     assert {"2 February 2026, Succeeded: 2", "2 February 2026, Refused: 1", "In thirty days: 2", "Passkey: 2"} <= (
         found.keys()
     )

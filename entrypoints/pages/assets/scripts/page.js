@@ -78,6 +78,26 @@ for (const part of document.querySelectorAll("[data-load-again]")) {
   }, 1000 * Number(part.dataset.loadAgain));
 }
 
+// A slug is proposed while its name is typed, as the server makes it of the name, until it is typed by hand.
+const SLUG_CHARACTERS_MAX = 50;
+
+function slugOf(name) {
+  const plain = name.toLowerCase().replaceAll("ß", "ss").normalize("NFKD").replace(/[\u0300-\u036f'’]/g, "");
+  return (plain.match(/[a-z0-9]+/g) ?? []).join("-").slice(0, SLUG_CHARACTERS_MAX).replace(/-$/, "");
+}
+
+for (const slug of document.querySelectorAll("input[data-slug-of]")) {
+  const name = document.getElementById(slug.dataset.slugOf);
+  let proposed = slugOf(name.value);
+  name.addEventListener("input", () => {
+    const isOwn = slug.value !== "" && slug.value !== proposed;
+    proposed = slugOf(name.value);
+    if (!isOwn) {
+      slug.value = proposed;
+    }
+  });
+}
+
 for (const field of document.querySelectorAll("input[data-show]")) {
   const button = document.createElement("button");
   const show = (isShown) => {
