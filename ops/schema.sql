@@ -2005,6 +2005,7 @@ CREATE TABLE login_events (
     through_organization_id uuid,
     request_id text,
     customer_id uuid,
+    mailed_proof text,
     CONSTRAINT login_events_risk_score_check CHECK (((risk_score >= 0) AND (risk_score <= 100)))
 )
 PARTITION BY RANGE (id);
@@ -2015,6 +2016,7 @@ COMMENT ON COLUMN login_events.reason IS 'Why it was refused, or what it waits f
 COMMENT ON COLUMN login_events.connection_id IS 'No reference, like the device: the connection by which its user came.';
 COMMENT ON COLUMN login_events.through_organization_id IS 'The organization whose connection or domain was used, where the sign-in names none, or for which the user signed in to the service of another one; no reference.';
 COMMENT ON COLUMN login_events.customer_id IS 'The customer of the service for which the user signed in; no reference.';
+COMMENT ON COLUMN login_events.mailed_proof IS 'Of a sign-in by mail, link or code; null where it is not known, and of other ways.';
 ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_pkey PRIMARY KEY (organization_id, id);
 CREATE UNIQUE INDEX login_events_ids ON ONLY login_events USING btree (id);

@@ -69,6 +69,7 @@ class LoggedSignIn:
     ip_address: str | None
     user_agent: str | None
     request_id: str | None
+    mailed_proof: str | None = None
 
     @property
     def position(self) -> Position:

@@ -43,6 +43,7 @@ class ProductSignIn:
     email: str | None
     name: str | None
     is_member: bool
+    mailed_proof: str | None = None
 
     @property
     def position(self) -> Position:

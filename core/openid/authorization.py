@@ -32,7 +32,7 @@ from core.sessions import security_profiles
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import browser_returns, child_sessions
 from core.sign_in.child_sessions import PreparedVisit
-from core.sign_in.proofs import Destination
+from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SecondFactorDue, note
 
@@ -295,7 +295,7 @@ def _note(
         device_token=visitor.device_token,
         proved_for=request.customer,
     )
-    note(uow, browser.user_id, Provider(browser.provider), destination, reason, browser.confinement)
+    note(uow, browser.user_id, UsedWay(Provider(browser.provider), browser.confinement), destination, reason)
 
 
 def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest]:

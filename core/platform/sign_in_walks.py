@@ -156,7 +156,7 @@ class Walker:
                 standing = replace(standing, is_by_word_alone=False)
                 # Its user signs in to the account once, which opens a closed one again.
                 user = replace(user, closed_at=None)
-        user = user if user is not None else _fresh(self._uow)
+        user = user if user is not None else fresh(self._uow)
         # The address of an account that was never proved is proved by the connection.
         proves_address = not connected.is_linked and not user.is_verified
         organization_id = connected.organization.id
@@ -330,7 +330,7 @@ def _refused(rule: Rule, refusal: Refusal | None) -> RuleCheck:
     return _check(rule, reason_of(refusal.reason) if refusal is not None else None)
 
 
-def _fresh(uow: UnitOfWork) -> User:
+def fresh(uow: UnitOfWork) -> User:
     """Return the account that a sign-in by a connection makes, with an address that is proved by it."""
     return User(
         id=uow.randomness.new_account_id(),

@@ -44,7 +44,8 @@ class SignInExplanation:
     """The answer: the account, None where the context knows none, a walk for each way, and what was tried lately.
 
     `attempts` are the newest first. `role` is that of a member of the organization that is asked about. `customer` is
-    the one that the question names, None where it names none that is known.
+    the one that the question names, None where it names none that is known. `mail_domain` is that of the organization
+    that asks, where it knows no account in it that the question is about.
     """
 
     account: ExplainedAccount | None
@@ -53,3 +54,4 @@ class SignInExplanation:
     problems: tuple[ConnectionProblems, ...]
     role: ExplainedRole | None = None
     customer: ExplainedCustomer | None = None
+    mail_domain: str | None = None

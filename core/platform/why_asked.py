@@ -25,7 +25,7 @@ from core.platform import explained_customers
 from core.platform.explained_customers import CustomerOfUser, ExplainedCustomer
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
-from core.platform.sign_in_walks import ByConnection, Journey, WalkedAccount, Walker
+from core.platform.sign_in_walks import ByConnection, Journey, WalkedAccount, Walker, fresh
 from core.platform.why import ConnectionProblems
 from core.saml import providers
 from core.sign_in.entitlement import ConnectionStanding
@@ -68,12 +68,15 @@ class SignInView:
 
     `is_told` says whether the organization is told what concerns the account alone, `side` what it is to a service
     with customers, and `customer` is the one about which it asks, if it may know that the user belongs to it.
+    `is_of_address_alone` is the question about an address in a mail domain of the organization that belongs to no
+    member or end user: no account is read, and no rule is judged by one.
     """
 
     organization_id: UUID | None = None
     is_told: bool = True
     side: CustomerSide | None = None
     customer: CustomerOfUser | None = None
+    is_of_address_alone: bool = False
 
 
 class AskedSignIn:
@@ -103,23 +106,27 @@ class AskedSignIn:
             if side is not None and has_customers
             else frozenset[Rule]()
         )
+        if view.is_of_address_alone:
+            self._hidden |= {Rule.ACCOUNT}
         self._connecting = self._connecting_organization()
-        is_by_connection = question.way in {None, SignInWay.CONNECTION}
-        self._route = uow.domain_routes.open_route(domain_of(self._address)) if is_by_connection else None
+        asks_route = question.way in {None, SignInWay.CONNECTION} or view.is_of_address_alone
+        self._route = uow.domain_routes.open_route(domain_of(self._address)) if asks_route else None
         self._connections = self._walked_connections()
 
     def walks(self, *, are_limits_on: bool) -> tuple[SignInWalk, ...]:
         """Return a walk for each way that is asked about."""
         subject, journey = self._subject(are_limits_on=are_limits_on), self._journey()
+        # A connection makes the account; the other ways are those of one that the organization does not know.
+        known = replace(subject, user=fresh(self._uow)) if self._view.is_of_address_alone else subject
         walks = list[SignInWalk]()
         for way in (self._question.way,) if self._question.way is not None else WAYS:
             match way:
                 case SignInWay.PASSWORD:
-                    walks.append(self._walker(subject, journey).by_password())
+                    walks.append(self._walker(known, journey).by_password())
                 case SignInWay.LINK:
-                    walks.append(self._walker(subject, journey).by_link())
+                    walks.append(self._walker(known, journey).by_link())
                 case SignInWay.PASSKEY:
-                    walks.append(self._walker(subject, journey).by_passkey())
+                    walks.append(self._walker(known, journey).by_passkey())
                 case _:
                     found = [self._by_connection(subject, journey, one) for one in self._connections]
                     walks += [walk for walk in found if walk is not None]
@@ -263,7 +270,9 @@ class AskedSignIn:
 
     def _told_check(self, check: RuleCheck) -> RuleCheck:
         # Whether another organization requires its own sign-in is not told of an account that is not told either.
-        if not self._view.is_told and check.rule is Rule.SINGLE_SIGN_ON and check.verdict is RuleVerdict.PASSES:
+        # The domain of an address alone is the organization's own.
+        is_hidden = not self._view.is_told and not self._view.is_of_address_alone
+        if is_hidden and check.rule is Rule.SINGLE_SIGN_ON and check.verdict is RuleVerdict.PASSES:
             return replace(check, verdict=RuleVerdict.NOT_TOLD)
         is_own = check.required is not None and check.required.organization_id == self._view.organization_id
         # Where else attempts were made is not told, nor the connection of another organization.

@@ -1,9 +1,11 @@
 """Why a person cannot sign in, as an organization is told: what lies in its context.
 
 It learns of its members and end users, to itself and its services, by its own connections. Any other address is
-answered as one without an account. What concerns an account alone (its password, its state, its second factor) it
-learns of people who have confirmed that they belong to it; else it could add an address to learn about its account, or
-whether there is one. A vendor asks for one of its customers, and a customer about a product.
+answered as one without an account: in a mail domain of its own by what it requires of that domain and by how its
+connections would let the address in, for which no account is read. What concerns an account alone (its password, its
+state, its second factor) it learns of people who have confirmed that they belong to it; else it could add an address to
+learn about its account, or whether there is one. A vendor asks for one of its customers, and a customer about a
+product.
 """
 
 from __future__ import annotations
@@ -15,17 +17,18 @@ from uuid import UUID
 from core.accounts.users import User
 from core.customers.products import ProductOnlyOffered, ProductUnknown
 from core.customers.relations import CustomerSide
-from core.email_addresses import canonical_email
+from core.email_addresses import canonical_email, domain_of
 from core.organizations import group_roles
 from core.organizations.access import Operation, authorize
 from core.organizations.organizations import Organization
-from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk
+from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import ATTEMPTS_MAX, ExplainedAccount, SignInExplanation
 from core.platform.why_asked import WAYS, AskedSignIn, SignInView, named
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import Affiliation, Scope
+from core.sign_in.upstream.sign_in import vouches_for
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -56,10 +59,33 @@ def to_organization(
         return _to_vendor(uow, organization, question, question.customer, are_limits_on=are_limits_on)
     user, affiliation = _affiliated(uow, organization.id, question)
     if user is None or affiliation is None:
-        return SignInExplanation(account=None, walks=_unknown_here(question), attempts=(), problems=())
+        return _to_mail_domain(uow, organization, question, are_limits_on=are_limits_on)
     view = SignInView(organization_id=organization.id, is_told=affiliation.since is not None, side=CustomerSide.VENDOR)
     asked = AskedSignIn(uow, organization.slug, _seen(user, affiliation), question, view)
     return _answer(uow, organization.id, user, affiliation, asked, are_limits_on=are_limits_on)
+
+
+def _to_mail_domain(
+    uow: UnitOfWork, organization: Organization, question: SignInQuestion, *, are_limits_on: bool
+) -> SignInExplanation:
+    """Explain the sign-in of an address that belongs to no member or end user.
+
+    Of a mail domain of the organization it says more, and the same whether or not an account has the address.
+    """
+    address = canonical_email(question.email, uow.domain_names.to_ascii)
+    if not vouches_for(uow, organization.id, address):
+        return SignInExplanation(account=None, walks=_unknown_here(question), attempts=(), problems=())
+    view = SignInView(
+        organization_id=organization.id, is_told=False, side=CustomerSide.VENDOR, is_of_address_alone=True
+    )
+    asked = AskedSignIn(uow, organization.slug, None, question, view)
+    return SignInExplanation(
+        account=None,
+        walks=tuple(_of_address_alone(walk) for walk in asked.walks(are_limits_on=are_limits_on)),
+        attempts=(),
+        problems=asked.problems(),
+        mail_domain=domain_of(address),
+    )
 
 
 def _to_vendor(
@@ -158,6 +184,13 @@ def _seen(user: User, affiliation: Affiliation) -> User:
         disowned_at=None,
         changed_by_service_at=None,
     )
+
+
+def _of_address_alone(walk: SignInWalk) -> SignInWalk:
+    """Return a walk for an address alone: without an account no way but a connection leads on, whatever it passes."""
+    if walk.way is SignInWay.CONNECTION or (walk.refusal is not None and walk.refusal.rule is Rule.SINGLE_SIGN_ON):
+        return walk
+    return replace(walk, checks=(_UNKNOWN,))
 
 
 def _unknown_here(question: SignInQuestion) -> tuple[SignInWalk, ...]:

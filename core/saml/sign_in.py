@@ -30,7 +30,7 @@ from core.sign_in import browser_returns
 from core.sign_in.conclusion import BegunSession
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.customer_settling import Settled, SignInAnew
-from core.sign_in.proofs import Destination
+from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.refusals import SecondFactorDue, note
 
@@ -280,7 +280,7 @@ class _Task:
                 device_token=self._visit.device_token,
                 proved_for=self._named_customer,
             )
-            note(self._uow, caller.user_id, Provider.SAML, destination, reason, caller.confinement)
+            note(self._uow, caller.user_id, UsedWay(Provider.SAML, caller.confinement), destination, reason)
         return self._answer(status, problem=None if self._is_passive else problem)
 
     def settle(self, found: FoundSession) -> Settled | Outcome:

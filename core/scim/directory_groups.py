@@ -90,6 +90,7 @@ class PersonInGroup:
     name: str | None
     role: str
     joined_at: datetime
+    is_suspended: bool
 
     @property
     def position(self) -> Position:

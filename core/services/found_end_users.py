@@ -28,13 +28,14 @@ class EndUserState(StrEnum):
     """Whether an end user uses a service, as far as the organization is told.
 
     The state of the account itself is told of people who have signed in to a service, and of accounts that the
-    organization has made.
+    organization has made. A member whom its directory has deactivated uses no service.
     """
 
     ADDED = "added"
     ACTIVE = "active"
     CLOSED = "closed"
     DEACTIVATED = "deactivated"
+    SUSPENDED = "suspended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

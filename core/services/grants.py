@@ -20,6 +20,7 @@ from core.limits import COUNTED_MAX
 from core.organizations import access
 from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.members import MemberUnknown
+from core.organizations.memberships import MembershipStatus
 from core.organizations.people import ListedMember
 from core.organizations.relations import ServiceRelation
 from core.positions import FoundRows, Position, found_rows
@@ -50,6 +51,7 @@ class Grantee:
 
     id: UUID
     email: str
+    status: MembershipStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +180,7 @@ def grant(
     if before is None or relation is ServiceRelation.MANAGER:
         authorized.forbid_lasting()
     granted = ServiceGrant(
-        user=Grantee(id=user_id, email=member.email),
+        user=Grantee(id=user_id, email=member.email, status=MembershipStatus.of(is_active=member.is_active)),
         relation=relation,
         granted_by=authorized.caller.user_id,
         created_at=uow.now,

@@ -1,4 +1,4 @@
-"""The services of an organization by their slugs, to complete what a person types; of many services, none."""
+"""The services of an organization by their slugs, to choose from or to complete what is typed; of many, none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from core.organizations.access import Capability, Operation, authorize
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-SUGGESTED_MAX: Final = 20
+# A longer list is no help to choose from, and makes the page heavy.
+SUGGESTED_MAX: Final = 100
 
 
 def of_organization(uow: UnitOfWork, slug: str, operation: Operation) -> Sequence[str]:

@@ -128,7 +128,7 @@ def _noting(proof: IdentityProof, destination: Destination) -> Generator[None]:
     try:
         yield
     except Refusal as refusal:
-        raise noted(refusal, proof.user_id, proof.provider, destination.of_proved(), proof.confinement) from None
+        raise noted(refusal, proof.user_id, proof.used_way, destination.of_proved()) from None
 
 
 def _assessed(
@@ -292,11 +292,11 @@ def _keep(rule: Rule, candidate: Candidate, refusal: Refusal) -> Refusal:
     reason = reason_of(refusal.reason)
     assert reason is not None, "a rule refuses for no reason of the vocabulary"
     if rule is Rule.ADDRESS_CONFIRMED:
-        note(uow, proof.user_id, proof.provider, destination, reason, proof.confinement)
+        note(uow, proof.user_id, proof.used_way, destination, reason)
         return refusal
     if rule not in _FAILED:
-        raise noted(refusal, proof.user_id, proof.provider, destination, proof.confinement)
-    refuse(uow, candidate.user, proof.provider, destination, refusal, reason=reason, confinement=proof.confinement)
+        raise noted(refusal, proof.user_id, proof.used_way, destination)
+    refuse(uow, candidate.user, proof.used_way, destination, refusal, reason=reason)
     if rule is Rule.AFFILIATION:
         assert proof.confinement is not None, "a proof by a connection is not confined"
         assert candidate.standing is not None, "a user was refused by a connection that is gone"
@@ -414,8 +414,7 @@ def _attempt(event_id: UUID, sign_in: AssessedSignIn, device_id: UUID | None) ->
     return Attempt(
         id=event_id,
         user_id=proof.user_id,
-        provider=proof.provider,
-        confinement=proof.confinement,
+        way=proof.used_way,
         device_id=device_id,
         risk=sign_in.risk,
     )

@@ -2,7 +2,8 @@
 
 Beside `entitlement.py`, which says whom a connection speaks for, this is the one place that decides who may come in for
 whom. A customer lets in its active members, all of them or those whom an assignment fits; what is read of a user
-(`places.py`) names such customers only, so that an unknown one, a paused one, and one without that user are alike.
+(`places.py`) names such customers only, so that an unknown one, a paused one, and one without that user are alike. A
+user whose membership the customer has deactivated reads that (decisions 5.7); the logs have the reason of all others.
 
 A membership that another person made, and that its user has not confirmed, decides nothing: it is not taken, and it
 changes nothing for a user who comes as an individual. It counts where it is named, and where the user chooses.
@@ -17,6 +18,7 @@ from uuid import UUID
 from core.errors import ErrorCode, Forbidden, Refusal
 from core.ids import id_or_none
 from core.lazy_dataclasses import dataclass
+from core.organizations.access import MembershipSuspended
 from core.secrets import Secret
 from core.services.customer_rules import CustomerPolicy, Individuals
 from core.services.services import Service
@@ -54,6 +56,15 @@ class NoCustomerYet(Forbidden):
     )
 
 
+class CustomerMembershipSuspended(MembershipSuspended):
+    """The user has confirmed a membership of a customer, which has deactivated it."""
+
+    default_message = (
+        "Your membership in the organization for which you use this application is deactivated. Ask its administrators"
+        " to activate it."
+    )
+
+
 class CustomerDue(Forbidden):
     """The user has to choose for which customer they come, and this way cannot ask."""
 
@@ -81,6 +92,15 @@ def name_of(text: str) -> UUID | str:
     The form of an id names no slug, or an organization could take the id of another customer as its slug.
     """
     return id_or_none(text) or text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuspendedCustomer:
+    """A customer that has deactivated the membership of a user whom it would let in."""
+
+    id: UUID
+    organization_id: UUID
+    slug: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,23 +137,21 @@ class CustomerStanding:
         """
         return self.is_confirmed and self.last_sign_in_at is not None
 
-    def is_called(self, name: str) -> bool:
-        """Return whether a request names it by this text, its id or the slug of its organization."""
-        return name_of(name) in {self.id, self.slug}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomersOfUser:
     """The customers of a service that are open to a user, the last choice first, and whether they may come as oneself.
 
     `is_of_customer` says that the user belongs to a customer, active or paused, `is_of_vendor` that they are an active
-    member of the vendor, and `has_come_alone` that they have used the service without a customer.
+    member of the vendor, and `has_come_alone` that they have used the service without a customer. `suspended` are the
+    customers that would be open to the user, but for the membership that is deactivated.
     """
 
     standings: Sequence[CustomerStanding]
     is_of_customer: bool
     is_of_vendor: bool
     has_come_alone: bool
+    suspended: Sequence[SuspendedCustomer] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,13 +209,14 @@ def choose(
     if service is None or not service.serves_customers or found is None:
         return INDIVIDUALLY
     open_to_limits = [one for one in found.standings if _allows(limits, one, service)]
+    suspended = [one for one in found.suspended if _allows(limits, one, service)]
     may_come_alone = _may_come_alone(service, found) and (
         limits is None or limits.allows(service.organization_id, service.id)
     )
     if named == AS_INDIVIDUAL:
-        return INDIVIDUALLY if may_come_alone else NotOpen(_closed(service))
+        return INDIVIDUALLY if may_come_alone else NotOpen(_closed(service, suspended))
     if named is not None:
-        return _named(open_to_limits, named, must_know=must_know)
+        return _named(open_to_limits, suspended, named, must_know=must_know)
     counting = [one for one in open_to_limits if one.counts]
     offered = open_to_limits if on_page else counting
     has_choice = len(offered) + may_come_alone > 1
@@ -205,25 +224,34 @@ def choose(
         return Undecided(customers=offered, may_come_alone=may_come_alone)
     has_come_alone = found.has_come_alone and may_come_alone
     if not counting and (has_come_alone or not offered):
-        return INDIVIDUALLY if may_come_alone else NotOpen(_closed(service))
+        return INDIVIDUALLY if may_come_alone else NotOpen(_closed(service, suspended))
     if len(counting) == 1 and not has_come_alone and _is_taken(counting[0], on_page=on_page):
         return ForCustomer(counting[0])
     return Undecided(customers=offered, may_come_alone=may_come_alone)
 
 
-def _named(standings: Sequence[CustomerStanding], named: str, *, must_know: bool) -> Choice:
+def _named(
+    standings: Sequence[CustomerStanding], suspended: Sequence[SuspendedCustomer], named: str, *, must_know: bool
+) -> Choice:
     for one in standings:
-        if one.is_called(named):
+        if _is_called(one, named):
             is_settled = one.is_known or not must_know
             return ForCustomer(one) if is_settled else Undecided(customers=[one], may_come_alone=False)
-    return NotOpen(CustomerClosed().because(SignInReason.CUSTOMER_CLOSED))
+    is_suspended = any(_is_called(one, named) for one in suspended)
+    refusal = CustomerMembershipSuspended() if is_suspended else CustomerClosed()
+    return NotOpen(refusal.because(SignInReason.CUSTOMER_CLOSED))
+
+
+def _is_called(customer: CustomerStanding | SuspendedCustomer, name: str) -> bool:
+    """Return whether a request names a customer by this text, its id or the slug of its organization."""
+    return name_of(name) in {customer.id, customer.slug}
 
 
 def _is_taken(customer: CustomerStanding, *, on_page: bool) -> bool:
     return customer.is_confirmed and (on_page or customer.is_known)
 
 
-def _allows(limits: Confinement | None, customer: CustomerStanding, service: Service) -> bool:
+def _allows(limits: Confinement | None, customer: CustomerStanding | SuspendedCustomer, service: Service) -> bool:
     return limits is None or limits.allows_customer(customer.organization_id, service.organization_id, service.id)
 
 
@@ -234,6 +262,6 @@ def _may_come_alone(service: Service, found: CustomersOfUser) -> bool:
     return service.individuals is Individuals.OTHERS and not found.is_of_customer
 
 
-def _closed(service: Service) -> Refusal:
+def _closed(service: Service, suspended: Sequence[SuspendedCustomer]) -> Refusal:
     refusal = NoCustomerYet() if service.customers is CustomerPolicy.ANY else NoCustomer()
-    return refusal.because(SignInReason.NO_CUSTOMER)
+    return (CustomerMembershipSuspended() if suspended else refusal).because(SignInReason.NO_CUSTOMER)

@@ -22,7 +22,7 @@ from core.errors import RateLimitExceeded
 from core.lazy_dataclasses import dataclass
 from core.sign_in import arrivals, conclusion, places, recognition
 from core.sign_in.conclusion import Outcome
-from core.sign_in.proofs import Destination, IdentityProof
+from core.sign_in.proofs import Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, noted, refuse
 
@@ -63,7 +63,8 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
     except RateLimitExceeded as refusal:
         require_organization()
         limited = stored()
-        raise noted(refusal, limited.user.id if limited is not None else None, Provider.PASSWORD, destination) from None
+        user_id = limited.user.id if limited is not None else None
+        raise noted(refusal, user_id, UsedWay(Provider.PASSWORD), destination) from None
     require_organization()
     found = stored()
     return LoginAttempt(
@@ -111,7 +112,7 @@ def finish(
 
 def _refuse(uow: UnitOfWork, attempt: LoginAttempt, destination: Destination, *, reason: SignInReason) -> Outcome:
     uow.sign_in_failures.fail(attempt.id)
-    return refuse(uow, attempt.user, Provider.PASSWORD, destination, SignInRefused(), reason=reason)
+    return refuse(uow, attempt.user, UsedWay(Provider.PASSWORD), destination, SignInRefused(), reason=reason)
 
 
 def _reason(attempt: LoginAttempt) -> SignInReason:

@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.accounts import sign_in_failures
-from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
-from core.sessions.confinement import Confinement
 from core.sign_in.customer_choices import CustomerStanding, name_of
-from core.sign_in.proofs import Destination
+from core.sign_in.proofs import Destination, MailedProof, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.risk import Risk
 
@@ -35,6 +33,7 @@ class LoginEvent:
     `through_organization_id` is the organization whose connection or custom domain was used; only an attempt that names
     no organization belongs to it. Or it is that of the customer, by its id, for which the user came in to a service of
     another organization: such a sign-in belongs to both, and so does a refused one whose user had proved who they are.
+    `mailed_proof` is None where it is not known; the event of a sign-in that has waited keeps what was known of it.
     """
 
     id: UUID
@@ -44,6 +43,7 @@ class LoginEvent:
     through_organization_id: UUID | None
     customer_id: UUID | None
     provider: str
+    mailed_proof: MailedProof | None
     success: bool
     reason: SignInReason | None
     ip_address: str | None
@@ -62,8 +62,7 @@ class Attempt:
 
     id: UUID
     user_id: UUID
-    provider: Provider
-    confinement: Confinement | None
+    way: UsedWay
     device_id: UUID | None
     risk: Risk
 
@@ -99,7 +98,8 @@ def record_unfinished(uow: UnitOfWork, attempt: Attempt, destination: Destinatio
 
 
 def _event(uow: UnitOfWork, attempt: Attempt, reason: SignInReason | None) -> LoginEvent:
-    origin, risk, confinement = uow.origin, attempt.risk, attempt.confinement
+    origin, risk, way = uow.origin, attempt.risk, attempt.way
+    confinement = way.confinement
     confined_to = confinement.organization_id if confinement is not None else None
     return LoginEvent(
         id=attempt.id,
@@ -108,7 +108,8 @@ def _event(uow: UnitOfWork, attempt: Attempt, reason: SignInReason | None) -> Lo
         connection_id=confinement.connection_id if confinement is not None else None,
         through_organization_id=confined_to or (origin.custom_host.organization_id if origin.custom_host else None),
         customer_id=None,
-        provider=attempt.provider,
+        provider=way.provider,
+        mailed_proof=way.mailed_proof,
         success=reason is None,
         reason=reason,
         ip_address=origin.ip_address,

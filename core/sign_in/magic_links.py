@@ -37,7 +37,7 @@ from core.sessions.sessions import MAILED
 from core.sign_in import conclusion
 from core.sign_in.conclusion import Outcome
 from core.sign_in.customer_choices import CustomerRequired
-from core.sign_in.proofs import Destination, IdentityProof
+from core.sign_in.proofs import Destination, IdentityProof, MailedProof, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, note, noted
 
@@ -163,7 +163,7 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination, *, mailed_to: str |
         link = _use(uow, token)
     except LinkUnusable as unusable:
         raise _noted(unusable, wanted, mailed_to) from None
-    return _sign_in(uow, link, wanted, TEXTS)
+    return _sign_in(uow, link, wanted, TEXTS, MailedProof.LINK)
 
 
 def verify_code(
@@ -177,26 +177,34 @@ def verify_code(
     if guess is None:
         raise MagicLinkRefused(CODE_OVER)
     if not guess.is_right:
-        note(uow, guess.token.user_id, Provider.MAGIC_LINK, wanted, SignInReason.UNKNOWN_LINK)
+        note(uow, guess.token.user_id, _way(MailedProof.CODE), wanted, SignInReason.UNKNOWN_LINK)
         return MagicLinkRefused(WRONG_CODE).because(SignInReason.UNKNOWN_LINK)
     try:
         link = links.use_with_code(uow, guess, MAILED_CODE_TEXTS)
     except LinkUnusable as unusable:
-        raise _noted(unusable, wanted) from None
-    return _sign_in(uow, link, wanted, MAILED_CODE_TEXTS)
+        raise _noted(unusable, wanted, proof=MailedProof.CODE) from None
+    return _sign_in(uow, link, wanted, MAILED_CODE_TEXTS, MailedProof.CODE)
 
 
-def _sign_in(uow: UnitOfWork, link: ValidLink, wanted: Destination, texts: LinkTexts) -> Outcome:
+def _sign_in(
+    uow: UnitOfWork, link: ValidLink, wanted: Destination, texts: LinkTexts, mailed_proof: MailedProof
+) -> Outcome:
     """Conclude the sign-in by a link that is used up."""
     user = link.user
     for purpose in (TokenPurpose.MAGIC_LINK, TokenPurpose.MAGIC_LINK_CODE):
         # A user who waited may have requested several links; the unused ones would stay valid for a while.
         uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
-    proof = IdentityProof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(MAILED,), proves_address=True)
+    proof = IdentityProof(
+        user_id=user.id,
+        provider=Provider.MAGIC_LINK,
+        amr=(MAILED,),
+        proves_address=True,
+        mailed_proof=mailed_proof,
+    )
     try:
         destination = _destination(link.token.data, wanted)
     except DestinationMismatch as mismatch:
-        raise noted(mismatch, user.id, Provider.MAGIC_LINK, wanted) from None
+        raise noted(mismatch, user.id, proof.used_way, wanted) from None
     outcome = conclusion.conclude(uow, proof, destination)
     return (
         MagicLinkRefused(texts.unknown).because(outcome.reason)
@@ -211,7 +219,12 @@ def _places(uow: UnitOfWork, link: ValidLink, browser: RequestingBrowser | None)
     return back, return_targets.place_of(uow, back, browser)
 
 
-def _noted(unusable: LinkUnusable, wanted: Destination, mailed_to: str | None = None) -> MagicLinkRefused:
+def _noted(
+    unusable: LinkUnusable,
+    wanted: Destination,
+    mailed_to: str | None = None,
+    proof: MailedProof = MailedProof.LINK,
+) -> MagicLinkRefused:
     """Return the refusal of a link, which is noted for the account that it was mailed to, or is said to be."""
     refusal = MagicLinkRefused(unusable.message).because(unusable.reason)
     token = unusable.token
@@ -222,12 +235,17 @@ def _noted(unusable: LinkUnusable, wanted: Destination, mailed_to: str | None = 
         organization_slug=wanted.organization_slug or token.data.get("org_slug"),
         service_slug=wanted.service_slug or token.data.get("service_slug"),
     )
-    return noted(refusal, token.user_id, Provider.MAGIC_LINK, destination)
+    return noted(refusal, token.user_id, _way(proof), destination)
 
 
 def _note_unknown(mailed_to: str, wanted: Destination, uow: UnitOfWork) -> None:
     user = uow.users.by_email(canonical_email(mailed_to, uow.domain_names.to_ascii))
-    note(uow, user.id if user is not None else None, Provider.MAGIC_LINK, wanted, SignInReason.UNKNOWN_LINK)
+    user_id = user.id if user is not None else None
+    note(uow, user_id, _way(MailedProof.LINK), wanted, SignInReason.UNKNOWN_LINK)
+
+
+def _way(mailed_proof: MailedProof) -> UsedWay:
+    return UsedWay(Provider.MAGIC_LINK, mailed_proof=mailed_proof)
 
 
 def _use(uow: UnitOfWork, token: str) -> ValidLink:

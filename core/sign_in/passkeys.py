@@ -23,7 +23,7 @@ from core.sessions.sessions import MFA
 from core.sign_in import conclusion, places
 from core.sign_in.conclusion import Outcome
 from core.sign_in.customer_choices import CustomerRequired
-from core.sign_in.proofs import Destination, IdentityProof
+from core.sign_in.proofs import Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, refuse
 
@@ -115,4 +115,4 @@ def _proof(passkey: Passkey, asserted: VerifiedAssertion) -> IdentityProof:
 
 
 def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: SignInReason) -> SignInRefused:
-    return refuse(uow, user, Provider.PASSKEY, destination, PasskeyRefused(), reason=reason)
+    return refuse(uow, user, UsedWay(Provider.PASSKEY), destination, PasskeyRefused(), reason=reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
@@ -18,6 +19,28 @@ from core.sign_in.identities import ProviderSession
 FEDERATED: Final = "fed"
 
 
+class MailedProof(StrEnum):
+    """What of a sign-in mail was used; its link also where the page of the link showed a code for another device."""
+
+    LINK = "link"
+    CODE = "code"
+
+
+def mailed_proof_of(word: str | None) -> MailedProof | None:
+    """Return what of a mail was used, by its word; None for none, and for one of a later version."""
+    return MailedProof(word) if word in set(MailedProof) else None
+
+
+@dataclass(frozen=True, slots=True)
+class UsedWay:
+    """How a sign-in was made or tried, as its event says it."""
+
+    provider: Provider
+    # What the session is limited to, because of how the identity was proved.
+    confinement: Confinement | None = None
+    mailed_proof: MailedProof | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentityProof:
     """The user whose identity is proved, and by which methods (RFC 8176)."""
@@ -26,6 +49,8 @@ class IdentityProof:
     provider: Provider
     amr: tuple[str, ...]
     proves_address: bool = False
+    # What of a mail has proved it; None for another way, and where it was proved before this request.
+    mailed_proof: MailedProof | None = None
     # When it was proved, if not at this sign-in.
     authenticated_at: datetime | None = None
     # What the session is limited to, because of how it was proved.
@@ -34,6 +59,11 @@ class IdentityProof:
     provider_session: ProviderSession | None = None
     # Until when the identity provider lets the session last; None without such an end.
     bounded_until: datetime | None = None
+
+    @property
+    def used_way(self) -> UsedWay:
+        """How it was made."""
+        return UsedWay(self.provider, self.confinement, self.mailed_proof)
 
     @property
     def has_second_factor(self) -> bool:

@@ -10,15 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 from uuid import UUID
 
-from core.accounts.providers import Provider
 from core.accounts.users import User
 from core.errors import Forbidden, Refusal, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
-from core.sessions.confinement import Confinement
 from core.sign_in import login_events, recognition, risk
 from core.sign_in.login_events import Attempt
-from core.sign_in.proofs import Destination
+from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
 
 if TYPE_CHECKING:
@@ -75,26 +73,24 @@ class SecondFactorDue(Forbidden):
 def refuse(
     uow: UnitOfWork,
     user: User | None,
-    provider: Provider,
+    way: UsedWay,
     destination: Destination,
     refusal: Refused,
     *,
     reason: SignInReason,
-    confinement: Confinement | None = None,
 ) -> Refused:
     """Record a failed sign-in and return the refusal; those who help and the log alone learn the reason."""
-    record_failure(uow, user, provider, destination, reason=reason, confinement=confinement)
+    record_failure(uow, user, way, destination, reason=reason)
     return refusal.because(reason.published)
 
 
 def record_failure(
     uow: UnitOfWork,
     user: User | None,
-    provider: Provider,
+    way: UsedWay,
     destination: Destination,
     *,
     reason: SignInReason,
-    confinement: Confinement | None = None,
     event_id: UUID | None = None,
 ) -> None:
     """Record a refused sign-in, and publish that it failed; `event_id` is set for one that waited for a second factor.
@@ -103,7 +99,7 @@ def record_failure(
     stored, and the event belongs to no organization.
     """
     user_id = user.id if user is not None else uow.randomness.new_account_id()
-    add_event = _defer_event(uow, user_id, provider, destination, reason, confinement, event_id)
+    add_event = _defer_event(uow, user_id, way, destination, reason, event_id)
     receivers = person_events.defer_receivers(uow, user_id)
     if not add_event():
         user = None
@@ -112,7 +108,7 @@ def record_failure(
         receivers() if user is not None else (None,),
         actor_user_id=user.id if user is not None else None,
         actor_email=user.email if user is not None else None,
-        provider=provider,
+        provider=way.provider,
         reason=reason.published,
     )
 
@@ -120,38 +116,30 @@ def record_failure(
 def note(
     uow: UnitOfWork,
     user_id: UUID | None,
-    provider: Provider,
+    way: UsedWay,
     destination: Destination,
     reason: SignInReason,
-    confinement: Confinement | None = None,
     event_id: UUID | None = None,
 ) -> None:
     """Record why a sign-in was refused, and nothing else; without an account, by the same statements."""
     user_id = user_id or uow.randomness.new_account_id()
-    _defer_event(uow, user_id, provider, destination, reason, confinement, event_id)()
+    _defer_event(uow, user_id, way, destination, reason, event_id)()
 
 
-def noted(
-    refusal: Refused,
-    user_id: UUID | None,
-    provider: Provider,
-    destination: Destination,
-    confinement: Confinement | None = None,
-) -> Refused:
+def noted(refusal: Refused, user_id: UUID | None, way: UsedWay, destination: Destination) -> Refused:
     """Return a refusal that, when it is raised, leaves its reason behind; one of another kind leaves nothing."""
     reason = reason_of(refusal.reason)
     if reason is None:
         return refusal
-    return refusal.leaving(lambda uow: note(uow, user_id, provider, destination, reason, confinement))
+    return refusal.leaving(lambda uow: note(uow, user_id, way, destination, reason))
 
 
 def _defer_event(
     uow: UnitOfWork,
     user_id: UUID,
-    provider: Provider,
+    way: UsedWay,
     destination: Destination,
     reason: SignInReason,
-    confinement: Confinement | None,
     event_id: UUID | None,
 ) -> Deferred[bool]:
     """Defer reading what the event of a refused attempt contains.
@@ -170,8 +158,7 @@ def _defer_event(
         attempt = Attempt(
             id=event_id or uow.randomness.new_id(),
             user_id=user_id if is_there else uow.randomness.new_account_id(),
-            provider=provider,
-            confinement=confinement,
+            way=way,
             device_id=device_match.known_device_id,
             risk=risk.assess(uow, habits(), is_known_device=device_match.is_known),
         )

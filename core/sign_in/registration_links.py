@@ -18,7 +18,7 @@ from core.accounts.users import User
 from core.lazy_dataclasses import dataclass
 from core.sign_in import conclusion
 from core.sign_in.conclusion import Outcome
-from core.sign_in.proofs import Destination, IdentityProof
+from core.sign_in.proofs import Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInRefused, refuse
 
@@ -65,7 +65,7 @@ def finish(
         return refuse(
             uow,
             attempt.user,
-            Provider.PASSWORD,
+            UsedWay(Provider.PASSWORD),
             destination,
             RegistrationPasswordWrong(),
             reason=SignInReason.WRONG_PASSWORD,

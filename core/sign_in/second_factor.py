@@ -274,16 +274,15 @@ def _refuse(
     )
     _publish(uow, EventType.USER_MFA_VERIFY_FAILED, challenge, user, method)
     if not mfa_challenges.count_wrong_code(uow, challenge):
-        note(uow, user.id, proof.provider, destination, reason, proof.confinement, challenge.id)
+        note(uow, user.id, proof.used_way, destination, reason, challenge.id)
         return (PasskeyWrong() if is_passkey else CodeWrong()).because(reason)
     # The sign-in as a whole has failed.
     record_failure(
         uow,
         user,
-        proof.provider,
+        proof.used_way,
         destination,
         reason=SignInReason.TOO_MANY_WRONG_CODES,
-        confinement=proof.confinement,
         event_id=challenge.id,
     )
     over = TooManyWrongPasskeys() if is_passkey else TooManyWrongCodes()
@@ -297,14 +296,14 @@ def _over(user_id: UUID, challenge_id: UUID, client: Destination) -> PreAuthOver
         challenge = uow.mfa_challenges.find(challenge_id, user_id=user_id)
         if challenge is not None:
             proof, destination = challenge.proof, replace(challenge.destination, device_token=client.device_token)
-            note(uow, user_id, proof.provider, destination.of_proved(), SignInReason.SIGN_IN_OVER, proof.confinement)
+            note(uow, user_id, proof.used_way, destination.of_proved(), SignInReason.SIGN_IN_OVER)
 
     return PreAuthOver().because(SignInReason.SIGN_IN_OVER).leaving(trace)
 
 
 def _noted(refusal: Refused, challenge: MfaChallenge, destination: Destination) -> Refused:
     proof = challenge.proof
-    return noted(refusal, proof.user_id, proof.provider, destination, proof.confinement)
+    return noted(refusal, proof.user_id, proof.used_way, destination)
 
 
 def _publish(uow: UnitOfWork, event: EventType, challenge: MfaChallenge, user: User, method: Method) -> None:

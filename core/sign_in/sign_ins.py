@@ -21,6 +21,7 @@ from core.credentials.user_agents import Description
 from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
+from core.sign_in.proofs import MailedProof
 from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class SignIn:
     risk_factors: list[str]
     request_id: str | None
     customer: SignInCustomer | None = None
+    mailed_proof: MailedProof | None = None
 
     @property
     def client(self) -> Description:

@@ -264,7 +264,7 @@ CUSTOMERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "people": f"/app/organizations/{LONG_SLUG}/people",
         "choices": OUTCOME_CHOICES,
         "outcomes": OUTCOMES,
-        "methods": {"upstream": NAME},
+        "methods": {_ID: NAME},
     },
     "customers/products_pause.html": _OF_ORGANIZATION,
     "customers/products_ending.html": _OF_ORGANIZATION,

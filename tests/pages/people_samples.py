@@ -147,7 +147,9 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "is_filtered": False,
         "group": _GROUP,
         "found": FoundRows(
-            found=[PersonInGroup(user_id=UUID(ID), email=EMAIL, name=NAME, role="a" * 50, joined_at=NOW)],
+            found=[
+                PersonInGroup(user_id=UUID(ID), email=EMAIL, name=NAME, role="a" * 50, joined_at=NOW, is_suspended=True)
+            ],
             total=10_001,
             next=None,
         ),

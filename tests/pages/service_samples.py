@@ -7,6 +7,7 @@ from uuid import UUID
 
 from core.billing.checkout import Offer
 from core.organizations.access import Capability, RequiredStanding
+from core.organizations.memberships import MembershipStatus
 from core.organizations.relations import ServiceRelation
 from core.positions import FoundRows
 from core.services.api_keys import ApiKey, ListedApiKey, Permission
@@ -132,7 +133,10 @@ _SAML: Final[dict[str, Any]] = {
     "lacks_removal": None,
 }
 _GRANT: Final = ServiceGrant(
-    user=Grantee(id=UUID(ID), email=EMAIL), relation=ServiceRelation.MANAGER, granted_by=None, created_at=NOW
+    user=Grantee(id=UUID(ID), email=EMAIL, status=MembershipStatus.INACTIVE),
+    relation=ServiceRelation.MANAGER,
+    granted_by=None,
+    created_at=NOW,
 )
 
 SERVICE_SAMPLES: Final[dict[str, dict[str, Any]]] = {

@@ -6,7 +6,7 @@ log of the refused request. What it cannot know is whether the password, the cod
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -98,7 +98,13 @@ def _ask(
     organization = uow.organizations.by_slug(slug) if slug is not None else None
     if organization is None:
         return platform, None
-    return platform, why_for_organizations.to_organization(uow, organization, question, are_limits_on=False)
+    told = why_for_organizations.to_organization(uow, organization, question, are_limits_on=False)
+    if told.mail_domain is not None:
+        nobody = replace(question, email=f"nobody-has-it@{told.mail_domain}", user_id=None)
+        without = why_for_organizations.to_organization(uow, organization, nobody, are_limits_on=False)
+        if told != without:
+            raise Violation("another story", "an organization was told more of an address that has an account")
+    return platform, told
 
 
 def _compare_contexts(platform: SignInExplanation, organization: SignInExplanation, walk: SignInWalk) -> None:
@@ -106,7 +112,9 @@ def _compare_contexts(platform: SignInExplanation, organization: SignInExplanati
     [told] = organization.walks
     account = organization.account
     if account is None:
-        is_silent = [check.rule for check in told.checks] == [Rule.ACCOUNT] and not organization.attempts
+        is_of_domain = organization.mail_domain is not None
+        is_silent = is_of_domain or [check.rule for check in told.checks] == [Rule.ACCOUNT]
+        is_silent = is_silent and not organization.attempts
         if not is_silent:
             raise Violation("another story", "an organization was told of an address that it does not know")
     elif account.is_told:

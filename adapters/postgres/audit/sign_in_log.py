@@ -49,8 +49,8 @@ _IN_PERIOD: Final = f"""
     {_FILTERS}
 """
 _COLUMNS: Final = """
-    e.id, e.created_at, e.provider, e.success, e.reason, e.organization_id, e.service_id, e.connection_id, e.user_id,
-    e.ip_address, e.user_agent, e.request_id
+    e.id, e.created_at, e.provider, e.mailed_proof, e.success, e.reason, e.organization_id, e.service_id,
+    e.connection_id, e.user_id, e.ip_address, e.user_agent, e.request_id
 """
 _NEWEST: Final = "ORDER BY id DESC LIMIT %(limit)s"
 _IN_ORDER: Final = "ORDER BY e.id DESC"
@@ -62,7 +62,8 @@ _IS_MEMBER: Final = """
 """
 _AFFILIATION: Final = AFFILIATION.replace("%(user_id)s", "e.user_id")
 _TO_ORGANIZATION: Final = f"""
-    SELECT   e.id, e.created_at, e.provider, e.success, e.reason, NULL AS organization_id, NULL AS organization_name,
+    SELECT   e.id, e.created_at, e.provider, e.mailed_proof, e.success, e.reason,
+             NULL AS organization_id, NULL AS organization_name,
              e.service_id, s.name AS service_name, c.name AS connection_name, u.id AS user_id, u.email,
              coalesce(u.is_platform_owner, false) AS is_platform_owner, {_IS_MEMBER},
              CASE WHEN u.id IS NOT NULL THEN e.ip_address END AS ip_address,
@@ -75,7 +76,8 @@ _TO_ORGANIZATION: Final = f"""
     LEFT     JOIN users u ON u.id = e.user_id AND affiliated.since <= e.created_at
 """
 _TO_PLATFORM: Final = """
-    SELECT   e.id, e.created_at, e.provider, e.success, e.reason, o.id AS organization_id, o.name AS organization_name,
+    SELECT   e.id, e.created_at, e.provider, e.mailed_proof, e.success, e.reason,
+             o.id AS organization_id, o.name AS organization_name,
              e.service_id, s.name AS service_name, c.name AS connection_name, e.user_id, u.email,
              u.is_platform_owner, false AS is_member, e.ip_address, e.user_agent, e.request_id
     FROM     page e

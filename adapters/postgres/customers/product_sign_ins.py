@@ -17,7 +17,7 @@ from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.sign_ins import Scope
 
 _AT_PRODUCT: Final = """
-    SELECT e.id, e.created_at, e.provider, e.success, e.reason, e.connection_id, e.user_id
+    SELECT e.id, e.created_at, e.provider, e.mailed_proof, e.success, e.reason, e.connection_id, e.user_id
     FROM   login_events e
     WHERE  e.through_organization_id = %(organization_id)s AND e.customer_id = %(customer_id)s
       AND  e.id >= %(from_id)s AND e.id < %(end_id)s
@@ -26,7 +26,8 @@ _NEWEST: Final = "ORDER BY e.id DESC LIMIT %(limit)s"
 _AFFILIATION: Final = AFFILIATION.replace("%(user_id)s", "e.user_id")
 # The membership is looked up for each row of the page: the planner would read all members of the organization.
 _NAMED: Final = f"""
-    SELECT   e.id, e.created_at, e.provider, e.success, e.reason, c.name AS connection_name, u.id AS user_id, u.email,
+    SELECT   e.id, e.created_at, e.provider, e.mailed_proof, e.success, e.reason, c.name AS connection_name,
+             u.id AS user_id, u.email,
              coalesce(CASE WHEN m.confirmed_at IS NOT NULL AND u.email_verified_at IS NOT NULL THEN u.name END,
                       {DIRECTORY_NAME.format(organization_id="%(organization_id)s", user_id="u.id")}) AS name,
              m.user_id IS NOT NULL AS is_member

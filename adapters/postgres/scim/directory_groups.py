@@ -43,7 +43,8 @@ PAGE: Final = f"""
 
 
 PEOPLE: Final = f"""
-    SELECT   m.user_id, u.email, m.role, m.created_at AS joined_at, {MEMBER_NAME}
+    SELECT   m.user_id, u.email, m.role, m.created_at AS joined_at, m.suspended_at IS NOT NULL AS is_suspended,
+             {MEMBER_NAME}
     FROM     (SELECT   user_id
               FROM     directory_group_members
               WHERE    organization_id = %(organization_id)s AND group_id = %(group_id)s

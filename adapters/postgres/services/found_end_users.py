@@ -29,7 +29,10 @@ _SHOWN: Final = f"""
     SELECT u.id, u.email, used.created_at,
            coalesce(CASE WHEN used.last_sign_in_at IS NOT NULL AND u.email_verified_at IS NOT NULL THEN u.name END,
                     {DIRECTORY_NAME.format(organization_id="%(organization_id)s", user_id="u.id")}) AS name,
-           CASE WHEN used.last_sign_in_at IS NULL THEN 'added'
+           CASE WHEN EXISTS (SELECT FROM memberships
+                             WHERE  organization_id = %(organization_id)s AND user_id = u.id
+                               AND  suspended_at IS NOT NULL) THEN 'suspended'
+                WHEN used.last_sign_in_at IS NULL THEN 'added'
                 WHEN u.deactivated_at IS NOT NULL THEN 'deactivated'
                 WHEN u.closed_at IS NOT NULL THEN 'closed'
                 ELSE 'active' END AS state,

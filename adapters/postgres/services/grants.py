@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
+from core.organizations.memberships import MembershipStatus
 from core.organizations.relations import ServiceRelation
 from core.positions import BEGIN, Position
 from core.services.grants import Grantee, GrantsPage, ServiceGrant
@@ -17,7 +18,7 @@ PAGE: Final = """
     SELECT    (SELECT count(*)
                FROM   service_grants
                WHERE  organization_id = s.organization_id AND service_id = s.id) AS total,
-              g.user_id, u.email, g.relation, g.granted_by, g.created_at
+              g.user_id, u.email, m.suspended_at IS NULL AS is_active, g.relation, g.granted_by, g.created_at
     FROM      services s
     LEFT JOIN LATERAL (SELECT   user_id, relation, granted_by, created_at
                        FROM     service_grants
@@ -25,16 +26,19 @@ PAGE: Final = """
                        ORDER BY created_at, user_id
                        LIMIT    %(limit)s OFFSET %(offset)s) AS g ON true
     LEFT JOIN users u ON u.id = g.user_id
+    LEFT JOIN memberships m ON m.organization_id = %(organization_id)s AND m.user_id = g.user_id
     WHERE     s.organization_id = %(organization_id)s AND s.slug = %(service_slug)s
     ORDER BY  g.created_at, g.user_id
 """
+# A grant ends with the membership.
 _FOUND: Final = """
     FROM   service_grants g
-    JOIN   users u ON u.id = g.user_id
+    JOIN   users u       ON u.id = g.user_id
+    JOIN   memberships m ON m.organization_id = g.organization_id AND m.user_id = g.user_id
     WHERE  g.organization_id = %(organization_id)s AND g.service_id = %(service_id)s AND strpos(u.email, %(part)s) > 0
 """
 FOUND: Final = f"""
-    SELECT   g.user_id, u.email, g.relation, g.granted_by, g.created_at
+    SELECT   g.user_id, u.email, m.suspended_at IS NULL AS is_active, g.relation, g.granted_by, g.created_at
     {_FOUND}
     AND      (g.created_at, g.user_id) > (%(at)s, %(after)s)
     ORDER BY g.created_at, g.user_id
@@ -67,9 +71,10 @@ class PostgresServiceGrants(Aggregate):
         return self._one(
             _grant,
             """
-            SELECT g.user_id, u.email, g.relation, g.granted_by, g.created_at
+            SELECT g.user_id, u.email, m.suspended_at IS NULL AS is_active, g.relation, g.granted_by, g.created_at
             FROM   service_grants g
-            JOIN   users u ON u.id = g.user_id
+            JOIN   users u       ON u.id = g.user_id
+            JOIN   memberships m ON m.organization_id = g.organization_id AND m.user_id = g.user_id
             WHERE  g.organization_id = %s AND g.service_id = %s AND g.user_id = %s
             """,
             (service.organization_id, service.id, user_id),
@@ -113,5 +118,6 @@ def _found_of(service: Service, part: str) -> dict[str, Any]:
     return {"organization_id": service.organization_id, "service_id": service.id, "part": part}
 
 
-def _grant(*, user_id: UUID, email: str, relation: str, **columns: Any) -> ServiceGrant:
-    return ServiceGrant(user=Grantee(id=user_id, email=email), relation=ServiceRelation(relation), **columns)
+def _grant(*, user_id: UUID, email: str, is_active: bool, relation: str, **columns: Any) -> ServiceGrant:
+    user = Grantee(id=user_id, email=email, status=MembershipStatus.of(is_active=is_active))
+    return ServiceGrant(user=user, relation=ServiceRelation(relation), **columns)

@@ -11,13 +11,21 @@ from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
 from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ASSIGNED, IS_OF_CUSTOMER, ROLES
 from adapters.postgres.transaction import Aggregate
 from core.sessions.mfa_methods import MfaMethods
-from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding
+from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding, SuspendedCustomer
 
 # Of the services `v` of an organization, one which a user `u` signs in to; read by the memberships of the user, each of
 # which finds at most one customer.
+_ID: Final = "'id', c.id, 'organization_id', co.id, 'slug', co.slug"
+_MEMBERSHIPS: Final = f"""
+    FROM   memberships cm
+    JOIN   service_customers c      ON c.service_id = v.id AND c.organization_id = cm.organization_id AND {IS_ACTIVE}
+    JOIN   organizations co         ON co.id = c.organization_id AND co.status = 'active'
+    LEFT   JOIN customer_users own  ON own.customer_id = c.id AND own.user_id = cm.user_id
+    WHERE  cm.user_id = u.id AND {IS_ASSIGNED}
+"""
 _STANDINGS: Final = f"""
     SELECT jsonb_agg(jsonb_build_object(
-               'id', c.id, 'organization_id', co.id, 'slug', co.slug, 'name', co.name,
+               {_ID}, 'name', co.name,
                'is_confirmed', cm.confirmed_at IS NOT NULL,
                'is_in_mail_domain', EXISTS (SELECT FROM domain_routes
                                             WHERE  organization_id = co.id AND domain = split_part(u.email, '@', 2)
@@ -30,16 +38,18 @@ _STANDINGS: Final = f"""
                                  WHERE    organization_id = co.id AND enabled
                                  HAVING   count(*) = 1))
                      ORDER BY own.last_sign_in_at DESC NULLS LAST, lower(co.name), c.id)
-    FROM   memberships cm
-    JOIN   service_customers c      ON c.service_id = v.id AND c.organization_id = cm.organization_id AND {IS_ACTIVE}
-    JOIN   organizations co         ON co.id = c.organization_id AND co.status = 'active'
-    LEFT   JOIN customer_users own  ON own.customer_id = c.id AND own.user_id = cm.user_id
-    WHERE  cm.user_id = u.id AND cm.suspended_at IS NULL AND {IS_ASSIGNED}
+    {_MEMBERSHIPS} AND cm.suspended_at IS NULL
+"""
+# A membership that its user has never confirmed is not told of (decisions 15.3).
+_SUSPENDED: Final = f"""
+    SELECT jsonb_agg(jsonb_build_object({_ID}))
+    {_MEMBERSHIPS} AND cm.suspended_at IS NOT NULL AND cm.confirmed_at IS NOT NULL
 """
 # Of a service `s`, an organization `o` and its membership `m` of the user, as `_PLACE` of `places.py` names them.
 CUSTOMERS_OF_USER: Final = f"""
     SELECT jsonb_build_object(
                'standings', coalesce(({_STANDINGS}), '[]'),
+               'suspended', coalesce(({_SUSPENDED}), '[]'),
                'is_of_customer', {IS_OF_CUSTOMER},
                'is_of_vendor', m.id IS NOT NULL AND m.suspended_at IS NULL AND m.confirmed_at IS NOT NULL,
                'has_come_alone', EXISTS (SELECT FROM service_users
@@ -119,7 +129,11 @@ class PostgresCustomerVisits(Aggregate):
 def customers_row(described: dict[str, Any]) -> CustomersOfUser:
     """Return what `CUSTOMERS_OF_USER` describes."""
     standings = [_standing(**one) for one in described.pop("standings")]
-    return CustomersOfUser(standings=standings, **described)
+    suspended = [
+        SuspendedCustomer(id=UUID(one["id"]), organization_id=UUID(one["organization_id"]), slug=one["slug"])
+        for one in described.pop("suspended")
+    ]
+    return CustomersOfUser(standings=standings, suspended=suspended, **described)
 
 
 def _standing(

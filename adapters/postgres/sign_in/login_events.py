@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
 
 _OF_PLACE: Final = ("user_id", "through_organization_id", "customer_id")
+# What goes on after it has waited, such as by a second factor, does not say again what of a mail was used.
+_KEPT: Final = (*_OF_PLACE, "mailed_proof")
 _INTO: Final = f"""
     INSERT INTO login_events (user_id, organization_id, service_id, through_organization_id, customer_id,
                               {columns(LoginEvent, without=_OF_PLACE)})
@@ -33,9 +35,10 @@ _STILL_REFUSED: Final = """
 def _instead(of_customer: LiteralString) -> LiteralString:
     return f"""
         ON CONFLICT (id) DO UPDATE
-        SET    (organization_id, service_id, {columns(LoginEvent, without=_OF_PLACE)})
+        SET    (organization_id, service_id, {columns(LoginEvent, without=_KEPT)})
              = (EXCLUDED.organization_id, EXCLUDED.service_id,
-                {columns(LoginEvent, table="excluded", without=_OF_PLACE)}),
+                {columns(LoginEvent, table="excluded", without=_KEPT)}),
+               mailed_proof = coalesce(EXCLUDED.mailed_proof, login_events.mailed_proof),
                (through_organization_id, customer_id) = {of_customer}
         WHERE  login_events.user_id = EXCLUDED.user_id AND NOT login_events.success
     """

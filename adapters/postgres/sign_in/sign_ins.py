@@ -11,6 +11,7 @@ from adapters.postgres.log_ids import first_kept_id, kept_values
 from adapters.postgres.transaction import Aggregate
 from core.credentials import user_agents
 from core.ids import end_id_until, first_id_since
+from core.sign_in.proofs import mailed_proof_of
 from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.sign_ins import (
     Affiliation,
@@ -57,8 +58,8 @@ AFFILIATED: Final = """
             OR EXISTS (SELECT FROM service_users l WHERE l.organization_id = %(organization_id)s AND l.user_id = u.id))
 """
 _COLUMNS: Final = """
-    id, created_at, provider, success, reason, organization_id, service_id, connection_id, ip_address, user_agent,
-    device_id, geo_country, geo_city, risk_score, risk_factors, request_id, customer_id
+    id, created_at, provider, mailed_proof, success, reason, organization_id, service_id, connection_id, ip_address,
+    user_agent, device_id, geo_country, geo_city, risk_score, risk_factors, request_id, customer_id
 """
 _IN_CONTEXT: Final = """
     FROM  login_events
@@ -108,8 +109,8 @@ _IS_KNOWN_FOR: Final = """
             AND    own.user_id = %(user_id)s AND own.first_sign_in_at <= e.created_at)
 """
 _NAMED: Final = f"""
-    SELECT   e.id, e.created_at, e.provider, e.success, e.reason, e.ip_address, e.user_agent, e.device_id,
-             e.geo_country, e.geo_city, e.risk_score, e.risk_factors, e.request_id,
+    SELECT   e.id, e.created_at, e.provider, e.mailed_proof, e.success, e.reason, e.ip_address, e.user_agent,
+             e.device_id, e.geo_country, e.geo_city, e.risk_score, e.risk_factors, e.request_id,
              o.id AS organization_id, o.slug AS organization_slug, o.name AS organization_name,
              s.id AS service_id, s.slug AS service_slug, s.name AS service_name,
              c.id AS connection_id, c.name AS connection_name,
@@ -185,7 +186,9 @@ class PostgresSignIns(Aggregate):
         }
 
 
-def _sign_in(*, success: bool, reason: str | None, user_agent: str | None, **columns: Any) -> SignIn:
+def _sign_in(
+    *, success: bool, reason: str | None, user_agent: str | None, mailed_proof: str | None, **columns: Any
+) -> SignIn:
     # A version after this one may have reasons that this one does not know.
     known = None if success else reason_of(reason) or SignInReason.NOT_RECORDED
     organization = taken(columns, "organization_")
@@ -200,6 +203,7 @@ def _sign_in(*, success: bool, reason: str | None, user_agent: str | None, **col
         connection=SignInConnection(**connection) if connection["id"] is not None else None,
         customer=SignInCustomer(**customer) if customer["id"] is not None else None,
         user_agent=user_agent,
+        mailed_proof=mailed_proof_of(mailed_proof),
         device=user_agents.describe(user_agent).name,
         **columns,
     )

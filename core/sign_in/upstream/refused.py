@@ -14,7 +14,7 @@ from uuid import UUID
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Refusal
 from core.sign_in.identities import IdentityContext, ProvenIdentity
-from core.sign_in.proofs import Destination
+from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.refusals import Refused, note
 from core.sign_in.upstream import answers, saml
@@ -53,7 +53,7 @@ def noted(
     def trace(uow: UnitOfWork) -> None:
         user_id = _user_of(uow, context, proven)
         if user_id is not None:
-            note(uow, user_id, proven.provider, destination or Destination(), reason, context.confinement)
+            note(uow, user_id, UsedWay(proven.provider, context.confinement), destination or Destination(), reason)
 
     return refusal.leaving(trace)
 

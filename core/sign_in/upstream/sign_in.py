@@ -26,7 +26,7 @@ from core.sign_in import browser_returns, conclusion, entitlement, identities
 from core.sign_in.conclusion import Outcome
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import IdentityContext, ProvenIdentity
-from core.sign_in.proofs import FEDERATED, Destination, IdentityProof
+from core.sign_in.proofs import FEDERATED, Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInInterrupted, note
 from core.sign_in.upstream import by_connection, flows, refused
@@ -123,7 +123,7 @@ def _conclude(
         if identity is None:
             reason = reason_to_link(user)
             if reason is not None:
-                note(uow, user.id, proven.provider, destination, reason, context.confinement)
+                note(uow, user.id, UsedWay(proven.provider, context.confinement), destination, reason)
                 return SignInToLink(continue_id=flows.keep_proven(uow, sign_in, proven, user.id, browser=browser))
             user = addresses.mark_proved(uow, user)
             identities.add(uow, user.id, proven, context, is_confirmed=context.connection_id is None)

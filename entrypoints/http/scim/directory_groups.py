@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 
 from core.organizations.access import Operation
+from core.organizations.memberships import MembershipStatus
 from core.scim import directory_groups
 from core.scim.refusals import ResourceUnknown
 from entrypoints.web.input.decoding import Paged
@@ -45,6 +46,7 @@ class GroupMemberItem(msgspec.Struct, kw_only=True):
     email: str
     name: str | None
     role: str
+    status: MembershipStatus
 
 
 class GroupMemberList(msgspec.Struct, kw_only=True):
@@ -82,7 +84,14 @@ async def list_group_members(call: Call, slug: str, group_id: UUID, query: Paged
     page = await call.read(directory_groups.list_members, slug, group_id, page=query.page, limit=query.limit)
     return GroupMemberList(
         members=[
-            GroupMemberItem(user_id=one.user_id, email=one.email, name=one.name, role=one.role) for one in page.members
+            GroupMemberItem(
+                user_id=one.user_id,
+                email=one.email,
+                name=one.name,
+                role=one.role,
+                status=MembershipStatus.of(is_active=not one.is_suspended),
+            )
+            for one in page.members
         ],
         total=page.group.member_count,
     )

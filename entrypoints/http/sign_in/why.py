@@ -155,10 +155,12 @@ async def explain_sign_in(call: Call, org_slug: str, query: SignInToExplain) -> 
 
     For each way every rule is named, in the order in which signing in applies it: it passes, refuses, asks for
     something more, depends on the attempt, or is not reached. An address of no one who belongs to your organization is
-    answered as one without an account. What concerns the account alone is not told of a person who has not confirmed
-    the membership. `role` says by which rule of groups a member has the role, and what becomes of the other rules that
-    fit: an earlier rule counts, its maker lost the right to give the role, or the maker of the SCIM token that put the
-    member into the group may not give it. An organization can ask 30 times at once, and every two seconds after that.
+    answered as one without an account. If it lies in one of your verified mail domains, the answer also says whether
+    the domain requires its connection, and how your connections let such an address in. What concerns the account alone
+    is not told of a person who has not confirmed the membership. `role` says by which rule of groups a member has the
+    role, and what becomes of the other rules that fit: an earlier rule counts, its maker lost the right to give the
+    role, or the maker of the SCIM token that put the member into the group may not give it. An organization can ask 30
+    times at once, and every two seconds after that.
 
     As the vendor of a service with customers, name one by `customer` beside `service`: you are told of people who have
     signed in for it, or whom it shows you, and any other person is answered as one without an account. As a customer,

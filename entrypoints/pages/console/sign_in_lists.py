@@ -143,7 +143,7 @@ def sign_ins_values(
             if services
             else [],
         },
-        "methods": {one.provider: method_name(language, one.provider) for one in found.found},
+        "methods": {one.id: method_name(language, one.provider, one.mailed_proof) for one in found.found},
         **ways(page, query.kept, after=query.after, following=found.next),
     }
 
@@ -154,6 +154,7 @@ _COLUMNS: Final[Mapping[str, Callable[[LoggedSignIn], object]]] = {
     "outcome": lambda one: one.outcome.value,
     "reason": lambda one: one.known_reason.value if one.known_reason is not None else None,
     "method": lambda one: one.provider,
+    "mailed": lambda one: one.mailed_proof,
     "organization": lambda one: one.organization_name,
     "service": lambda one: one.service_name,
     "connection": lambda one: one.connection_name,

@@ -22,6 +22,7 @@ from core.audit.sign_in_log import NO_SERVICE
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.organizations.standing import Standing
+from core.sign_in.proofs import MailedProof
 from core.sign_in.reasons import SignInReason, reason_of
 from entrypoints.pages.console.frame import page_of, with_query
 from entrypoints.pages.console.plot_axes import named_days
@@ -41,6 +42,10 @@ METHODS: Final = {
     Provider.MAGIC_LINK.value: marked("Mailed link or code"),
     Provider.SAML.value: marked("Single sign-on from another session"),
     Provider.UPSTREAM.value: marked("Connection to an identity provider"),
+}
+MAILED: Final = {
+    MailedProof.LINK.value: marked("Link by mail"),
+    MailedProof.CODE.value: marked("Code by mail"),
 }
 PERIODS: Final = {
     7: marked("7 days"),
@@ -102,8 +107,10 @@ def period_days(text: str) -> int:
     return days if days in BAR_DAYS else PERIOD_DAYS_DEFAULT
 
 
-def method_name(language: Language, provider: str) -> str:
-    """Return a method in words."""
+def method_name(language: Language, provider: str, mailed_proof: str | None = None) -> str:
+    """Return a method in words; of a sign-in by mail what was used, where it is known."""
+    if provider == Provider.MAGIC_LINK and mailed_proof in MAILED:
+        return language.text(MAILED[mailed_proof])
     return (
         language.text(METHODS[provider])
         if provider in METHODS

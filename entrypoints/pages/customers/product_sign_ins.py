@@ -56,6 +56,7 @@ FOUND: Final = ConsoleList[ProductSignIn](
         "outcome": lambda one: one.outcome.value,
         "reason": lambda one: one.reason.value if one.reason is not None else None,
         "method": lambda one: one.provider,
+        "mailed": lambda one: one.mailed_proof,
         "connection": lambda one: one.connection_name,
     },
 )
@@ -91,7 +92,7 @@ async def show_product_sign_ins(call: Call, org_slug: str, client_id: UUID, quer
         people=f"{page_of(org_slug)}/people",
         choices=OUTCOME_CHOICES,
         outcomes=OUTCOMES,
-        methods={one.provider: method_name(language, one.provider) for one in at.rows.found},
+        methods={one.id: method_name(language, one.provider, one.mailed_proof) for one in at.rows.found},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -139,9 +140,12 @@ def shown(
 ) -> dict[str, Any]:
     """Return the values of a page that shows an explanation; `places` says where the settings of the rules are."""
     walks = [_walk(walk, places, is_platform=is_platform) for walk in explanation.walks]
+    if explanation.mail_domain is not None:
+        walks = [_of_address_alone(walk) for walk in walks]
     rules = {check.rule for walk in explanation.walks for check in walk.checks}
     return {
         "account": explanation.account,
+        "mail_domain": explanation.mail_domain,
         "walks": walks,
         "refusals": _refusals(walks),
         "settings": [
@@ -203,6 +207,14 @@ def _walk(walk: SignInWalk, places: Mapping[Rule, SettingPlace], *, is_platform:
         besides=tuple(check for verdict, check in shown if verdict in {RuleVerdict.ASKS, RuleVerdict.DEPENDS}),
         depends=walk.refusal is None and any(verdict is RuleVerdict.DEPENDS for verdict, _ in shown),
     )
+
+
+def _of_address_alone(walk: ShownWalk) -> ShownWalk:
+    """Return a walk for an address of which it is not said whether an account has it."""
+    if walk.refusal is None or walk.refusal.rule is not Rule.ACCOUNT:
+        return walk
+    unknown = replace(walk.refusal, because=rule_texts.UNKNOWN_HERE, next_step=rule_texts.AFTER_UNKNOWN_HERE)
+    return replace(walk, checks=(unknown,), refusal=unknown)
 
 
 def _check(walk: SignInWalk, check: RuleCheck, places: Mapping[Rule, SettingPlace], *, is_platform: bool) -> ShownCheck:

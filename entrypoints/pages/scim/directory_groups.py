@@ -55,6 +55,7 @@ MEMBERS: Final = ConsoleList[PersonInGroup](
         "email": lambda one: one.email,
         "name": lambda one: one.name,
         "role": lambda one: one.role,
+        "suspended": lambda one: one.is_suspended,
     },
 )
 

@@ -44,6 +44,7 @@ STATES: Final = {
     EndUserState.ACTIVE: ("good", marked("Active")),
     EndUserState.CLOSED: ("warning", marked("Account closed by the person")),
     EndUserState.DEACTIVATED: ("warning", marked("Account deactivated")),
+    EndUserState.SUSPENDED: ("warning", marked("Deactivated by your directory")),
 }
 # More services of one person are counted, so that a page stays small.
 SERVICES_SHOWN: Final = 3

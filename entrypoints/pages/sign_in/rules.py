@@ -233,6 +233,11 @@ _PROBLEMS: Final[Mapping[ProviderProblem, str]] = {
 }
 
 
+# An organization is not told whether an account has an address that it does not know.
+UNKNOWN_HERE: Final = marked("Your organization knows no account with this address.")
+AFTER_UNKNOWN_HERE: Final = marked("Check the spelling, or invite the person.")
+
+
 def title_of(rule: Rule, way: SignInWay) -> str:
     """Return the name of a rule; what a way takes has a name for each way."""
     return CREDENTIALS.get(way, TITLES[rule]) if rule is Rule.CREDENTIAL else TITLES[rule]

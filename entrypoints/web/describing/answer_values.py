@@ -204,6 +204,7 @@ VALUES: Final[dict[str, Any]] = {
     "Readiness.actors": {"mail courier": "running"},
     "SignIn.outcome": "success",
     "SignIn.reason": None,
+    "mailed_proof": None,
     "reason_text": None,
     "ExportedLogin.reason": None,
     "request_id": "5f0c8c9d2f6b4b6a9d53c1a7c1f0e2ab",

@@ -270,6 +270,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "status": _field("The state."),
     "MembershipSummary.status": _field("`inactive` while the membership is deactivated, which takes all access."),
     "MembershipRecord.status": _field("`inactive` while the membership is deactivated, which takes all access."),
+    "GroupMemberItem.status": _field("`inactive` while the membership is deactivated, which takes all access."),
+    "Grantee.status": _field("`inactive` while the membership is deactivated, which takes all access."),
     "Health.status": _field("Always `healthy`: the service responds."),
     "OrganizationsQuery.status": _field("Only organizations in this state."),
     "InvitationsWanted.status": _field("Only invitations in this state."),

@@ -32,6 +32,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         examples=["refused"],
     ),
     "SignIn.reason": _field("Why it was refused, or what it waits for; null for a success.", examples=["wrong_code"]),
+    "mailed_proof": _field(
+        "Whether the `link` or the `code` of a mail was used; null for other ways, and where it is not known."
+    ),
     "reason_text": _field(
         "The reason for people; null for a success. What the person has read may reveal less.",
         examples=["The password was wrong."],

@@ -155,6 +155,7 @@ def attempt(event_id: UUID, user_id: UUID, reason: SignInReason | None) -> Login
         customer_id=None,
         through_organization_id=None,
         provider="password",
+        mailed_proof=None,
         success=reason is None,
         reason=reason,
         ip_address=None,

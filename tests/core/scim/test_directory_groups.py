@@ -19,7 +19,9 @@ NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 
 
 def test_lists_go_by_the_times_and_ids_of_their_rows() -> None:
-    person = PersonInGroup(user_id=ADA, email="ada@example.com", name=None, role="member", joined_at=NOW)
+    person = PersonInGroup(
+        user_id=ADA, email="ada@example.com", name=None, role="member", joined_at=NOW, is_suspended=False
+    )
     group = Group(id=ADA, display_name="Sales", created_at=NOW, updated_at=NOW, member_count=1, changes=0)
 
     assert person.position == group.position == Position(at=NOW, id=ADA)

@@ -8,7 +8,9 @@ import pytest
 
 from tests.application import Answer
 from tests.world.directory import Directory, assert_scim_refused, insert_directory
-from tests.world.world import assert_refused
+from tests.world.team import Team
+from tests.world.visitor import Visitor
+from tests.world.world import World, assert_refused
 
 ADA = "ada@example.com"
 OFF = {"op": "Replace", "path": "active", "value": "False"}
@@ -47,32 +49,48 @@ class TestSharedAccount:
         [listed] = (await client.get("/api/organizations", token=tokens.access_token)).json
         assert listed["membership"]["status"] == "inactive"
 
-    async def test_every_way_in_says_that_the_membership_is_deactivated(self, directory: Directory) -> None:
-        user = await shared(directory)
-        world, slug = directory.world, directory.team.slug
-        directory.world.service(directory.organization_id)
-        directory.team.add("olga", "admin")
-        await directory.patch(user["id"], OFF)
-        tokens = await world.sign_in(ADA)
-        await world.client.post("/api/auth/magic-link/request", body={"email": ADA, "org_slug": slug})
-        link = (await world.mails())[-1].values["token"]
+    async def test_every_list_of_members_marks_one_that_is_deactivated(self, world: World, team: Team) -> None:
+        directory = insert_directory(team, groups="directory")
+        service_id = world.service(team.organization_id).id
+        member = str(team.ids["member"])
+        group = (await directory.request("POST", "/Groups", {"displayName": "Sales"})).json["id"]
+        await directory.put_in(group, "member")
+        world.link(team.organization_id, service_id, team.ids["member"])
+        await team.request("owner", "PUT", f"/services/shop/grants/{member}", body={"relation": "viewer"})
+        browser = Visitor(world.client)
+        await browser.sign_in("owner@example.com")
 
-        answers = [
-            await sign_in_here(directory),
-            await world.log_in(ADA, org_slug=slug, service_slug="shop"),
-            await world.client.post("/api/auth/magic-link/verify", body={"token": link}),
-            await world.client.post(f"{directory.team.path}/select", token=tokens.access_token),
-        ]
-        members = (await directory.team.request("olga", "GET", "/members")).json["members"]
-        why = (await directory.team.request("olga", "GET", f"/why?email={ADA}")).text
+        async def marks() -> list[str]:
+            """Return what each list of the interface says of the member."""
+            members = (await team.request("owner", "GET", "/members")).json["members"]
+            [in_group] = (await team.request("owner", "GET", f"/groups/{group}/members")).json["members"]
+            [granted] = (await team.request("owner", "GET", "/services/shop/grants")).json["grants"]
+            [listed] = [one["membership"]["status"] for one in members if one["user"]["id"] == member]
+            return [listed, in_group["status"], granted["user"]["status"]]
 
-        for answer in answers:
-            assert_refused(answer, 403, "FORBIDDEN")
-            assert "deactivated" in answer.json["error"], answer.text
-        [status] = [one["membership"]["status"] for one in members if one["user"]["email"] == ADA]
-        assert status == "inactive"
-        assert "suspended" in why
-        assert "not_a_member" not in why
+        active = await marks()
+        await directory.patch(member, OFF)
+        inactive = await marks()
+
+        assert (active, inactive) == (["active"] * 3, ["inactive"] * 3)
+        console = f"/app/organizations/{team.slug}"
+        for path in (
+            "/people?search=member",
+            "/people/directory",
+            f"/people/groups/{group}",
+            "/people/end-users",
+            f"/people/selected/change?members={member}",
+            "/services/shop/grants?find=member",
+        ):
+            page = await browser.open(console + path)
+            assert "Deactivated by your directory" in page.text, path
+        for path in ("/people/members.csv", f"/people/groups/{group}/members.csv"):
+            [header, line] = [
+                one.split(",")
+                for one in (await browser.open(console + path)).text.splitlines()
+                if "@" not in one or "member@" in one
+            ]
+            assert line[header.index("suspended")] in {"true", "yes"}, path
 
     async def test_the_sessions_of_the_organization_end_in_the_same_moment_and_others_stay(
         self, directory: Directory

@@ -351,7 +351,7 @@ class TestForMembers:
         [group] = listed.json["groups"]
         assert (group["id"], group["name"], group["external_id"], group["member_count"]) == (sales, "Sales", "1", 2)
         assert (shown.json["total"], len(shown.json["members"])) == (2, 1)
-        assert shown.json["members"][0].keys() == {"user_id", "email", "name", "role"}
+        assert shown.json["members"][0].keys() == {"user_id", "email", "name", "role", "status"}
 
     async def test_others_do_not(self, groups: Directory, world: World) -> None:
         sales = await groups.create_group("Sales")

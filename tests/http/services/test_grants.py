@@ -54,7 +54,7 @@ class TestGrant:
 
         assert answer.status == 200, answer.text
         assert answer.json == {
-            "user": {"id": str(shop.ids["member"]), "email": "member@example.com"},
+            "user": {"id": str(shop.ids["member"]), "email": "member@example.com", "status": "active"},
             "relation": "manager",
             "granted_by": str(shop.ids[by]),
             "created_at": clock.now.isoformat().replace("+00:00", "Z"),

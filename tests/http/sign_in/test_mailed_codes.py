@@ -330,8 +330,8 @@ class TestRefusals:
         await challenge.follow()
         await challenge.send(challenge.code)
 
-        events = world.rows("SELECT user_id, reason FROM login_events WHERE NOT success ORDER BY id")
-        assert events == [(user_id, "unknown_link"), (user_id, "used_link")]
+        events = world.rows("SELECT user_id, reason, mailed_proof FROM login_events ORDER BY id")
+        assert events == [(user_id, "unknown_link", "code"), (user_id, None, "link"), (user_id, "used_link", "code")]
 
 
 class TestEvenness:

@@ -11,7 +11,7 @@ import pytest
 from core.accounts.providers import Provider
 from core.errors import Conflict
 from core.sign_in import refusals
-from core.sign_in.proofs import Destination
+from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import ROWS_MAX, SignInReason
 from entrypoints.installation import Installation
 from tests.clock import SettableClock
@@ -52,13 +52,13 @@ class TestTraces:
         assert forgotten.status == 200
 
         await installation.database.transact(
-            refusals.note, user_id, Provider.PASSWORD, Destination(), SignInReason.NOT_A_MEMBER
+            refusals.note, user_id, UsedWay(Provider.PASSWORD), Destination(), SignInReason.NOT_A_MEMBER
         )
 
         assert team.world.value("SELECT count(*) FROM login_events WHERE user_id = %s", user_id) == 0
 
     async def test_a_refusal_for_another_cause_leaves_nothing(self) -> None:
-        refusal = refusals.noted(Conflict(), uuid4(), Provider.PASSWORD, Destination())
+        refusal = refusals.noted(Conflict(), uuid4(), UsedWay(Provider.PASSWORD), Destination())
 
         assert refusal.trace is None
 

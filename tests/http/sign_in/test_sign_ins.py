@@ -41,6 +41,7 @@ class TestWhatIsListed:
             "id": first["id"],
             "created_at": team.world.clock().isoformat().replace("+00:00", "Z"),
             "provider": "password",
+            "mailed_proof": None,
             "outcome": "refused",
             "reason": "wrong_password",
             "reason_text": "The password was wrong.",

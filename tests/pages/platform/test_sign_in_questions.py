@@ -10,6 +10,7 @@ import pytest
 
 from core.platform.sign_in_checks import RuleVerdict, SignInWay
 from core.rate_limits import RateLimit
+from core.services.suggestions import SUGGESTED_MAX
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.upstream.provider_problems import ProviderProblem
@@ -76,7 +77,7 @@ async def test_the_page_begins_with_an_example(ann: Visitor) -> None:
 
     assert page.status == 200
     assert "What you will read" in page.text
-    assert '<option value="shop">' in page.text
+    assert "<option>shop</option>" in page.text
     assert "/api/organizations/acme/why?email=ann%40example.com" in page.text
     assert "What you can do" not in page.text
 
@@ -235,14 +236,21 @@ async def test_a_role_sees_which_capability_opens_the_members(world: World, acme
     assert "(needs <code>org.members.view</code>)" in page.text
     assert "(needs <code>org.members.manage</code>)" in page.text
     assert "/people?search" not in page.text
-    assert "<datalist" not in page.text
+    assert '<input id="service"' in page.text
 
 
-async def test_of_many_services_none_is_suggested(world: World, acme: Team, ann: Visitor) -> None:
-    for number in range(20):
+async def test_a_service_is_chosen_and_typed_where_there_are_very_many(world: World, acme: Team, ann: Visitor) -> None:
+    chosen = (await ann.open(f"{PAGE}?service=shop")).text
+    unknown = (await ann.open(f"{PAGE}?service=sh")).text
+    for number in range(SUGGESTED_MAX):
         world.service(acme.organization_id, f"service-{number}")
+    typed = (await ann.open(f"{PAGE}?service=shop")).text
 
-    assert "<datalist" not in (await ann.open(PAGE)).text
+    assert '<select id="service"' in chosen
+    assert "<option selected>shop</option>" in chosen
+    # What the address of the page says stays.
+    assert "<option selected>sh</option>" in unknown
+    assert '<input id="service" name="service" value="shop"' in typed
 
 
 async def test_questions_on_the_page_and_of_programs_have_one_limit(

@@ -7,11 +7,14 @@ from uuid import uuid4
 
 import pytest
 
+from core.audit.sign_in_counts import count_next
 from core.sign_in.reasons import SignInReason
 from core.sign_in.risk import RiskFactor
 from entrypoints.pages.sign_in.reasons import REASONS, RISKS
+from tests.application import Answer
 from tests.world.builder import EMAIL
 from tests.world.platform import Platform
+from tests.world.second_factors import Person
 from tests.world.visitor import Visitor
 from tests.world.world import World
 
@@ -163,3 +166,52 @@ async def test_a_confined_session_shows_what_concerns_its_organization(world: Wo
         assert (await ada.open(path)).status == 404, path
     world.connection.execute("DELETE FROM memberships WHERE organization_id = %s", (acme,))
     assert ids_in((await ada.open(PAGE)).text) == []
+
+
+async def test_a_sign_in_by_mail_says_whether_it_was_the_link_or_the_code(world: World, ada: Visitor) -> None:
+    acme, user_id = world.organization(), world.user_id(EMAIL)
+    world.member(acme, user_id)
+    world.member(acme, world.user("owner@example.com"), "owner")
+    world.user("root@example.com", is_platform_owner=True)
+    person = Person(world, user_id, EMAIL)
+
+    async def mailed(*, by_code: bool) -> Answer:
+        """Sign in by the mail that was sent."""
+        asked = await world.client.post("/api/auth/magic-link/request", body={"email": EMAIL, "org_slug": "acme"})
+        values = (await world.mails())[-1].values
+        proof = (
+            {"challenge_id": asked.json["challenge_id"], "code": values["code"]}
+            if by_code
+            else {"token": values["token"]}
+        )
+        return await world.client.post("/api/auth/magic-link/verify", body=proof)
+
+    # The oldest is one of an earlier version, and the newest goes on with a second factor.
+    await mailed(by_code=True)
+    world.connection.execute("UPDATE login_events SET mailed_proof = NULL")
+    assert (await mailed(by_code=False)).status == 200
+    await person.turn_mfa_on()
+    person.next_step()
+    waiting = await mailed(by_code=True)
+    assert (await person.verify(waiting.json["access_token"], person.code())).status == 200
+
+    await world.installation.database.transact(count_next, 100)
+    owner, root = Visitor(world.client), Visitor(world.client)
+    await owner.sign_in("owner@example.com")
+    await root.sign_in("root@example.com")
+    for browser, path in (
+        (ada, PAGE),
+        (owner, f"/app/organizations/acme/people/{user_id}"),
+        (owner, "/app/organizations/acme/analytics/sign-ins"),
+        (owner, f"/app/organizations/acme/why?email={EMAIL}"),
+        (root, f"/app/platform/users/{user_id}"),
+        (root, "/app/platform/sign-ins"),
+    ):
+        page = re.sub("(?s)<option.*?</option>", "", (await browser.open(path)).text)
+        ways = re.findall("Mailed link or code|Link by mail|Code by mail", page.partition("Last attempts")[2] or page)
+        assert [way for way in ways if way != "Mailed link or code"] == ["Code by mail", "Link by mail"], path
+        assert "Mailed link or code" in ways, path
+    newest = ids_in((await ada.open(PAGE)).text)[0]
+    assert "Code by mail" in (await ada.open(f"{PAGE}/{newest}")).text
+    kept = world.rows("SELECT provider, mailed_proof FROM login_events WHERE provider = 'magic_link' ORDER BY id")
+    assert kept == [("magic_link", None), ("magic_link", "link"), ("magic_link", "code")]
