@@ -123,7 +123,16 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_ACCOUNT,
         "outcome": SHORT,
         "organizations": [_membership("owner"), _membership("intern")],
-        "invitations": [SimpleNamespace(organization_name=NAME, role="admin", expires_at=NOW, token=Secret("token"))],
+        "invitations": [
+            SimpleNamespace(
+                organization_name=NAME,
+                role="admin",
+                expires_at=NOW,
+                token=Secret("token"),
+                service_names=[NAME, "Shop"],
+                message=NAME,
+            )
+        ],
     },
     "organizations/organizations_search.html": {
         **_FORM,
@@ -271,7 +280,8 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "presented": SimpleNamespace(
             organization_name=NAME,
             inviter_email=EMAIL,
-            invitation=SimpleNamespace(role="member", email=EMAIL, expires_at=NOW),
+            invitation=SimpleNamespace(role="member", email=EMAIL, expires_at=NOW, message=NAME),
+            service_names=[NAME, "Shop"],
         ),
     },
     "frame/redirects.html": {"address": "https://harbour.example/callback?state=x", "frames": (), "text": ""},
