@@ -37,7 +37,7 @@ from tests.pages.money_samples import MONEY_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.plots_samples import PLOTS_SAMPLES
-from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
+from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 from tests.pages.service_samples import SERVICE_SAMPLES
 from tests.pages.services_samples import SERVICES_SAMPLES
 from tests.pages.settings_samples import SETTINGS_SAMPLES
@@ -75,6 +75,8 @@ _CUSTOMERS: Final = [
 _ORGANIZATION: Final = SimpleNamespace(
     id=1, name=NAME, slug="royal", is_active=False, status=OrganizationStatus.PENDING
 )
+
+_TILE: Final = SimpleNamespace(service_name=NAME, organization_name=NAME, customer_name=None, serves_customers=False)
 
 
 def _membership(role: str) -> SimpleNamespace:
@@ -140,6 +142,16 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "problem": "",
         "searched": NAME,
         "groups": FOUND,
+    },
+    "customers/my_applications.html": {
+        **_ACCOUNT,
+        "tiles": [
+            (_TILE, f"/auth/start/{ID}"),
+            (SimpleNamespace(**{**vars(_TILE), "customer_name": NAME}), f"/auth/start/{ID}?customer={ID}"),
+            (SimpleNamespace(**{**vars(_TILE), "serves_customers": True}), ""),
+        ],
+        "first": "/app/account/my-applications",
+        "next": "/app/account/my-applications?after=b",
     },
     "accounts/profile.html": {
         **_ACCOUNT,

@@ -100,6 +100,22 @@ EXPIRE: Final = """
     WHERE     invitations.id = due.id AND invitations.organization_id = due.organization_id
     RETURNING invitations.organization_id, invitations.id
 """
+# One that was deleted meanwhile is left out, and a link that the person has already stays as it is.
+GIVE_SERVICES: Final = """
+    WITH given AS MATERIALIZED (
+             SELECT   s.id, s.organization_id, s.slug
+             FROM     invitations i
+             JOIN     services s ON s.organization_id = i.organization_id AND s.id = ANY (i.service_ids)
+             WHERE    i.organization_id = %(organization_id)s AND i.id = %(invitation_id)s
+             ORDER BY s.id
+             FOR      KEY SHARE OF s),
+         linked AS (
+             INSERT INTO service_users (service_id, organization_id, user_id, origin, first_login_at)
+             SELECT id, organization_id, %(user_id)s, 'membership', %(at)s
+             FROM   given
+             ON CONFLICT (service_id, user_id) DO NOTHING)
+    SELECT slug FROM given ORDER BY slug
+"""
 
 
 class PostgresInvitations(Aggregate):
@@ -224,21 +240,7 @@ class PostgresInvitations(Aggregate):
 
     def give_services(self, invitation: Invitation, user_id: UUID, *, at: datetime) -> Sequence[str]:
         return self._values(
-            """
-            WITH given AS MATERIALIZED (
-                     SELECT   s.id, s.organization_id, s.slug
-                     FROM     invitations i
-                     JOIN     services s ON s.organization_id = i.organization_id AND s.id = ANY (i.service_ids)
-                     WHERE    i.organization_id = %(organization_id)s AND i.id = %(invitation_id)s
-                     ORDER BY s.id
-                     FOR      KEY SHARE OF s),
-                 linked AS (
-                     INSERT INTO service_users (service_id, organization_id, user_id, origin, first_login_at)
-                     SELECT id, organization_id, %(user_id)s, 'membership', %(at)s
-                     FROM   given
-                     ON CONFLICT (service_id, user_id) DO NOTHING)
-            SELECT slug FROM given ORDER BY slug
-            """,
+            GIVE_SERVICES,
             {
                 "organization_id": invitation.organization_id,
                 "invitation_id": invitation.id,

@@ -92,8 +92,10 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     WHERE  organization_id = ANY (ARRAY(SELECT organization_id FROM memberships WHERE user_id = %(user_id)s))
     AND    addresses_in(claims) && %(addresses)s::text[]
     """,
-    f"UPDATE brandings SET support_email = NULL {_SUPPORT_ADDRESSES}",
-    f"UPDATE branding_versions SET support_email = NULL {_SUPPORT_ADDRESSES}",
+    f"""
+    WITH earlier AS (UPDATE branding_versions SET support_email = NULL {_SUPPORT_ADDRESSES})
+    UPDATE brandings SET support_email = NULL {_SUPPORT_ADDRESSES}
+    """,
     # An invitation can be declined without signing in; then only the invitation shows whose request that was.
     """
     UPDATE audit_entries a

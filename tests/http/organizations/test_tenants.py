@@ -12,7 +12,7 @@ import pytest
 
 from core.sign_in.rules import Rule
 from tests.openid_provider import running_openid_provider
-from tests.tenants import asserting, people, selling, standing
+from tests.tenants import asserting, links, people, selling, standing
 from tests.tenants.explaining import SIGNED_IN
 from tests.tenants.histories import Runner, draw
 from tests.tenants.model import Way
@@ -52,7 +52,7 @@ async def test_no_person_holds_what_was_not_given_to_them(runner: Runner) -> Non
     # Histories in which every step is refused would show nothing.
     assert runner.happened >= {Way.PERSON, Way.MAKER, Way.CONNECTION, "membership", "subscription"}
     assert runner.happened >= {standing.CAME, standing.CAME_ALONE, standing.ASKED}
-    assert runner.happened >= {asserting.ASSERTED, selling.GIVEN, selling.ACTED, people.LISTED}
+    assert runner.happened >= {links.LINKED, asserting.ASSERTED, selling.GIVEN, selling.ACTED, people.LISTED}
     # Nor would explanations that are compared with nothing.
     assert runner.happened >= {SIGNED_IN, Rule.ACCOUNT, Rule.ACTIVATED, Rule.ADDRESS_VERIFIED, Rule.NOT_SUSPENDED}
 
