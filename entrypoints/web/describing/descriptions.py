@@ -332,6 +332,11 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     ),
     "InvitationRecord.message": _field("What the person sees on the page of the invitation; null for nothing."),
     "ReceivedInvitationRecord.message": _field("What the inviter says to you; null for nothing."),
+    "PersonalDataExport.messages": _field(
+        "The messages of invitations that the person has sent, and got after a proof of the address."
+    ),
+    "ExportedMessage.message": _field("The message.", examples=["Welcome to the team."]),
+    "is_sent": _field("Whether the person has sent it; else it was sent to them."),
     "service_names": _field("The names of the services that come with the membership.", examples=[["Shop"]]),
     "inviter": _field("The member who invited."),
     "invited_by": _field("The id of the member who invited; null if the account no longer exists."),
