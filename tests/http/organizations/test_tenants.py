@@ -21,7 +21,7 @@ from tests.tenants.undone import UNDONE, Undone
 from tests.world.world import World
 
 # A window of seeds in which all happens that the gate asks for.
-HISTORIES_OF_THE_GATE = range(46, 73)
+HISTORIES_OF_THE_GATE = range(66, 93)
 STEPS_OF_THE_GATE = 25
 HISTORIES = 200
 STEPS = 40
