@@ -12,10 +12,17 @@ class MyApplications(Protocol):
     """Reads of what a person may open."""
 
     def page(
-        self, user_id: UUID, *, limits: Confinement | None, after: TilePosition | None, limit: int
+        self,
+        user_id: UUID,
+        *,
+        has_address: bool,
+        limits: Confinement | None,
+        after: TilePosition | None,
+        limit: int,
     ) -> Sequence[Tile]:
         """List what is open to a user, by name, or from a position on, in one statement.
 
+        With `has_address`, what the organization of the mail domain gave counts before the user has confirmed it.
         With limits, what does not touch their organization is left out; `Tile.is_open_within` decides the rest.
         """
         ...

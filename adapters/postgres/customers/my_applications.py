@@ -20,10 +20,12 @@ _NO_CUSTOMER: Final = UUID(int=0)
 
 
 def _is_in_mail_domain(organization_id: LiteralString) -> LiteralString:
-    """Return whether an organization has proved the mail domain of a user `u`, as `CustomerStanding` says it."""
+    """Return whether an organization has proved the mail domain of a user `u`, whose the address is."""
     return f"""
-        EXISTS (SELECT FROM domain_routes
-                WHERE  organization_id = {organization_id} AND domain = split_part(u.email, '@', 2) AND {IN_FORCE})
+        (%(has_address)s
+         AND EXISTS (SELECT FROM domain_routes
+                     WHERE  organization_id = {organization_id} AND domain = split_part(u.email, '@', 2)
+                       AND  {IN_FORCE}))
     """
 
 
@@ -98,13 +100,20 @@ class PostgresMyApplications(Aggregate):
     """The port `MyApplications`."""
 
     def page(
-        self, user_id: UUID, *, limits: Confinement | None, after: TilePosition | None, limit: int
+        self,
+        user_id: UUID,
+        *,
+        has_address: bool,
+        limits: Confinement | None,
+        after: TilePosition | None,
+        limit: int,
     ) -> Sequence[Tile]:
         return self._all(
             Tile,
             PAGE,
             {
                 "user_id": user_id,
+                "has_address": has_address,
                 "within": limits.organization_id if limits is not None else None,
                 "after_name": after.name if after is not None else None,
                 "after_service": after.service_id if after is not None else None,

@@ -173,7 +173,7 @@ class PostgresDepartures(Aggregate):
 
     def is_waiting(self, user_id: UUID, organization_slug: str, service_slug: str | None) -> bool:
         return self._value(
-            f"""
+            """
             SELECT EXISTS (SELECT FROM memberships m
                            JOIN   organizations o ON o.id = m.organization_id AND o.status <> 'deleting'
                            WHERE  m.user_id = %(user_id)s AND o.slug = %(organization_slug)s
@@ -182,7 +182,7 @@ class PostgresDepartures(Aggregate):
                            JOIN   organizations o ON o.id = l.organization_id AND o.status <> 'deleting'
                            JOIN   services s      ON s.organization_id = o.id AND s.id = l.service_id
                            WHERE  l.user_id = %(user_id)s AND o.slug = %(organization_slug)s
-                             AND  s.slug = %(service_slug)s AND {UNCONFIRMED})
+                             AND  s.slug = %(service_slug)s AND l.last_login_at IS NULL)
             """,
             {"user_id": user_id, "organization_slug": organization_slug, "service_slug": service_slug},
         )
