@@ -12,6 +12,8 @@ from core.wording import Wording
 
 SLUG_CHARACTERS_MIN: Final = 3
 SLUG_CHARACTERS_MAX: Final = 50
+# Of what a person writes to another person.
+MESSAGE_CHARACTERS_MAX: Final = 300
 
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
@@ -114,6 +116,23 @@ def checked_note(note: str, field: str = "note") -> str:
             field, Wording("A note has at most %(maximum)s characters.", maximum=REASON_CHARACTERS_MAX)
         )
     return trimmed
+
+
+def checked_message(message: str, field: str = "message") -> str:
+    """Return what a person writes to another person, as one line; raise `BadRequest` when it is invalid.
+
+    An empty text is none of these errors. A message is no way to lead a person to an address of the web.
+    """
+    line = re.sub(r"\r\n|\r|\n", " ", message).strip()
+    if len(line) > MESSAGE_CHARACTERS_MAX:
+        raise BadRequest.of_field(
+            field, Wording("A message has at most %(maximum)s characters.", maximum=MESSAGE_CHARACTERS_MAX)
+        )
+    if any(_is_forbidden(character) for character in line):
+        raise BadRequest.of_field(field, "A message is plain text, without control characters or invisible ones.")
+    if mentions_web_address(line):
+        raise BadRequest.of_field(field, "A message cannot contain an address of the web, or one of a mailbox.")
+    return line
 
 
 def _is_forbidden(character: str) -> bool:

@@ -90,6 +90,7 @@ from entrypoints.pages.credentials import mfa as own_second_factor_pages
 from entrypoints.pages.credentials import passkey_factors as passkey_factor_pages
 from entrypoints.pages.credentials import passkeys as own_passkey_pages
 from entrypoints.pages.customers import customers as customer_pages
+from entrypoints.pages.customers import my_applications as my_applications_page
 from entrypoints.pages.customers import people as customer_people_pages
 from entrypoints.pages.customers import product_assignments as product_assignment_pages
 from entrypoints.pages.customers import product_sign_ins as product_sign_in_pages
@@ -335,6 +336,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     session_pages.routes,
     own_sign_in_pages.routes,
     application_pages.routes,
+    my_applications_page.routes,
     own_subscription_pages.routes,
     identity_page.routes,
     own_organization_pages.routes,

@@ -1948,12 +1948,16 @@ CREATE TABLE invitations (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     answered_at timestamp with time zone,
+    service_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    message text,
     CONSTRAINT invitations_email_check CHECK ((length(email) <= 254)),
     CONSTRAINT invitations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])))
 );
 COMMENT ON TABLE invitations IS 'Who was asked to join an organization, and what became of it.';
 COMMENT ON COLUMN invitations.token_sealed IS 'For the invited person, who sees it after signing in; erased with the answer.';
 COMMENT ON COLUMN invitations.proof_hash IS 'Of what only the mailed link has, so that the token alone proves no address.';
+COMMENT ON COLUMN invitations.service_ids IS 'Services to which the person is linked with the acceptance; one that is gone is left out.';
+COMMENT ON COLUMN invitations.message IS 'From the inviter to the person, who sees it after a proof of the address; no mail and no log has it.';
 ALTER TABLE ONLY invitations
     ADD CONSTRAINT invitations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY invitations

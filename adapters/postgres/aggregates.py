@@ -36,6 +36,7 @@ from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, Po
 from adapters.postgres.customers.customers import PostgresServiceCustomers
 from adapters.postgres.customers.found_customers import PostgresFoundCustomers
 from adapters.postgres.customers.found_products import PostgresFoundProducts
+from adapters.postgres.customers.my_applications import PostgresMyApplications
 from adapters.postgres.customers.own_customers import PostgresOwnCustomers
 from adapters.postgres.customers.people import PostgresCustomerPeople
 from adapters.postgres.customers.people_news import PostgresPeopleNews
@@ -331,6 +332,7 @@ class Aggregates:
     refused_sign_ins: PostgresRefusedSignIns
     product_sign_ins: PostgresProductSignIns
     own_customers: PostgresOwnCustomers
+    my_applications: PostgresMyApplications
     people_news: PostgresPeopleNews
 
     if not TYPE_CHECKING:

@@ -1,15 +1,17 @@
 """Becoming a member by an invitation: what can prevent it, the account, the membership and the next step.
 
 The account is found by the invited address, or created. The proof, which only the mailed link contains, shows that the
-address belongs to the person who answers. Without the proof the membership is created as well, but gives no access
+address belongs to the person who answers. Services that the invitation includes come with the membership, and are as
+confirmed as it is. Without the proof the membership is created as well, but gives no access
 before the address is verified; and unless the person themselves is signed in, it stays unconfirmed (decisions 5.6). The
 person confirms it by a mailed link (`confirmation.py`), or by using it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.accounts import addresses, links, one_time_tokens, verification
@@ -137,7 +139,8 @@ def join(
     uow.own_accounts.activate(organization.id, [user.id], at=uow.now)
     # Whether the account is new to the platform is told when its person has consented.
     is_signup = is_new if is_confirmed else uow.end_users.email_of(organization.id, user.id) is None
-    _record(uow, invitation, user, is_signup=is_signup)
+    given = uow.invitations.give_services(invitation, user.id, at=uow.now) if invitation.services else ()
+    _record(uow, invitation, user, given, is_signup=is_signup)
     if is_proved_later:
         # Another person may have prepared the account; the sign-in that proves its address takes that away.
         sessions.end_all(uow, user.id, user.email)
@@ -221,9 +224,10 @@ def _add_member(
     return membership
 
 
-def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_signup: bool) -> None:
+def _record(uow: UnitOfWork, invitation: Invitation, user: User, services: Sequence[str], *, is_signup: bool) -> None:
     """Record who joined; the actor is the signed-in caller, such as the manager who accepted, else the user."""
     organization_id, role = invitation.organization_id, invitation.role
+    given: dict[str, Any] = {"services": list(services)} if services else {}
     actor_id, actor_email = (None, None) if uow.caller_if_signed_in is not None else (user.id, user.email)
     if is_signup:
         uow.publish(
@@ -243,6 +247,7 @@ def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_signup: b
         event_only={"invitation_id": str(invitation.id)},
         user_id=str(user.id),
         role=role,
+        **given,
     )
     uow.record(
         AuditAction.USER_JOINED,

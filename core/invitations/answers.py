@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Sequence
+from dataclasses import field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -15,7 +16,7 @@ from uuid import UUID
 from core.accounts.users import User
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.events.actions import AuditAction
-from core.invitations import acceptance, confirmation
+from core.invitations import acceptance, confirmation, included
 from core.invitations.acceptance import AcceptedBy, InvitationAnswered, Joined
 from core.invitations.invitations import Invitation, InvitationDetails, InvitationExpired, InvitationStatus
 from core.lazy_dataclasses import dataclass
@@ -57,6 +58,8 @@ class ReceivedInvitation:
     created_at: datetime
     organization_slug: str
     organization_name: str
+    service_names: list[str]
+    message: str | None = field(repr=False)
 
 
 def list_mine(uow: UnitOfWork) -> Sequence[ReceivedInvitation]:
@@ -69,7 +72,11 @@ def list_mine(uow: UnitOfWork) -> Sequence[ReceivedInvitation]:
     if not caller.is_verified:
         raise Forbidden("Verify your email address first; then you can see the invitations to it.")
     # A confined session shows those of its organization, which has made them itself.
-    return uow.invitations.pending_for(caller.email, LISTED_MAX, within=caller.confined_to)
+    found = uow.invitations.pending_for(caller.email, LISTED_MAX, within=caller.confined_to)
+    if caller.lacks_mailed_proof:
+        # The session may be that of the person who had the address before.
+        return [replace(one, service_names=[], message=None) for one in found]
+    return found
 
 
 def inspect(uow: UnitOfWork, token: str, proof: str | None) -> InvitationDetails:
@@ -129,6 +136,7 @@ def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined 
         raise NotFound("There is no such pending invitation.")
     access.require_no_less(capabilities_of_role(uow, organization.id, invitation.role), "accept on behalf of")
     forbid_admins(access, invitation.role)
+    included.require_right(access, invitation.services)
     if invitation.role != MEMBER:
         access.forbid_lasting()
     return acceptance.join(uow, organization, invitation, AcceptedBy.MANAGER)

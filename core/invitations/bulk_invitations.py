@@ -6,7 +6,7 @@ more than once, and a text without an address, is a row too, which is refused, s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +32,7 @@ NAMES: Final = "These texts have no address, so they were taken as names. Add th
 # A row is as long as an address; one character more shows that it is cut.
 _LABEL_CHARACTERS_MAX: Final = EMAIL_CHARACTERS_MAX + 1
 _BETWEEN_NAMES: Final = ", "
+_BETWEEN_SLUGS: Final = ","
 
 
 def rows_of(typed: TypedList) -> list[WantedRow]:
@@ -43,13 +44,20 @@ def rows_of(typed: TypedList) -> list[WantedRow]:
     ]
 
 
-def invite(uow: UnitOfWork, slug: str, address: str, role: str, *, left_out: str) -> None:
+def details_of(role: str, services: Sequence[str], message: str | None) -> Mapping[str, str]:
+    """Return what a job says of each of its invitations; `invite` takes it."""
+    given = {"services": _BETWEEN_SLUGS.join(services), "message": message}
+    return {"role": role} | {name: value for name, value in given.items() if value}
+
+
+def invite(uow: UnitOfWork, slug: str, address: str, details: Mapping[str, str], *, left_out: str) -> None:
     """Invite the person of a row; raise `BadRequest` for a row that only names what was left out."""
     if left_out == LeftOut.REPEATED:
         raise BadRequest(REPEATED)
     if left_out == LeftOut.NAMES:
         raise BadRequest(NAMES)
-    invitations.invite(uow, slug, address, role)
+    services = details["services"].split(_BETWEEN_SLUGS) if "services" in details else []
+    invitations.invite(uow, slug, address, details["role"], services=services, message=details.get("message"))
 
 
 def _row(text: str, *, seen: str = "") -> WantedRow:

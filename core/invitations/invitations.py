@@ -7,16 +7,17 @@ the address: the mailed link contains a second token, the proof, which only the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, RateLimitExceeded, Refusal, all_valid
 from core.events.actions import AuditAction
+from core.invitations import included
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
@@ -116,6 +117,9 @@ class Invitation:
     token: str = field(repr=False)
     expires_at: datetime
     created_at: datetime
+    # The slugs of the services that it includes and that still exist.
+    services: list[str] = field(default_factory=list[str])
+    message: str | None = field(default=None, repr=False)
 
     def is_open(self, at: datetime) -> bool:
         """Return whether it can be accepted at that time."""
@@ -157,7 +161,7 @@ class Invited:
 class InvitationDetails:
     """The invitation of a token, with what the invited person needs to know before answering.
 
-    The inviter's address is None when it is not verified.
+    The inviter's address is None when it is not verified. `service_names` are those of the included services.
     """
 
     invitation: Invitation
@@ -166,6 +170,11 @@ class InvitationDetails:
     organization_name: str
     organization_status: OrganizationStatus
     inviter_email: str | None
+    service_names: list[str] = field(default_factory=list[str])
+
+    def without_included(self) -> InvitationDetails:
+        """Return what a person may see who holds the token alone: neither the message nor the services."""
+        return replace(self, invitation=replace(self.invitation, services=[], message=None), service_names=[])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,23 +201,36 @@ class Swept:
     continue_after: Due | None
 
 
-def require_may_invite(uow: UnitOfWork, slug: str, role: str) -> None:
-    """Raise `Forbidden` for a member who cannot invite people to a role, before many of them are invited."""
+def require_may_invite(
+    uow: UnitOfWork, slug: str, role: str, *, services: Sequence[str] = (), message: str | None = None
+) -> None:
+    """Raise what refuses an invitation with these values, whatever the address, before many people are invited.
+
+    The role itself is judged with each of them.
+    """
     access = authorize(uow, slug, Operation.INVITATIONS_CHANGE)
     if role != MEMBER:
         access.forbid_lasting()
+    all_valid(
+        lambda: included.checked_services(uow, access, services), lambda: included.checked_message_or_none(message)
+    )
 
 
-def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
-    """Invite the person with an address to the organization, by mail."""
+def invite(
+    uow: UnitOfWork, slug: str, email: str, role: str, *, services: Sequence[str] = (), message: str | None = None
+) -> Invited:
+    """Invite the person with an address to the organization, by mail, with services of it and a message."""
     # Locked, so that the role cannot be deleted and the person cannot join in the meantime.
     access = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
     organization, caller = access.organization, access.caller
     if not caller.is_verified:
         # The mail names the inviter, and any account can claim an address that it has not verified.
         raise AddressNotVerified
-    _, address = all_valid(
-        lambda: _require_role(uow, access, role), lambda: normalize_email(email, uow.domain_names.to_ascii)
+    _, address, included_services, words = all_valid(
+        lambda: _require_role(uow, access, role),
+        lambda: normalize_email(email, uow.domain_names.to_ascii),
+        lambda: included.checked_services(uow, access, services),
+        lambda: included.checked_message_or_none(message),
     )
     if uow.invitations.has_member(organization.id, address):
         raise AlreadyMember
@@ -225,13 +247,22 @@ def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
         token=hash_token(token.reveal()).hex(),
         expires_at=uow.now + LIFETIME,
         created_at=uow.now,
+        services=list(included_services),
+        message=words,
     )
     _expire_earlier(uow, invitation)
-    if not uow.invitations.add(invitation, token, proof_hash=hash_token(proof.reveal())):
+    service_ids = list(included_services.values())
+    if not uow.invitations.add(invitation, token, proof_hash=hash_token(proof.reveal()), service_ids=service_ids):
         raise AlreadyInvited
+    given: dict[str, Any] = {"services": invitation.services} if invitation.services else {}
     # The target is the invitation, because the organization must not learn whether the address has an account.
     uow.record(
-        AuditAction.USER_INVITED, invitation.id, organization_id=organization.id, invited_email=address, role=role
+        AuditAction.USER_INVITED,
+        invitation.id,
+        organization_id=organization.id,
+        invited_email=address,
+        role=role,
+        **given,
     )
     mail.send(
         uow,

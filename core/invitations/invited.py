@@ -5,6 +5,7 @@ Inviting and withdrawing are in `invitations.py`, as for the JSON interface.
 
 from __future__ import annotations
 
+from dataclasses import field
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -38,6 +39,8 @@ class ListedInvitation:
     created_at: datetime
     expires_at: datetime
     inviter_email: str | None
+    services: list[str]
+    message: str | None = field(repr=False)
 
     @property
     def position(self) -> Position:
@@ -66,7 +69,7 @@ def show_waiting(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Invitation:
 
 
 def send_again(uow: UnitOfWork, slug: str, invitation_id: UUID) -> str:
-    """Replace an invitation that waits or has expired by a new one to the same role; return the address.
+    """Replace an invitation that waits or has expired by a new one with the same contents; return the address.
 
     Its mail has a new link, and the earlier link no longer works. Raise `InvitationNotWaiting`.
     """
@@ -76,5 +79,12 @@ def send_again(uow: UnitOfWork, slug: str, invitation_id: UUID) -> str:
         raise InvitationNotWaiting
     if invitation.is_open(uow.now):
         revoke(uow, slug, invitation_id)
-    invite(uow, slug, invitation.email, invitation.role)
+    invite(
+        uow,
+        slug,
+        invitation.email,
+        invitation.role,
+        services=invitation.services,
+        message=invitation.message,
+    )
     return invitation.email

@@ -86,12 +86,17 @@ class JoinedOrganization:
 
 
 def inspect(uow: UnitOfWork, token: str, proof: str | None) -> Answerable:
-    """Return an invitation with the way to accept it; this changes nothing. Raise what `answers.inspect` raises."""
+    """Return an invitation with the way to accept it; this changes nothing. Raise what `answers.inspect` raises.
+
+    What it includes shows with the proof of the address, or to the person who is signed in.
+    """
     details = answers.inspect(uow, token, proof)
     email, caller = details.invitation.email, uow.caller_if_signed_in
     if proof is None:
         is_person = answers.accepted_by(uow, details.invitation, None) is AcceptedBy.PERSON
-        return Answerable(details=details, join_by=JoinBy.SESSION if is_person else JoinBy.MAIL)
+        if is_person:
+            return Answerable(details=details, join_by=JoinBy.SESSION)
+        return Answerable(details=details.without_included(), join_by=JoinBy.MAIL)
     stored = uow.credentials.defer_password_of(email)()
     is_new = stored is None or acceptance.is_given_by_proof(stored.user)
     if not is_new and caller is not None and caller.email == email and _sees(caller, details.invitation):

@@ -30,20 +30,33 @@ def may_invite_to(capabilities: frozenset[Capability], role: str, allowed_by_rol
 def withdraw(
     uow: UnitOfWork, organization_id: UUID, inviter_id: UUID, capabilities: frozenset[Capability] = _NOTHING
 ) -> None:
-    """Withdraw a member's open invitations to roles to which these capabilities no longer allow to invite."""
+    """Withdraw a member's open invitations that these capabilities no longer allow: by the role, and by services."""
     kept = _roles_to_invite_to(uow, organization_id, capabilities)
-    _record(uow, uow.invitations.withdraw(organization_id, inviter_id, except_roles=kept))
+    gives_services = _gives_services(capabilities)
+    _record(
+        uow,
+        uow.invitations.withdraw(organization_id, inviter_id, except_roles=kept, keeps_services=gives_services),
+    )
 
 
 def withdraw_of_role(uow: UnitOfWork, organization_id: UUID, role: str, capabilities: frozenset[Capability]) -> None:
     """Do what `withdraw` does, for every member with a role whose capabilities have changed to these."""
     kept = _roles_to_invite_to(uow, organization_id, capabilities)
-    _record(uow, uow.invitations.withdraw_of_role(organization_id, role, except_roles=kept))
+    gives_services = _gives_services(capabilities)
+    _record(
+        uow,
+        uow.invitations.withdraw_of_role(organization_id, role, except_roles=kept, keeps_services=gives_services),
+    )
 
 
 def withdraw_everywhere(uow: UnitOfWork, inviter_id: UUID) -> None:
     """Withdraw a user's open invitations to all organizations, because their account can no longer be used."""
-    _record(uow, uow.invitations.withdraw(None, inviter_id, except_roles=()))
+    _record(uow, uow.invitations.withdraw(None, inviter_id, except_roles=(), keeps_services=False))
+
+
+def _gives_services(capabilities: frozenset[Capability]) -> bool:
+    """Return whether a member may link people to services, as an invitation does that includes some."""
+    return Capability.END_USERS_MANAGE in capabilities
 
 
 def _roles_to_invite_to(uow: UnitOfWork, organization_id: UUID, capabilities: frozenset[Capability]) -> Sequence[str]:

@@ -127,7 +127,7 @@ def _remove_member(uow: UnitOfWork, job: LeasedJob, row: WaitingRow) -> None:
 
 
 def _invite(uow: UnitOfWork, job: LeasedJob, row: WaitingRow) -> None:
-    bulk_invitations.invite(uow, job.slug, row.label, job.details["role"], left_out=row.seen)
+    bulk_invitations.invite(uow, job.slug, row.label, job.details, left_out=row.seen)
 
 
 def _approve(uow: UnitOfWork, _job: LeasedJob, row: WaitingRow) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # Only the newest are exported; `login_events_count` counts all.
 LOGIN_EVENTS_MAX: Final = 1000
 MFA_EVENTS_MAX: Final = 10_000
+MESSAGES_MAX: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +99,17 @@ class ExportedCustomer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedMessage:
+    """The message of an invitation that the person has sent, or got, in an organization that they are a member of."""
+
+    organization_id: UUID
+    organization_slug: str
+    is_sent: bool
+    message: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedMfaEvent:
     """An event of the person's second factor or of the account's security."""
 
@@ -121,6 +133,7 @@ class PersonalDataExport:
     memberships: list[ExportedMembership]
     groups: list[ExportedGroup]
     customers: list[ExportedCustomer]
+    messages: list[ExportedMessage]
     login_events_count: int
     login_events: list[ExportedLogin]
     oauth_identities: list[ExportedIdentity]
@@ -165,6 +178,9 @@ def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
 def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, sees_account: bool) -> PersonalDataExport:
     stored = uow.privacy_export
     memberships = stored.memberships(user.id, within=within)
+    organization_ids = [one.organization_id for one in memberships]
+    # What was sent to the address is its owner's, after a proof.
+    received_by = user.email if user.is_verified and not uow.caller.lacks_mailed_proof else None
     return PersonalDataExport(
         user_id=user.id,
         email=user.email,
@@ -173,7 +189,8 @@ def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, see
         created_at=user.created_at,
         memberships=list(memberships),
         groups=list(stored.groups(user.id, within=within)),
-        customers=list(stored.customers(user.id, [one.organization_id for one in memberships])),
+        customers=list(stored.customers(user.id, organization_ids)),
+        messages=list(stored.messages(user.id, received_by, organization_ids, MESSAGES_MAX)),
         login_events_count=stored.count_logins(user.id, within=within),
         login_events=list(stored.newest_logins(user.id, LOGIN_EVENTS_MAX, within=within)),
         oauth_identities=list(stored.identities(user.id, within=within)),

@@ -5,6 +5,11 @@ from __future__ import annotations
 from core.lazy_dataclasses import dataclass
 
 
+def is_admitted(*, members_only: bool, is_member: bool, is_linked: bool) -> bool:
+    """Return whether a user may sign in to a service, by what `AdmissionStanding` says of them."""
+    return not members_only or is_member or is_linked
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionStanding:
     """What a user has to do with an organization and one of its services.
@@ -29,7 +34,7 @@ class AdmissionStanding:
 
     def is_admitted(self, *, members_only: bool) -> bool:
         """Return whether the user may sign in to the service."""
-        return not members_only or self.role is not None or self.is_linked
+        return is_admitted(members_only=members_only, is_member=self.role is not None, is_linked=self.is_linked)
 
     @property
     def knows_organization(self) -> bool:

@@ -5,6 +5,7 @@ from typing import Protocol
 from ports.customers.customers import ServiceCustomers
 from ports.customers.found_customers import FoundCustomers
 from ports.customers.found_products import FoundProducts
+from ports.customers.my_applications import MyApplications
 from ports.customers.own_customers import OwnCustomers
 from ports.customers.people import CustomerPeople
 from ports.customers.people_news import PeopleNews
@@ -43,6 +44,9 @@ class CustomersUnit(Protocol):
 
     @property
     def own_customers(self) -> OwnCustomers: ...
+
+    @property
+    def my_applications(self) -> MyApplications: ...
 
     @property
     def people_news(self) -> PeopleNews: ...

@@ -1,6 +1,7 @@
 """The stored invitations."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -19,8 +20,13 @@ from core.secrets import Secret
 class Invitations(Protocol):
     """The invitations of all organizations."""
 
-    def add(self, invitation: Invitation, token: Secret, *, proof_hash: bytes) -> bool:
-        """Store a new invitation; return False when the address has a pending one, even of a concurrent transaction."""
+    def add(
+        self, invitation: Invitation, token: Secret, *, proof_hash: bytes, service_ids: Sequence[UUID] = ()
+    ) -> bool:
+        """Store a new invitation with these services.
+
+        Return False when the address has a pending one, even of a concurrent transaction.
+        """
         ...
 
     def find(self, organization_id: UUID, invitation_id: UUID) -> Invitation | None:
@@ -63,17 +69,30 @@ class Invitations(Protocol):
         """
         ...
 
+    def give_services(self, invitation: Invitation, user_id: UUID, *, at: datetime) -> Sequence[str]:
+        """Link a member to the services of an invitation that its organization still has; return their slugs.
+
+        The links come with the membership, and wait for their first use. One that there is already stays as it is.
+        """
+        ...
+
     def withdraw(
-        self, organization_id: UUID | None, inviter_id: UUID, *, except_roles: Sequence[str]
+        self,
+        organization_id: UUID | None,
+        inviter_id: UUID,
+        *,
+        except_roles: Sequence[str],
+        keeps_services: bool,
     ) -> Sequence[tuple[UUID, UUID]]:
         """Withdraw a user's pending invitations to an organization, or to all, except those to these roles.
 
+        With `keeps_services`, those that include services are kept like the others.
         Return the id of the organization and the id of the invitation for each.
         """
         ...
 
     def withdraw_of_role(
-        self, organization_id: UUID, role: str, *, except_roles: Sequence[str]
+        self, organization_id: UUID, role: str, *, except_roles: Sequence[str], keeps_services: bool
     ) -> Sequence[tuple[UUID, UUID]]:
         """Do what `withdraw` does, for the invitations that the present members with a role have sent."""
         ...

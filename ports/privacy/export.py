@@ -10,6 +10,7 @@ from core.privacy.export import (
     ExportedIdentity,
     ExportedLogin,
     ExportedMembership,
+    ExportedMessage,
     ExportedMfaEvent,
     OwnedOrganization,
 )
@@ -43,6 +44,15 @@ class PrivacyExport(Protocol):
 
     def customers(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedCustomer]:
         """List those of these organizations for which a person has signed in as customers, the first use first."""
+        ...
+
+    def messages(
+        self, user_id: UUID, received_by: str | None, organization_ids: Sequence[UUID], limit: int
+    ) -> Sequence[ExportedMessage]:
+        """List the messages of invitations to these organizations, the newest first.
+
+        They are those that a person has sent, and those to an address; None for none.
+        """
         ...
 
     def identities(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedIdentity]:

@@ -1,6 +1,6 @@
 """Storage of services and of their links to end users."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -21,6 +21,10 @@ class Services(Protocol):
         """Return a service of an organization; None when there is none with that id."""
         ...
 
+    def ids_by_slug(self, organization_id: UUID, slugs: Sequence[str]) -> Mapping[str, UUID]:
+        """Return the ids of those services of an organization that have one of these slugs, by slug, in its order."""
+        ...
+
     def usage(self, organization: Organization) -> Usage:
         """Return how many services the organization has, and how many it may have."""
         ...
@@ -33,6 +37,10 @@ class Services(Protocol):
 
     def slugs(self, organization_id: UUID, *, limit: int) -> Sequence[str]:
         """Return the slugs of the services of an organization, in alphabetical order."""
+        ...
+
+    def names(self, organization_id: UUID, *, limit: int) -> Mapping[str, str]:
+        """Return the names of the services of an organization by their slugs, in the order of the names."""
         ...
 
     def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:

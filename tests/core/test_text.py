@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from core.errors import BadRequest
 from core.organizations import organizations
-from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN, checked_name, checked_slug, slug_of_name
+from core.text import (
+    MESSAGE_CHARACTERS_MAX,
+    SLUG_CHARACTERS_MAX,
+    SLUG_CHARACTERS_MIN,
+    checked_message,
+    checked_name,
+    checked_slug,
+    slug_of_name,
+)
 
 
 @pytest.mark.parametrize("text", ["abc", "a-b", "1-2-3", "a" * SLUG_CHARACTERS_MAX, "123"])
@@ -118,3 +126,19 @@ def test_a_name_has_no_control_direction_or_invisible_characters(character: str)
 def test_a_name_proposes_a_slug(name: str, slug: str) -> None:
     assert slug_of_name(name) == slug
     assert slug == "" or checked_slug(slug) == slug
+
+
+def test_a_message_is_one_line_and_may_be_empty() -> None:
+    assert checked_message(" Hi,\r\nsee you at 10.30.\nAda ") == "Hi, see you at 10.30. Ada"
+    assert checked_message(" \n ") == ""
+    assert len(checked_message("é" * MESSAGE_CHARACTERS_MAX)) == MESSAGE_CHARACTERS_MAX
+
+
+@pytest.mark.parametrize(
+    "message", ["a" * 301, "a\tb", "a\x00b", "a\u202eb", "a\u200bb", "www.evil", "http://x", "ada@evil.example"]
+)
+def test_a_message_that_misleads_is_refused(message: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        checked_message(message)
+
+    assert refused.value.details[0].field == "message"

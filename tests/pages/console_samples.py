@@ -103,7 +103,15 @@ _MEMBER_PAGE: Final[dict[str, Any]] = {
 
 def _invitation(status: InvitationStatus) -> ListedInvitation:
     return ListedInvitation(
-        id=UUID(ID), email=EMAIL, role=NAME, status=status, created_at=NOW, expires_at=NOW, inviter_email=EMAIL
+        id=UUID(ID),
+        email=EMAIL,
+        role=NAME,
+        status=status,
+        created_at=NOW,
+        expires_at=NOW,
+        inviter_email=EMAIL,
+        services=["shop", LONG_SLUG],
+        message=NAME,
     )
 
 
@@ -114,7 +122,13 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **CONSOLE,
         "query": SimpleNamespace(search=EMAIL, status="pending"),
         "is_filtered": True,
-        "form": SimpleNamespace(emails=f"{EMAIL}\n{NAME}", role="member"),
+        "form": SimpleNamespace(emails=f"{EMAIL}\n{NAME}", role="member", services=["shop"], message=NAME),
+        "problems": {"services": PROBLEM, "message": PROBLEM},
+        "offered": [("shop", NAME, "shop", None), (LONG_SLUG, NAME, LONG_SLUG, None)],
+        "has_more": True,
+        "services_max": 20,
+        "message_max": 300,
+        "lacks_services": None,
         "results": [(EMAIL, ""), (NAME, PROBLEM)],
         "repeated": [EMAIL, "+ 3"],
         "names": [NAME, "+ 12"],
@@ -131,6 +145,7 @@ CONSOLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **CONSOLE,
         "email": EMAIL,
         "role": LONG_SLUG,
+        "services": ["shop", LONG_SLUG],
         "page": f"/app/organizations/{LONG_SLUG}/people/invited",
         "form_page": f"/app/organizations/{LONG_SLUG}/people/invited/{ID}/accept",
     },

@@ -37,7 +37,7 @@ from tests.pages.money_samples import MONEY_SAMPLES
 from tests.pages.people_samples import PEOPLE_SAMPLES
 from tests.pages.platform_samples import PLATFORM_SAMPLES
 from tests.pages.plots_samples import PLOTS_SAMPLES
-from tests.pages.sample_values import EMAIL, NAME, NOW, PROBLEM
+from tests.pages.sample_values import EMAIL, ID, NAME, NOW, PROBLEM
 from tests.pages.service_samples import SERVICE_SAMPLES
 from tests.pages.services_samples import SERVICES_SAMPLES
 from tests.pages.settings_samples import SETTINGS_SAMPLES
@@ -75,6 +75,8 @@ _CUSTOMERS: Final = [
 _ORGANIZATION: Final = SimpleNamespace(
     id=1, name=NAME, slug="royal", is_active=False, status=OrganizationStatus.PENDING
 )
+
+_TILE: Final = SimpleNamespace(service_name=NAME, organization_name=NAME, customer_name=None, serves_customers=False)
 
 
 def _membership(role: str) -> SimpleNamespace:
@@ -123,7 +125,16 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         **_ACCOUNT,
         "outcome": SHORT,
         "organizations": [_membership("owner"), _membership("intern")],
-        "invitations": [SimpleNamespace(organization_name=NAME, role="admin", expires_at=NOW, token=Secret("token"))],
+        "invitations": [
+            SimpleNamespace(
+                organization_name=NAME,
+                role="admin",
+                expires_at=NOW,
+                token=Secret("token"),
+                service_names=[NAME, "Shop"],
+                message=NAME,
+            )
+        ],
     },
     "organizations/organizations_search.html": {
         **_FORM,
@@ -131,6 +142,16 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "problem": "",
         "searched": NAME,
         "groups": FOUND,
+    },
+    "customers/my_applications.html": {
+        **_ACCOUNT,
+        "tiles": [
+            (_TILE, f"/auth/start/{ID}"),
+            (SimpleNamespace(**{**vars(_TILE), "customer_name": NAME}), f"/auth/start/{ID}?customer={ID}"),
+            (SimpleNamespace(**{**vars(_TILE), "serves_customers": True}), ""),
+        ],
+        "first": "/app/account/my-applications",
+        "next": "/app/account/my-applications?after=b",
     },
     "accounts/profile.html": {
         **_ACCOUNT,
@@ -271,7 +292,8 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "presented": SimpleNamespace(
             organization_name=NAME,
             inviter_email=EMAIL,
-            invitation=SimpleNamespace(role="member", email=EMAIL, expires_at=NOW),
+            invitation=SimpleNamespace(role="member", email=EMAIL, expires_at=NOW, message=NAME),
+            service_names=[NAME, "Shop"],
         ),
     },
     "frame/redirects.html": {"address": "https://harbour.example/callback?state=x", "frames": (), "text": ""},

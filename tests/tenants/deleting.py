@@ -37,6 +37,7 @@ async def owner_deletes_and_restores(hood: Neighbourhood, of: str) -> None:
     answer = await hood.by_owner(of, "DELETE", "")
     assert answer.status == 204, answer.text
     hood.model.delete_organization(organization.slug)
+    organization.included.clear()
     present = hood.desk.present(of) if hood.desk is not None else None
     if present is not None:
         present.is_ended = True

@@ -5,10 +5,11 @@ B is honest: it renames its users only to other addresses of the same person. A 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tests.application import Answer
-from tests.tenants import acting
+from tests.tenants import acting, links
 from tests.tenants.judging import judge
 from tests.tenants.model import Ended, Violation
 from tests.tenants.neighbourhood import A, B, Neighbourhood, Organization
@@ -156,10 +157,19 @@ async def key_deletes(hood: Neighbourhood, of: str, pick: int) -> None:
 @step(GIVING, LEAVING, SUSPENDING, Story.DELETING)
 async def invites(hood: Neighbourhood, of: str, address: str, on_behalf: bool) -> None:
     """The owner invites, and accepts on the person's behalf or not."""
-    answer = await hood.by_owner(of, "POST", "/invitations", {"email": address, "role": "member"})
+    await invite(hood, of, address, on_behalf=on_behalf)
+
+
+async def invite(hood: Neighbourhood, of: str, address: str, *, on_behalf: bool, services: Sequence[str] = ()) -> None:
+    """Invite as the owner, with services, and accept on the person's behalf or not."""
+    body = {"email": address, "role": "member", "services": list(services)}
+    answer = await hood.by_owner(of, "POST", "/invitations", body)
     if answer.status != 200:
         return
     organization = hood.organizations[of]
+    organization.included.discard(address)
+    if services:
+        organization.included.add(address)
     invitation_id, token = answer.json["invitation"]["id"], answer.json["token"]
     organization.invitations.append((address, invitation_id, token))
     person = hood.model.owner_of(address)
@@ -193,6 +203,7 @@ def joined_by_invitation(hood: Neighbourhood, of: str, address: str, answer: Ans
     user_id = hood.user_id(address)
     if answer.status == 200 and user_id is not None:
         _joined(hood, of, user_id, address)
+        links.given(hood, of, user_id, address)
 
 
 async def removed(hood: Neighbourhood, of: str, user_id: str, answer: Answer, how: str) -> None:

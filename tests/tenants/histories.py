@@ -18,6 +18,8 @@ from tests.tenants import (
     giving,
     grouping,
     hijacking,
+    inviting,
+    links,
     living,
     proving,
     selling,
@@ -32,7 +34,7 @@ from tests.tenants.taking import KINDS, Step, Story
 from tests.world.world import World
 
 MODULES: Final = (
-    *(asserting, attacking, connecting, deleting, giving, grouping, hijacking, living, proving),
+    *(asserting, attacking, connecting, deleting, giving, grouping, hijacking, inviting, living, proving),
     *(selling, serving, using),
 )
 # How often a history stays with the address and the organization that it is about.
@@ -95,9 +97,11 @@ class Runner:
             for one in steps:
                 await one.take(hood)
                 await standing.recheck(hood)
+                links.judge(hood)
                 # What came before another thing is older than it.
                 self.world.clock.advance(BETWEEN_STEPS)
             await sweeping.sweep(hood)
+            links.judge(hood)
         except Violation as violation:
             return violation
         finally:

@@ -1,9 +1,9 @@
 """What each person was given: the model against which the property of tenants is checked.
 
-Two organizations, A and B, give things to *addresses*: memberships with a role, subscriptions, sessions, mails. Each
-address belongs to one person, who alone reads its mailbox. A person may hold a thing of B only if it was given to an
-address of theirs and was not taken away since. That is the whole property. The model knows nothing of confirmations,
-proofs or origins, by which the product brings it about.
+Two organizations, A and B, give things to *addresses*: memberships with a role, services, subscriptions, sessions,
+mails. Each address belongs to one person, who alone reads its mailbox. A person may hold a thing of B only if it was
+given to an address of theirs and was not taken away since. That is the whole property. The model knows nothing of
+confirmations, proofs or origins, by which the product brings it about.
 
 The people:
 
@@ -25,6 +25,7 @@ belongs to no one else (decisions 2.8; `Model.opened`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
@@ -126,6 +127,8 @@ class Model:
     organizations: tuple[str, ...]
     gifts: dict[tuple[str, str], Gift] = field(default_factory=dict[tuple[str, str], Gift])
     subscriptions: dict[tuple[str, str], Person] = field(default_factory=dict[tuple[str, str], Person])
+    # Links to the service of an organization that an invitation gave, by organization and account: since when.
+    links: dict[tuple[str, str], datetime] = field(default_factory=dict[tuple[str, str], datetime])
     sessions: list[Held] = field(default_factory=list[Held])
     # To which addresses an organization has written, or given something.
     addressed: set[tuple[str, Person]] = field(default_factory=set[tuple[str, Person]])

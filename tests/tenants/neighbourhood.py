@@ -57,6 +57,13 @@ class Organization:
     users: list[str] = field(default_factory=list[str])
     service_users: list[str] = field(default_factory=list[str])
     invitations: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    # Addresses whose latest invitation includes the service.
+    included: set[str] = field(default_factory=set[str])
+
+    @property
+    def only_service(self) -> str:
+        """The slug of a service that no other organization has."""
+        return f"only-{self.slug}"
 
     @property
     def path(self) -> str:
@@ -297,6 +304,7 @@ async def _organization(world: World, name: str, number: int, domain: str, issue
         *(scim_token, directory_token, weak_token, key, made.json["id"]),
     )
     issue(world, organization)
+    world.service(party.organization_id, organization.only_service)
     return organization
 
 

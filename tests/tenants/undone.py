@@ -7,13 +7,14 @@ moved fails here, because there is nothing left to patch.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
 import pytest
 
+from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED, IS_OF_CUSTOMER
 from core.accounts.users import User
 from core.organizations.group_roles import FittedMember, GivenRole
@@ -143,6 +144,22 @@ def _always(_original: Any) -> Any:
     return property(lambda _self: True)
 
 
+def _of_all(_original: Any) -> Any:
+    """Return a method that finds the services of all organizations by their slugs."""
+
+    def ids_by_slug(services: PostgresServices, _organization_id: UUID, slugs: Sequence[str]) -> dict[str, UUID]:
+        query = "SELECT slug, id FROM services WHERE slug = ANY (%s) ORDER BY slug"
+        return dict(services._connection.execute(query, (list(slugs),)).fetchall())
+
+    return ids_by_slug
+
+
+def _by_key(statement: str) -> str:
+    """Return a statement that makes links as a key of the service does for a user who is no member."""
+    assert "'membership'" in statement, "the statement says in another way with what a link came"
+    return statement.replace("'membership'", "'key'")
+
+
 def _first(original: Any) -> Any:
     """Return a function that takes the first customer where the user would be asked."""
 
@@ -248,6 +265,22 @@ UNDONE: Final = (
         _nothing,
         Story.LEAVING,
         ("outlived a membership",),
+    ),
+    Undone(
+        "an invitation gives services of its own organization only",
+        "adapters.postgres.services.services.PostgresServices",
+        "ids_by_slug",
+        _of_all,
+        Story.GIVING,
+        ("link",),
+    ),
+    Undone(
+        "a service of an invitation ends with the membership",
+        "adapters.postgres.invitations.invitations",
+        "GIVE_SERVICES",
+        _by_key,
+        Story.LEAVING,
+        ("link",),
     ),
     Undone(
         "7: each registration has a password of its own",

@@ -40,15 +40,16 @@ class Inviter:
     owner_id: UUID
     owner: Tokens
 
-    async def send(self, email: str = GUEST, role: str = "member", *, token: str | None = None) -> Answer:
+    async def send(
+        self, email: str = GUEST, role: str = "member", *, token: str | None = None, **included: Any
+    ) -> Answer:
         """Send an invitation, and return the answer, also if it is a refusal."""
-        return await self.world.client.post(
-            INVITATIONS, body={"email": email, "role": role}, token=token or self.owner.access_token
-        )
+        body = {"email": email, "role": role, **included}
+        return await self.world.client.post(INVITATIONS, body=body, token=token or self.owner.access_token)
 
-    async def invite(self, email: str = GUEST, role: str = "member") -> Invitation:
+    async def invite(self, email: str = GUEST, role: str = "member", **included: Any) -> Invitation:
         """Invite a user, and read the mail."""
-        answer = await self.send(email, role)
+        answer = await self.send(email, role, **included)
         assert answer.status == 200, answer.text
         # Mails of earlier invitations are returned again after their lease has ended.
         [message] = [one for one in await self.world.mails() if one.values["token"] == answer.json["token"]]

@@ -24,13 +24,27 @@ from core.secrets import Secret
 
 _SEALED_COLUMN: Final = {"table": "invitations", "column": "token_sealed"}
 
-_INVITATION: Final = """
-    SELECT id, organization_id, email, role, invited_by, status, token_hash, expires_at, created_at
-    FROM   invitations
+# Of an invitation `i`; a service that was deleted is left out, and one made later under its slug has another id.
+SERVICES: Final = """
+    ARRAY(SELECT   s.slug
+          FROM     services s
+          WHERE    s.organization_id = i.organization_id AND s.id = ANY (i.service_ids)
+          ORDER BY s.slug) AS services
 """
-_OF_PAGE: Final = """
+_SERVICE_NAMES: Final = """
+    ARRAY(SELECT   s.name
+          FROM     services s
+          WHERE    s.organization_id = i.organization_id AND s.id = ANY (i.service_ids)
+          ORDER BY lower(s.name), s.slug) AS service_names
+"""
+_INVITATION: Final = f"""
+    SELECT i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at, i.created_at,
+           i.message, {SERVICES}
+    FROM   invitations i
+"""
+_OF_PAGE: Final = f"""
     SELECT    i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at,
-              i.created_at, u.email AS inviter_email, u.created_at AS inviter_created_at
+              i.created_at, i.message, {SERVICES}, u.email AS inviter_email, u.created_at AS inviter_created_at
     FROM      page
     JOIN      invitations i ON i.id = page.id AND i.organization_id = %(organization_id)s
     LEFT JOIN users u       ON u.id = i.invited_by
@@ -86,17 +100,35 @@ EXPIRE: Final = """
     WHERE     invitations.id = due.id AND invitations.organization_id = due.organization_id
     RETURNING invitations.organization_id, invitations.id
 """
+# One that was deleted meanwhile is left out, and a link that the person has already stays as it is.
+GIVE_SERVICES: Final = """
+    WITH given AS MATERIALIZED (
+             SELECT   s.id, s.organization_id, s.slug
+             FROM     invitations i
+             JOIN     services s ON s.organization_id = i.organization_id AND s.id = ANY (i.service_ids)
+             WHERE    i.organization_id = %(organization_id)s AND i.id = %(invitation_id)s
+             ORDER BY s.id
+             FOR      KEY SHARE OF s),
+         linked AS (
+             INSERT INTO service_users (service_id, organization_id, user_id, origin, first_login_at)
+             SELECT id, organization_id, %(user_id)s, 'membership', %(at)s
+             FROM   given
+             ON CONFLICT (service_id, user_id) DO NOTHING)
+    SELECT slug FROM given ORDER BY slug
+"""
 
 
 class PostgresInvitations(Aggregate):
     """The port `Invitations`."""
 
-    def add(self, invitation: Invitation, token: Secret, *, proof_hash: bytes) -> bool:
+    def add(
+        self, invitation: Invitation, token: Secret, *, proof_hash: bytes, service_ids: Sequence[UUID] = ()
+    ) -> bool:
         return self._changes_one(
             """
             INSERT INTO invitations (id, organization_id, email, role, invited_by, status, token_hash, token_sealed,
-                                     proof_hash, created_at, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                     proof_hash, created_at, expires_at, service_ids, message)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             ON CONFLICT (organization_id, email) WHERE status = 'pending' DO NOTHING
             """,
             (
@@ -111,15 +143,20 @@ class PostgresInvitations(Aggregate):
                 proof_hash,
                 invitation.created_at,
                 invitation.expires_at,
+                list(service_ids),
+                invitation.message,
             ),
         )
 
     def find(self, organization_id: UUID, invitation_id: UUID) -> Invitation | None:
-        return self._found(f"{_INVITATION} WHERE organization_id = %s AND id = %s", (organization_id, invitation_id))
+        return self._found(
+            f"{_INVITATION} WHERE i.organization_id = %s AND i.id = %s", (organization_id, invitation_id)
+        )
 
     def pending(self, organization_id: UUID, email: str) -> Invitation | None:
         return self._found(
-            f"{_INVITATION} WHERE organization_id = %s AND email = %s AND status = 'pending'", (organization_id, email)
+            f"{_INVITATION} WHERE i.organization_id = %s AND i.email = %s AND i.status = 'pending'",
+            (organization_id, email),
         )
 
     def waiting(self, organization_id: UUID) -> Waiting:
@@ -156,10 +193,10 @@ class PostgresInvitations(Aggregate):
     def by_token(self, token_hash: bytes) -> InvitationDetails | None:
         return self._one(
             _presented,
-            """
+            f"""
             SELECT    i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash,
-                      i.expires_at, i.created_at, i.proof_hash, o.slug AS organization_slug,
-                      o.name AS organization_name, o.status AS organization_status,
+                      i.expires_at, i.created_at, i.message, {SERVICES}, {_SERVICE_NAMES}, i.proof_hash,
+                      o.slug AS organization_slug, o.name AS organization_name, o.status AS organization_status,
                       CASE WHEN u.email_verified_at IS NOT NULL THEN u.email END AS inviter_email
             FROM      invitations i
             JOIN      organizations o ON o.id = i.organization_id AND o.status <> 'deleting'
@@ -172,8 +209,8 @@ class PostgresInvitations(Aggregate):
     def pending_for(self, email: str, limit: int, *, within: UUID | None = None) -> Sequence[ReceivedInvitation]:
         return self._all(
             self._of_mine,
-            """
-            SELECT   i.id, i.email, i.role, i.token_sealed, i.expires_at, i.created_at,
+            f"""
+            SELECT   i.id, i.email, i.role, i.token_sealed, i.expires_at, i.created_at, i.message, {_SERVICE_NAMES},
                      o.slug AS organization_slug, o.name AS organization_name
             FROM     invitations i
             JOIN     organizations o ON o.id = i.organization_id
@@ -201,14 +238,31 @@ class PostgresInvitations(Aggregate):
             ),
         )
 
+    def give_services(self, invitation: Invitation, user_id: UUID, *, at: datetime) -> Sequence[str]:
+        return self._values(
+            GIVE_SERVICES,
+            {
+                "organization_id": invitation.organization_id,
+                "invitation_id": invitation.id,
+                "user_id": user_id,
+                "at": at,
+            },
+        )
+
     def withdraw(
-        self, organization_id: UUID | None, inviter_id: UUID, *, except_roles: Sequence[str]
+        self,
+        organization_id: UUID | None,
+        inviter_id: UUID,
+        *,
+        except_roles: Sequence[str],
+        keeps_services: bool,
     ) -> Sequence[tuple[UUID, UUID]]:
         return self._connection.execute(
             """
             UPDATE    invitations
             SET       status = 'cancelled', answered_at = %(now)s, token_sealed = NULL
-            WHERE     invited_by = %(inviter_id)s AND status = 'pending' AND role <> ALL (%(except_roles)s)
+            WHERE     invited_by = %(inviter_id)s AND status = 'pending'
+              AND     (role <> ALL (%(except_roles)s) OR (NOT %(keeps_services)s AND service_ids <> '{}'))
               AND     (%(organization_id)s::uuid IS NULL OR organization_id = %(organization_id)s)
             RETURNING organization_id, id
             """,
@@ -217,11 +271,12 @@ class PostgresInvitations(Aggregate):
                 "organization_id": organization_id,
                 "inviter_id": inviter_id,
                 "except_roles": list(except_roles),
+                "keeps_services": keeps_services,
             },
         ).fetchall()
 
     def withdraw_of_role(
-        self, organization_id: UUID, role: str, *, except_roles: Sequence[str]
+        self, organization_id: UUID, role: str, *, except_roles: Sequence[str], keeps_services: bool
     ) -> Sequence[tuple[UUID, UUID]]:
         return self._connection.execute(
             """
@@ -229,7 +284,7 @@ class PostgresInvitations(Aggregate):
             SET       status = 'cancelled', answered_at = %(now)s, token_sealed = NULL
             FROM      memberships m
             WHERE     i.organization_id = %(organization_id)s AND i.status = 'pending'
-              AND     i.role <> ALL (%(except_roles)s)
+              AND     (i.role <> ALL (%(except_roles)s) OR (NOT %(keeps_services)s AND i.service_ids <> '{}'))
               AND     m.organization_id = i.organization_id AND m.user_id = i.invited_by AND m.role = %(role)s
             RETURNING i.organization_id, i.id
             """,
@@ -238,6 +293,7 @@ class PostgresInvitations(Aggregate):
                 "organization_id": organization_id,
                 "role": role,
                 "except_roles": list(except_roles),
+                "keeps_services": keeps_services,
             },
         ).fetchall()
 
@@ -277,6 +333,7 @@ def _presented(
     organization_name: str,
     organization_status: str,
     inviter_email: str | None,
+    service_names: list[str],
     **columns: Any,
 ) -> InvitationDetails:
     return InvitationDetails(
@@ -286,4 +343,5 @@ def _presented(
         organization_name=organization_name,
         organization_status=OrganizationStatus(organization_status),
         inviter_email=inviter_email,
+        service_names=service_names,
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.invitations.invitations import SERVICES
 from adapters.postgres.transaction import Aggregate
 from core.invitations.invitations import InvitationStatus
 from core.invitations.invited import ListedInvitation
@@ -19,8 +20,8 @@ _OF_STATUS: Final = "AND i.status = %(status)s"
 _FROM_THERE: Final = "AND (i.created_at, i.id) < (%(at)s, %(id)s)"
 _ORDERED: Final = "ORDER BY i.created_at DESC, i.id DESC LIMIT %(limit)s"
 # What is past its expiry is shown as expired, also before it is stored as that.
-_SHOWN: Final = """
-    SELECT    i.id, i.email, i.role, i.created_at, i.expires_at, u.email AS inviter_email,
+_SHOWN: Final = f"""
+    SELECT    i.id, i.email, i.role, i.created_at, i.expires_at, i.message, {SERVICES}, u.email AS inviter_email,
               CASE WHEN i.status = 'pending' AND i.expires_at <= %(now)s THEN 'expired' ELSE i.status END AS status
     FROM      page i
     LEFT JOIN users u ON u.id = i.invited_by

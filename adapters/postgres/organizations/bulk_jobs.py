@@ -145,7 +145,7 @@ class PostgresBulkJobs(Aggregate):
             """
             UPDATE bulk_jobs
             SET    state = %s, problem = %s, finished_at = %s, leased_until = NULL, is_waiting = false,
-                   details = details - '{note,reason}'::text[], ip_address = NULL, user_agent = NULL
+                   details = details - '{note,reason,message}'::text[], ip_address = NULL, user_agent = NULL
             WHERE  id = %s AND organization_id IS NOT DISTINCT FROM %s AND state = 'running'
             """,
             (state, sentence_record(problem), self._transaction.now, job_id, organization_id),

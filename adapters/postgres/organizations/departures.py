@@ -16,6 +16,14 @@ UNPAID: Final = """
                 WHERE  p.service_id = l.service_id AND p.user_id = l.user_id
                   AND  p.billing_subscription_id IS NOT NULL AND p.status IN ('active', 'past_due'))
 """
+# A link that its user has not confirmed: by using it, or by confirming the membership with which it came.
+UNCONFIRMED: Final = """
+    (l.last_login_at IS NULL
+     AND NOT (l.origin = 'membership'
+              AND EXISTS (SELECT FROM memberships k
+                          WHERE  k.organization_id = l.organization_id AND k.user_id = l.user_id
+                            AND  k.confirmed_at IS NOT NULL)))
+"""
 # The sessions of users that end when they leave the organization.
 SESSIONS_THAT_END: Final = f"""
     s.user_id = ANY (%(user_ids)s) AND s.revoked_at IS NULL AND s.expires_at > %(now)s
@@ -69,7 +77,7 @@ _LINKS: Final = f"""
 _UNCONFIRMED_LINKS: Final = f"""
     WITH ending AS MATERIALIZED (
         {_LINK}
-        WHERE  l.user_id = %(user_id)s AND l.last_login_at IS NULL AND {UNPAID}
+        WHERE  l.user_id = %(user_id)s AND {UNCONFIRMED} AND {UNPAID}
         FOR    UPDATE OF l)
     {_END}
 """
@@ -87,7 +95,7 @@ _OWN_LINK: Final = f"""
 _LINKS_SINCE: Final = f"""
     WITH ending AS MATERIALIZED (
         {_LINK}
-        WHERE  l.user_id = %(user_id)s AND (l.first_login_at >= %(since)s OR l.last_login_at IS NULL)
+        WHERE  l.user_id = %(user_id)s AND (l.first_login_at >= %(since)s OR {UNCONFIRMED})
         FOR    UPDATE OF l)
     {_END}
 """

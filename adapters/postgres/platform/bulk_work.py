@@ -83,7 +83,7 @@ RELEASE: Final = """
 FINISH: Final = """
     UPDATE bulk_jobs
     SET    leased_until = NULL, is_waiting = false, state = 'finished', finished_at = %(now)s,
-           details = details - '{note,reason}'::text[], ip_address = NULL, user_agent = NULL
+           details = details - '{note,reason,message}'::text[], ip_address = NULL, user_agent = NULL
     WHERE  id = %(job_id)s AND organization_id IS NOT DISTINCT FROM %(organization_id)s
     AND    state = 'running' AND leased_until = %(leased_until)s AND done + refused = rows
 """

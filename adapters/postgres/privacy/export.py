@@ -17,6 +17,7 @@ from core.privacy.export import (
     ExportedIdentity,
     ExportedLogin,
     ExportedMembership,
+    ExportedMessage,
     ExportedMfaEvent,
     OwnedOrganization,
 )
@@ -96,6 +97,29 @@ class PostgresPrivacyExport(Aggregate):
             ORDER BY own.first_sign_in_at, c.id
             """,
             (list(organization_ids), user_id),
+        )
+
+    def messages(
+        self, user_id: UUID, received_by: str | None, organization_ids: Sequence[UUID], limit: int
+    ) -> Sequence[ExportedMessage]:
+        return self._all(
+            ExportedMessage,
+            """
+            SELECT   i.organization_id, o.slug AS organization_slug,
+                     coalesce(i.invited_by = %(user_id)s, false) AS is_sent, i.message, i.created_at
+            FROM     invitations i
+            JOIN     organizations o ON o.id = i.organization_id
+            WHERE    i.organization_id = ANY (%(organization_ids)s) AND i.message IS NOT NULL
+              AND    (i.invited_by = %(user_id)s OR i.email = %(received_by)s)
+            ORDER BY i.created_at DESC, i.id DESC
+            LIMIT    %(limit)s
+            """,
+            {
+                "user_id": user_id,
+                "received_by": received_by,
+                "organization_ids": list(organization_ids),
+                "limit": limit,
+            },
         )
 
     def identities(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedIdentity]:

@@ -80,7 +80,11 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE lower(label) = ANY (%(addresses)s)",
     "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE subject_id = %(user_id)s",
     # Until the worker finds that their session is over.
-    "UPDATE bulk_jobs SET ip_address = NULL, user_agent = NULL WHERE maker_id = %(user_id)s",
+    """
+    UPDATE bulk_jobs
+    SET    ip_address = NULL, user_agent = NULL, details = details - 'message'
+    WHERE  maker_id = %(user_id)s
+    """,
     "DELETE FROM trial_sign_ins WHERE lower(email) = ANY (%(addresses)s)",
     # A provider may name the address in another claim.
     """
@@ -88,8 +92,10 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     WHERE  organization_id = ANY (ARRAY(SELECT organization_id FROM memberships WHERE user_id = %(user_id)s))
     AND    addresses_in(claims) && %(addresses)s::text[]
     """,
-    f"UPDATE brandings SET support_email = NULL {_SUPPORT_ADDRESSES}",
-    f"UPDATE branding_versions SET support_email = NULL {_SUPPORT_ADDRESSES}",
+    f"""
+    WITH earlier AS (UPDATE branding_versions SET support_email = NULL {_SUPPORT_ADDRESSES})
+    UPDATE brandings SET support_email = NULL {_SUPPORT_ADDRESSES}
+    """,
     # An invitation can be declined without signing in; then only the invitation shows whose request that was.
     """
     UPDATE audit_entries a
@@ -110,12 +116,17 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
       AND  a.actor_user_id IS NULL AND a.ip_address IS NOT NULL
       AND  s.organization_id = a.organization_id AND s.position = a.position
     """,
+    # With what the person has written to others.
     """
+    WITH written AS (
+        UPDATE invitations
+        SET    message = NULL
+        WHERE  invited_by = %(user_id)s AND message IS NOT NULL AND email <> ALL (%(addresses)s))
     UPDATE invitations
     SET    email = %(placeholder)s,
            status = CASE status WHEN 'pending' THEN 'cancelled' ELSE status END,
            answered_at = CASE status WHEN 'pending' THEN %(at)s ELSE answered_at END,
-           token_sealed = NULL
+           token_sealed = NULL, message = NULL
     WHERE  email = ANY (%(addresses)s)
     """,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
@@ -114,6 +114,13 @@ class PostgresServices(Aggregate):
             (organization_id, service_id),
         )
 
+    def ids_by_slug(self, organization_id: UUID, slugs: Sequence[str]) -> Mapping[str, UUID]:
+        found = self._connection.execute(
+            "SELECT slug, id FROM services WHERE organization_id = %s AND slug = ANY (%s) ORDER BY slug",
+            (organization_id, list(slugs)),
+        )
+        return dict(found.fetchall())
+
     def usage(self, organization: Organization) -> Usage:
         return self._only(Usage, USAGE, _limits(organization))
 
@@ -143,6 +150,13 @@ class PostgresServices(Aggregate):
         return self._values(
             "SELECT slug FROM services WHERE organization_id = %s ORDER BY slug LIMIT %s", (organization_id, limit)
         )
+
+    def names(self, organization_id: UUID, *, limit: int) -> Mapping[str, str]:
+        found = self._connection.execute(
+            "SELECT slug, name FROM services WHERE organization_id = %s ORDER BY lower(name), slug LIMIT %s",
+            (organization_id, limit),
+        )
+        return dict(found.fetchall())
 
     def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:
         return self._changes_one(

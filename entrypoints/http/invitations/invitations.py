@@ -46,6 +46,8 @@ class InvitationCreation(msgspec.Struct, kw_only=True):
 
     email: str
     role: str
+    services: list[str] = msgspec.field(default_factory=list[str])
+    message: str | None = None
 
 
 class InvitationRecord(Record, of=Invitation):
@@ -112,9 +114,12 @@ async def invite(call: Call, org_slug: str, body: InvitationCreation) -> Created
 
     An invitation is valid for seven days and can be accepted once. A role other than `member` also requires the
     capability `org.roles.manage`, and may only contain capabilities that you have. You cannot invite an owner. How many
-    invitations an organization sends, and an address gets, is limited.
+    invitations an organization sends, and an address gets, is limited. Services, which the person is linked to for as
+    long as the membership lasts, require the capability `end_users.manage` as well.
     """
-    invited = await call.transact(invitations.invite, org_slug, body.email, body.role)
+    invited = await call.transact(
+        invitations.invite, org_slug, body.email, body.role, services=body.services, message=body.message
+    )
     return CreatedInvitation(
         invitation=InvitationRecord.of(invited.item.invitation),
         inviter=invited.item.inviter,

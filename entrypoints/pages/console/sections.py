@@ -293,6 +293,7 @@ OF_ACCOUNT: Final = SectionGroup(
     "",
     (
         Section("", marked("Overview"), marked("start profile")),
+        Section("/my-applications", marked("My applications"), marked("apps launcher dashboard tiles open start")),
         Section("/name", marked("Name"), marked("rename display name")),
         Section("/email", marked("Email address"), marked("mail change address")),
         Section("/password", marked("Password"), marked("change password")),
@@ -301,7 +302,7 @@ OF_ACCOUNT: Final = SectionGroup(
         Section("/devices", marked("Devices"), marked("computers phones trusted")),
         Section("/sessions", marked("Sessions"), marked("sign out everywhere browsers")),
         Section("/sign-ins", marked("Sign-ins"), marked("logins log failed refused history")),
-        Section("/applications", marked("Applications"), marked("apps services connected disconnect")),
+        Section("/applications", marked("Connected applications"), marked("apps services disconnect consent")),
         Section("/subscriptions", marked("Subscriptions"), marked("billing plans payment invoices")),
         Section("/identities", marked("Linked accounts"), marked("Google GitHub providers social link")),
         Section("/organizations", marked("Organizations"), marked("teams invitations leave join")),

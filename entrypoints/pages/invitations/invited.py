@@ -8,7 +8,7 @@ import msgspec
 import trio
 
 from core.errors import BadRequest, Forbidden, NotFound, RateLimitExceeded, Refusal
-from core.invitations import address_lists, answers, bulk_invitations, invitations, invited
+from core.invitations import address_lists, answers, bulk_invitations, included, invitations, invited
 from core.invitations.acceptance import CANNOT_JOIN
 from core.invitations.address_lists import TypedList
 from core.invitations.invitations import InvitationStatus
@@ -18,6 +18,7 @@ from core.organizations import bulk_jobs, roles
 from core.organizations.access import Capability, Operation
 from core.organizations.bulk_jobs import ROWS_MAX, JobKind, TooManyJobs, too_many_rows
 from core.organizations.memberships import MEMBER, OWNER
+from core.text import MESSAGE_CHARACTERS_MAX
 from entrypoints.pages.console.frame import (
     ConsoleListQuery,
     Program,
@@ -29,7 +30,7 @@ from entrypoints.pages.console.frame import (
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.person_records import people_tabs
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.refusals import problem_of, problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.bulk_jobs import page_of_jobs
@@ -72,10 +73,14 @@ FOUND: Final = ConsoleList[ListedInvitation](path=INVITED, search=invited.search
 
 
 class InvitationsForm(ProtectedForm, kw_only=True):
-    """The people to invite, and their role."""
+    """The people to invite, their role, and what each invitation includes."""
 
     emails: str = ""
     role: str = MEMBER
+    services: Annotated[list[str], msgspec.Meta(description="The slugs of services.")] = msgspec.field(
+        default_factory=list[str]
+    )
+    message: str = ""
 
 
 @routes.get(INVITED)
@@ -95,6 +100,8 @@ async def show_invited(
     standing, found = await FOUND.opened(call, Operation.INVITATIONS_LIST, org_slug, query=query)
     lacks_roles = standing.lacks_lasting(Operation.INVITATIONS_CHANGE)
     offered = [(role.slug, role.slug) for role in await call.read(roles.list_all, org_slug) if role.slug != OWNER]
+    services = await call.read(included.offered, org_slug)
+    may_give_services = Capability.END_USERS_MANAGE in standing.capabilities
     return console_page(
         call,
         "invitations/invited.html",
@@ -114,6 +121,12 @@ async def show_invited(
         if Capability.ORG_ROLES_MANAGE in standing.capabilities and lacks_roles is None
         else [(MEMBER, MEMBER)],
         lacks_roles=lacks_roles,
+        problems=problems_of(refusal),
+        offered=[(slug, name, slug, None) for slug, name in services.items()],
+        has_more=len(services) == included.OFFERED_MAX,
+        services_max=included.SERVICES_MAX,
+        message_max=MESSAGE_CHARACTERS_MAX,
+        lacks_services=None if may_give_services else Capability.END_USERS_MANAGE,
         tabs=people_tabs(standing),
     )
 
@@ -124,7 +137,8 @@ async def show_invited(
 async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageOrRedirect:
     """Invite people, in any form of list; programs use `POST /api/organizations/:org_slug/invitations` for each."""
     # Each address is a transaction of its own, which says no more than its own refusal.
-    await call.read(invitations.require_may_invite, org_slug, form.role)
+    services, message = form.services, form.message
+    await call.read(invitations.require_may_invite, org_slug, form.role, services=services, message=message)
     # Repeated lines count here, so that the list that is read is bounded.
     if form.emails.count("\n") > ROWS_MAX:
         raise too_many_rows()
@@ -134,14 +148,15 @@ async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageO
         raise BadRequest.of_field("emails", "Enter at least one address.")
     if len(wanted) > LINES_MAX:
         rows = bulk_invitations.rows_of(typed)
-        job_id = await call.transact(bulk_jobs.begin, org_slug, JobKind.INVITATIONS_SEND, rows, {"role": form.role})
+        details = bulk_invitations.details_of(form.role, services, message)
+        job_id = await call.transact(bulk_jobs.begin, org_slug, JobKind.INVITATIONS_SEND, rows, details)
         return after(f"{page_of_jobs(org_slug)}/{job_id}", "job-begun")
-    results = [(one, await _invite(call, org_slug, one, form.role)) for one in wanted]
+    results = [(one, await _invite(call, org_slug, one, form)) for one in wanted]
     refused = [one for one, problem in results if problem]
     if not refused and not typed.repeated and not typed.names:
         return after(f"{page_of(org_slug)}/people/invited", "invited")
     # What was refused is kept, to be corrected and sent again.
-    kept = InvitationsForm(emails="\n".join(refused), role=form.role)
+    kept = InvitationsForm(emails="\n".join(refused), role=form.role, services=services, message=message)
     return await show_invited(call, org_slug, form=kept, results=results, typed=typed)
 
 
@@ -180,6 +195,7 @@ async def ask_to_add_invited_person(
         refusal=refusal,
         email=invitation.email,
         role=invitation.role,
+        services=invitation.services,
         page=f"{page_of(org_slug)}/people/invited",
         form_page=f"{page_of(org_slug)}/people/invited/{invitation_id}/accept",
     )
@@ -199,10 +215,10 @@ def _shown(texts: Sequence[str]) -> list[str]:
     return [*texts[:NAMED_MAX], *([f"+ {len(texts) - NAMED_MAX}"] if len(texts) > NAMED_MAX else [])]
 
 
-async def _invite(call: Call, slug: str, email: str, role: str) -> str:
+async def _invite(call: Call, slug: str, email: str, form: InvitationsForm) -> str:
     """Invite a person; return what was refused, in English, or nothing."""
     try:
-        await call.transact(invitations.invite, slug, email, role)
+        await call.transact(invitations.invite, slug, email, form.role, services=form.services, message=form.message)
     except (BadRequest, Forbidden, RateLimitExceeded) as refusal:
         return problem_of(refusal)
     return ""

@@ -22,7 +22,7 @@ from core.limits import (
 )
 from core.organizations.organizations import NAME_CHARACTERS_MIN
 from core.organizations.roles import DESCRIPTION_CHARACTERS_MAX
-from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN
+from core.text import MESSAGE_CHARACTERS_MAX, SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN
 from entrypoints.web.describing import (
     descriptions_of_customers,
     descriptions_of_events,
@@ -319,6 +319,27 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "relation": _field("What the member may do with the service."),
     "granted_by": _field("The id of the member who granted it; null if the account no longer exists."),
     "invitation": _field("The invitation."),
+    "InvitationCreation.services": _field(
+        "The slugs of services of the organization that the person is linked to with the membership, at most 20."
+        " They require `end_users.manage`.",
+        examples=[["shop"]],
+    ),
+    "InvitationRecord.services": _field(
+        "The slugs of the services that the person is linked to with the membership.", examples=[["shop"]]
+    ),
+    "InvitationCreation.message": _field(
+        "What the person sees on the page of the invitation: plain text without web addresses. No mail has it.",
+        maxLength=MESSAGE_CHARACTERS_MAX,
+        examples=["Welcome to the team."],
+    ),
+    "InvitationRecord.message": _field("What the person sees on the page of the invitation; null for nothing."),
+    "ReceivedInvitationRecord.message": _field("What the inviter says to you; null for nothing."),
+    "PersonalDataExport.messages": _field(
+        "The messages of invitations that the person has sent, and got after a proof of the address."
+    ),
+    "ExportedMessage.message": _field("The message.", examples=["Welcome to the team."]),
+    "is_sent": _field("Whether the person has sent it; else it was sent to them."),
+    "service_names": _field("The names of the services that come with the membership.", examples=[["Shop"]]),
     "inviter": _field("The member who invited."),
     "invited_by": _field("The id of the member who invited; null if the account no longer exists."),
     # End users

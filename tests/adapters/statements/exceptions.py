@@ -93,7 +93,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "privacy.anonymization.PostgresAnonymization.lock": _unbound(1, "invitations"),
         "privacy.anonymization.PostgresAnonymization.lock_next_closed": _unbound(1, "memberships"),
         "privacy.anonymization.PostgresAnonymization.replace_addresses": _unbound(
-            17,
+            16,
             "audit_entries billing_customers bulk_job_rows bulk_jobs events invitations mails "
             "memberships scim_log_entries trial_sign_ins webhook_attempts webhook_deliveries",
         ),
@@ -297,6 +297,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
 # case is confined to one, `%s IS NULL OR organization_id = %s`; without that condition they are found.
 BOUND_IF_GIVEN: Final[Mapping[str, int]] = {
     "billing.own_subscriptions.PAGE": 1,
+    "customers.my_applications.PAGE": 1,
     "billing.own_subscriptions._CUSTOMER": 1,
     "invitations.invitations.PostgresInvitations.pending_for": 1,
     "invitations.invitations.PostgresInvitations.withdraw": 1,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.invitations import address_lists
-from core.invitations.bulk_invitations import LeftOut, rows_of
+from core.invitations.bulk_invitations import LeftOut, details_of, rows_of
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.bulk_jobs import WantedRow
 
@@ -31,3 +31,8 @@ def test_names_share_rows_that_are_no_longer_than_an_address() -> None:
     assert len(rows) == 3
     assert all(len(row.label) <= EMAIL_CHARACTERS_MAX + 1 for row in rows)
     assert ", ".join(row.label for row in rows).split(", ") == names
+
+
+def test_a_job_says_what_each_of_its_invitations_includes() -> None:
+    assert details_of("member", [], None) == details_of("member", [], "") == {"role": "member"}
+    assert details_of("member", ["shop", "till"], "Hi") == {"role": "member", "services": "shop,till", "message": "Hi"}

@@ -38,6 +38,8 @@ async def test_the_answer_has_the_invitation_its_inviter_and_its_token(inviter: 
             "token": hashlib.sha256(token.encode()).hexdigest(),
             "expires_at": "2026-02-10T04:05:06Z",
             "created_at": "2026-02-03T04:05:06Z",
+            "services": [],
+            "message": None,
         },
         "inviter": {"id": str(inviter.owner_id), "email": INVITER, "created_at": "2026-02-03T04:05:06Z"},
         "token": token,

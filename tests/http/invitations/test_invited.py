@@ -28,6 +28,8 @@ async def test_a_signed_in_user_sees_their_invitations_with_the_tokens(inviter: 
             "token": invitation.token,
             "expires_at": "2026-02-10T04:05:06Z",
             "created_at": "2026-02-03T04:05:06Z",
+            "service_names": [],
+            "message": None,
             "organization": {"slug": "acme", "name": "Acme"},
         }
     ]

@@ -108,6 +108,7 @@ DOORS: dict[str, Callable[[Doors], Awaitable[Answer]]] = {
     "a session of a service": lambda doors: doors.get("/api/user", token=doors.at_service.access_token),
     "a refresh token": lambda doors: doors.world.refresh(doors.at_service.refresh_token),
     "the applications of a user": lambda doors: doors.browser.open("/app/account/applications"),
+    "what a user may open": lambda doors: doors.browser.open("/app/account/my-applications"),
 }
 # What opens once, so that it is not tried before.
 ONCE = {"an invitation", "a refresh token", "a button that leaves it"}

@@ -57,6 +57,7 @@ async def test_the_package_has_exactly_the_documented_fields(
         "login_events": [login, package["login_events"][1]],
         "groups": [],
         "customers": [],
+        "messages": [],
         "oauth_identities": [],
         "mfa_events": [{"event_type": "passkey_registered", "timestamp": "2026-02-03T04:05:06Z", "success": True}],
         "passkeys": [passkey],
@@ -353,3 +354,31 @@ async def test_it_has_the_customers_that_the_person_came_for(world: World) -> No
     ]
     assert of_customer.json["customers"] == own.json["customers"]
     assert of_vendor.json["customers"] == []
+
+
+async def test_it_has_the_messages_that_the_person_has_sent_and_got(world: World) -> None:
+    team = world.team()
+    for name in ("owner", "admin"):
+        team.add(name, name)
+    invitations = [("admin", "guest@example.com", "Hi guest"), ("owner", "other@example.com", "Hi other")]
+    for by, email, message in invitations:
+        body = {"email": email, "role": "member", "message": message}
+        sent = await team.request(by, "POST", "/invitations", body=body)
+        assert sent.status == 200
+        if email == "guest@example.com":
+            accepted = await world.client.post("/api/invitations/accept", body={"token": sent.json["token"]})
+            assert accepted.status == 200
+    guest_id = world.user_id("guest@example.com")
+
+    async def messages(user_id: UUID, token: str) -> list[tuple[str, bool]]:
+        answer = await world.client.get(path(user_id), token=token)
+        return [(one["message"], one["is_sent"]) for one in answer.json["messages"]]
+
+    assert await messages(team.ids["admin"], await team.token("admin")) == [("Hi guest", True)]
+    assert await messages(team.ids["owner"], await team.token("owner")) == [("Hi other", True)]
+    # Before the address is proved, the account may be that of another person.
+    world.connection.execute("UPDATE memberships SET confirmed_at = created_at")
+    owner = await team.token("owner")
+    assert await messages(guest_id, owner) == []
+    world.connection.execute("UPDATE users SET email_verified_at = created_at")
+    assert await messages(guest_id, owner) == [("Hi guest", False)]

@@ -274,3 +274,26 @@ async def test_the_page_confirms_or_declines_what_a_manager_has_accepted(inviter
     assert inviter.world.value("SELECT count(*) FROM memberships WHERE confirmed_at IS NULL") == 0
     for invitation in (staying, leaving):
         assert (await inviter.world.client.get(ACCEPT + invitation.link)).status == 400
+
+
+async def test_services_and_a_message_show_with_the_proof_alone(inviter: Inviter, visitor: Visitor) -> None:
+    inviter.world.service(inviter.organization_id, "shop", name="Shop & Co")
+    message = "Hi <script>you</script>, see you"
+    invitation = await inviter.invite(services=["shop"], message=message)
+
+    without = await visitor.open(f"/app/invitations/accept?token={invitation.token}")
+    with_proof = await visitor.open(f"/app/invitations/accept{invitation.link}")
+
+    assert "Shop" not in without.text
+    assert "see you" not in without.text
+    assert "<li>Shop &amp; Co</li>" in with_proof.text
+    assert "A message from Acme" in with_proof.text
+    assert '<blockquote dir="auto">Hi &lt;script&gt;you&lt;/script&gt;, see you</blockquote>' in with_proof.text
+
+    # The person who is signed in has proved the address too.
+    inviter.world.user(GUEST)
+    await visitor.sign_in(GUEST)
+    assert "see you" in (await visitor.open(f"/app/invitations/accept?token={invitation.token}")).text
+    waiting = await visitor.open("/app/account/organizations")
+    assert "With access to: Shop &amp; Co" in waiting.text
+    assert "see you" in waiting.text

@@ -252,3 +252,46 @@ async def test_the_list_comes_first_and_the_form_is_open_where_nothing_is_listed
     assert '<details class="creating" id="invite">' in page.text
     assert is_open not in filtered
     assert is_open in refused
+
+
+async def test_the_form_includes_services_and_a_message(inviter: Inviter, olga: Visitor) -> None:
+    world = inviter.world
+    for slug in ("shop", "till"):
+        world.service(inviter.organization_id, slug)
+    refused = await olga.submit(
+        await olga.open(PAGE), PAGE, emails=GUEST, role="member", services="shop", message="See evil.example"
+    )
+    assert refused.status == 400
+    assert "A message cannot contain an address of the web" in refused.text
+    assert 'value="shop" checked' in refused.text
+
+    await olga.submit(refused, PAGE, emails=GUEST, role="member", services="shop", message="Hi <i>you</i>")
+    page = await olga.open(PAGE)
+    assert "with shop" in page.text
+    assert "“Hi &lt;i&gt;you&lt;/i&gt;”" in page.text
+    # Sent again, it includes the same.
+    [(first,)] = world.rows("SELECT id FROM invitations")
+    await act(olga, page, f"{PAGE}/{first}/send-again")
+    assert world.rows(
+        """
+        SELECT i.status, i.message, s.slug
+        FROM   invitations i
+        JOIN   services s ON s.id = ANY (i.service_ids)
+        ORDER  BY i.created_at, i.id
+        """
+    ) == [("cancelled", "Hi <i>you</i>", "shop"), ("pending", "Hi <i>you</i>", "shop")]
+
+
+async def test_who_may_not_link_people_to_services_is_offered_none(inviter: Inviter, visitor: Visitor) -> None:
+    inviter.world.service(inviter.organization_id, "shop")
+    await inviter.sign_in_with_role("lesser", "org.members.manage", "services.view")
+    await inviter.invite(services=["shop"])
+    await visitor.sign_in("lesser@example.com")
+
+    page = await visitor.open(PAGE)
+
+    assert "You can only invite without applications." in page.text
+    assert 'name="services"' not in page.text
+    # The invitation with services is not theirs to send again, nor to accept.
+    assert "/send-again" not in page.text
+    assert (await visitor.submit(page, PAGE, emails="a@example.com", services="shop")).status == 403

@@ -288,9 +288,11 @@ async def test_people_beyond_the_limit_of_an_hour_are_invited_when_it_allows_it(
     limited = with_mail_limits(crowd.world.installation)
     people = [f"Person {number};p{number}@example.org" for number in range(MANY)]
     lines = "\n".join(["Name;Address", *people, "P0@example.org"])
+    crowd.world.service(crowd.organization_id, "shop")
     page = await ann.open(f"{PEOPLE}/invited")
 
-    answer = await send(ann, page, f"{PEOPLE}/invited", emails=lines, role="member")
+    included = {"services": "shop", "message": "Hi all"}
+    answer = await send(ann, page, f"{PEOPLE}/invited", emails=lines, role="member", **included)
     path = answer.headers["Location"].partition("?")[0]
     await work_off(limited)
 
@@ -307,6 +309,9 @@ async def test_people_beyond_the_limit_of_an_hour_are_invited_when_it_allows_it(
     await work_off(limited)
     assert numbers(await ann.open(path)) == [MANY, LEFT_OUT, 0]
     assert len({one.to for one in await crowd.world.mails()}) == MANY
+    # What each of them includes is that of the form; the job keeps no message.
+    assert crowd.world.rows("SELECT DISTINCT cardinality(service_ids), message FROM invitations") == [(1, "Hi all")]
+    assert crowd.world.rows("SELECT details FROM bulk_jobs") == [({"role": "member", "services": "shop"},)]
 
 
 async def test_a_limit_of_one_address_refuses_its_row_and_holds_up_no_other(crowd: Team, ann: Visitor) -> None:
