@@ -26,8 +26,8 @@ from entrypoints.http.organizations.settings import domain as custom_domain
 from entrypoints.http.organizations.settings import smtp as mail_server
 from entrypoints.http.platform import audit_log as platform_audit_log
 from entrypoints.http.platform import health, impersonation, limits, mails, metrics, owners, support, tiers, users
+from entrypoints.http.platform import members as platform_members
 from entrypoints.http.platform import mfa as platform_mfa
-from entrypoints.http.platform import organization_members as platform_organization_members
 from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.platform import sessions as platform_sessions
 from entrypoints.http.platform import why as platform_explanations
@@ -126,8 +126,8 @@ from entrypoints.pages.platform import approvals, deletion, suspension
 from entrypoints.pages.platform import audit_log as platform_audit_pages
 from entrypoints.pages.platform import impersonation as platform_impersonation_pages
 from entrypoints.pages.platform import mails as platform_mail_pages
+from entrypoints.pages.platform import members as platform_member_pages
 from entrypoints.pages.platform import mfa as platform_mfa_pages
-from entrypoints.pages.platform import organization_members as platform_organization_member_pages
 from entrypoints.pages.platform import organization_search as organization_search_pages
 from entrypoints.pages.platform import organizations as platform_organization_pages
 from entrypoints.pages.platform import overview as platform_overview_pages
@@ -303,7 +303,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     analytics.routes,
     tiers.routes,
     platform_organizations.routes,
-    platform_organization_members.routes,
+    platform_members.routes,
     platform_audit_log.routes,
     users.routes,
     platform_explanations.routes,
@@ -362,7 +362,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     sales_pages.platform_routes,
     platform_search_pages.routes,
     platform_organization_pages.routes,
-    platform_organization_member_pages.routes,
+    platform_member_pages.routes,
     approvals.routes,
     suspension.routes,
     deletion.routes,

@@ -222,8 +222,8 @@ def elliptic_key_pairs() -> tuple[KeyPair, KeyPair]:
 
 @pytest.fixture
 def settings() -> Settings:
-    """The default settings, in development mode and without rate limits, which have their own tests."""
-    return Settings(dev=True, rate_limits=False)
+    """The default settings with a contact, in development mode and without rate limits, which have their own tests."""
+    return Settings(dev=True, rate_limits=False, security_contact="mailto:security@example.com")
 
 
 @pytest.fixture

@@ -149,7 +149,7 @@ FLEET_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "tabs": organization_tabs(_ID),
         "page_of_all": _PAGE,
     },
-    "platform/organization_members.html": {
+    "platform/members.html": {
         **_OWNING,
         "organization": NAME,
         "query": SimpleNamespace(search=EMAIL),

@@ -89,6 +89,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "old_own_roles": marked("The vendor's own roles before"),
     "own_roles": marked("The vendor's own roles"),
     "service_roles": marked("Roles of the service"),
+    "services": marked("Services"),
     "previous_user_id": marked("The account before"),
     "logo": marked("Logo"),
     "mail_counts": marked("Mail limits that were lifted"),
@@ -236,10 +237,13 @@ VALUES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "part": {
         "account": marked("Account"),
+        "mails": marked("Mails"),
+        "organizations": marked("Organizations"),
         "second_factor": marked("Second factor"),
         "sessions": marked("Sessions"),
         "sign_in_rules": marked("Rules of signing in"),
         "sign_ins": marked("Sign-ins"),
+        "ways": marked("Ways to sign in"),
     },
     "reason": {
         "account_closed": marked("The account was closed"),

@@ -35,7 +35,7 @@ CORE = Path(core.__file__ or "").parent
 # Where the product itself is meant: by its default name, and for operators, who know it by that.
 OF_THE_PRODUCT = {"platform_brand.py", "platform/backups.py", "platform/health_figures.py"}
 # It describes the settings of the product, which have its name.
-FOR_OPERATORS = {"platform/system.html"}
+FOR_OPERATORS = {"platform/system.html", "platform/system_settings.html"}
 
 
 @pytest.fixture

@@ -204,7 +204,7 @@ async def test_a_sign_in_by_mail_says_whether_it_was_the_link_or_the_code(world:
         (owner, f"/app/organizations/acme/people/{user_id}"),
         (owner, "/app/organizations/acme/analytics/sign-ins"),
         (owner, f"/app/organizations/acme/why?email={EMAIL}"),
-        (root, f"/app/platform/users/{user_id}"),
+        (root, f"/app/platform/users/{user_id}/sign-ins"),
         (root, "/app/platform/sign-ins"),
     ):
         page = re.sub("(?s)<option.*?</option>", "", (await browser.open(path)).text)

@@ -177,6 +177,7 @@ _OF_PLATFORM: Final = {
         )
         for action in ("activate", "approve", "reject")
     },
+    "GET /organizations/:id/members": "/organizations/:organization_id/members",
     "POST /organizations/:id/suspend": "/organizations/:organization_id/suspension",
     "PATCH /organizations/:id/tier": (
         "/organizations/:organization_id",
@@ -189,13 +190,16 @@ _OF_PLATFORM: Final = {
     "POST /support": ("/owners", "/owners/support"),
     "DELETE /support/:user_id": "/owners/support/:user_id/demote",
     "GET /tiers": "/tiers",
+    "POST /tiers": "/tiers",
+    "PATCH /tiers/:id": "/tiers/:tier_id",
+    "DELETE /tiers/:id": "/tiers/:tier_id/delete",
     "GET /users/:user_id": "/users/:user_id",
     "DELETE /users/:user_id/limits": ("/users/:user_id", "/users/:user_id/lift-limits"),
     "GET /users/:user_id/mfa/status": "/users/:user_id",
     "DELETE /users/:user_id/mfa": "/users/:user_id/mfa",
     "POST /users/:user_id/resend-verification": ("/users/:user_id", "/users/:user_id/verify"),
     "DELETE /users/:user_id/sessions": "/users/:user_id/end-sessions",
-    "GET /users/:user_id/sign-ins": "/users/:user_id",
+    "GET /users/:user_id/sign-ins": "/users/:user_id/sign-ins",
     "GET /users/search": "/users",
     "GET /why": "/why",
 }

@@ -5,7 +5,7 @@ setup link leave by the same way (`setup.py`).
 """
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import Refusal
@@ -31,7 +31,9 @@ from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
-from ports.unit_of_work import UnitOfWork
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
 
 routes: Routes = console_pages()
 
@@ -74,7 +76,7 @@ async def begin_connection_trial(call: Call, org_slug: str, connection_id: UUID)
 
 
 async def leave(
-    call: Call, target: OpenConnection, begin: Callable[[UnitOfWork], Departure], page: str
+    call: Call, target: OpenConnection, begin: "Callable[[UnitOfWork], Departure]", page: str
 ) -> PageOrRedirect:
     """Return what leads a browser to the provider of a connection; to `page` when that cannot be asked."""
     connection, organization_id = target.connection, target.organization_id

@@ -14,6 +14,7 @@ from core.sign_in.upstream.configuring import ConnectionState
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.failures import ConnectionProgress
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from core.sign_in.upstream.setup import SetupConnection
 from core.sign_in.upstream.trials import TrialAnswer, TrialResult
 
 AT = datetime(2026, 2, 3, tzinfo=UTC)
@@ -77,3 +78,21 @@ def test_a_connection_that_leads_elsewhere_since_its_trial_is_to_be_tried_again(
 
 def test_a_change_of_what_no_trial_shows_needs_no_other_trial() -> None:
     assert is_tried(TRIAL, name="Acme Inc.", enabled=True, joins_as="member", updated_at=AT + timedelta(days=1))
+
+
+@pytest.mark.parametrize(
+    ("is_on", "was_on", "is_beside", "can_be_switched_on"),
+    [
+        (False, False, False, True),
+        (True, False, False, False),
+        (False, True, False, False),
+        (False, False, True, False),
+    ],
+)
+def test_a_setup_link_switches_on_what_never_was_where_people_sign_in_by_no_other(
+    is_on: bool, was_on: bool, is_beside: bool, can_be_switched_on: bool
+) -> None:
+    state = ConnectionState(connection=replace(CONNECTION, enabled=is_on), progress=PROGRESS, trial=TRIAL)
+    found = SetupConnection(state=state, domains=[], was_on=was_on, is_beside=is_beside)
+
+    assert found.can_be_switched_on is can_be_switched_on

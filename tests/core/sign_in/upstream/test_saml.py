@@ -85,6 +85,8 @@ def test_an_assertion_for_us_is_accepted_and_proves_its_name() -> None:
         {"audiences": []},
         {"audiences": [[OWN.entity_id], ["another"]]},
         {"confirmations": []},
+        {"confirmations": [replace(CONFIRMATION, recipient="https://id.example/elsewhere")]},
+        {"confirmations": [replace(CONFIRMATION, in_response_to="_another")]},
         {"confirmations": [replace(CONFIRMATION, not_on_or_after=None)]},
         {"confirmations": [replace(CONFIRMATION, not_before=NOW + timedelta(hours=1))]},
         {"not_on_or_after": NOW - timedelta(minutes=1)},

@@ -9,10 +9,13 @@ from uuid import uuid4
 
 import pytest
 
+from core.accounts.providers import Provider
 from core.secrets import Secret
+from core.sign_in.identities import AssertedGroups, ProvenIdentity
 from core.sign_in.upstream import trials
 from core.sign_in.upstream.flows import SignInOver
 from core.sign_in.upstream.saml import EMAIL_ADDRESS, SamlAssertion
+from core.sign_in.upstream.trials import TrialGroups
 
 ASSERTION = SamlAssertion(
     issuer="https://idp.example",
@@ -49,6 +52,21 @@ def test_of_an_assertion_the_name_and_the_attributes_are_shown() -> None:
     unnamed = replace(ASSERTION, name_id_format=None)
     assert trials.claims_of_assertion(unnamed) == [name, ("NameID Format", ""), *attributes]
     assert trials.claims_of_assertion(None) == []
+
+
+@pytest.mark.parametrize(
+    ("asserted", "kept"),
+    [
+        (None, TrialGroups.NOT_SENT),
+        (AssertedGroups(values=None), TrialGroups.TOO_MANY),
+        (AssertedGroups(values=[]), TrialGroups.SENT),
+    ],
+    ids=str,
+)
+def test_it_is_kept_whether_groups_were_sent(asserted: AssertedGroups | None, kept: TrialGroups) -> None:
+    proven = ProvenIdentity(provider=Provider.UPSTREAM, subject="employee-1", groups=asserted)
+
+    assert trials.answer_of(claims=(), proven=proven).groups is kept
 
 
 def test_claims_are_cut_and_made_printable() -> None:

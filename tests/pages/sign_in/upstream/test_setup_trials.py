@@ -44,6 +44,7 @@ class Holder:
 
     async def connect(self, issuer: str) -> Answer:
         """Make a connection by OpenID Connect, and return its page."""
+        before = self.world.rows("SELECT id FROM upstream_connections")
         made = await self.visitor.submit(
             await self.visitor.open(f"{UPSTREAM}?provider=oidc"),
             UPSTREAM,
@@ -52,7 +53,8 @@ class Holder:
             client_id=CLIENT_ID,
             client_secret=CLIENT_SECRET,
         )
-        self.connection_id = str(self.world.rows("SELECT id FROM upstream_connections ORDER BY created_at")[-1][0])
+        [(made_id,)] = set(self.world.rows("SELECT id FROM upstream_connections")) - set(before)
+        self.connection_id = str(made_id)
         return made
 
     async def press(self, what: str, page: Answer | None = None) -> Answer:

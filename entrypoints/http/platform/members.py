@@ -8,7 +8,7 @@ import msgspec
 
 from core.limits import COUNTED_MAX, EMAIL_CHARACTERS_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from core.organizations.people import ListedMember
-from core.platform import organization_members
+from core.platform import members
 from core.platform.organizations import OrganizationUnknown
 from core.positions import position_of
 from entrypoints.web.serving.calls import Call
@@ -71,7 +71,7 @@ async def list_organization_members(
     Support finds no platform owner, and what it searches for is recorded.
     """
     found = await call.transact(
-        organization_members.search, id, search=query.search, after=position_of(query.after), limit=query.limit
+        members.search, id, search=query.search, after=position_of(query.after), limit=query.limit
     )
     return OrganizationMemberList(
         members=[_item(one) for one in found.members.found],

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from core.limits import SIGN_INS_KEPT_FOR
 from core.organizations.people import ListedMember
-from core.platform import organization_members
+from core.platform import members
 from core.platform.organizations import OrganizationUnknown
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
@@ -29,7 +29,7 @@ routes: Routes = platform_pages()
 MEMBERS: Final = f"{PLATFORM_ORGANIZATIONS}/:organization_id/members"
 FOUND: Final = ConsoleList[ListedMember](
     path=MEMBERS,
-    listed=organization_members.listed,
+    listed=members.listed,
     file="members",
     columns={
         "email": lambda one: one.email,
@@ -50,11 +50,11 @@ FOUND: Final = ConsoleList[ListedMember](
 async def show_organization_members(call: Call, organization_id: UUID, query: ConsoleListQuery) -> Page:
     """Show the members of an organization, by a part of their address; what support searches for is recorded."""
     standing, found = await opened_for_platform(
-        call, organization_members.search, organization_id, **query.filters, after=query.position, limit=ROWS_SHOWN
+        call, members.search, organization_id, **query.filters, after=query.position, limit=ROWS_SHOWN
     )
     return console_page(
         call,
-        "platform/organization_members.html",
+        "platform/members.html",
         standing,
         program=Program("platform_organizations_list_organization_members", organization_id, query=query.kept),
         organization=found.organization,
