@@ -108,6 +108,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
                     answer=TrialAnswer(subject="x" * 255, email=EMAIL, claims=(("email", EMAIL), ("name", NAME))),
                     is_of=lambda _: False,
                     begun_by=None,
+                    is_without_persons=False,
                     concluded_at=NOW,
                 ),
             ),

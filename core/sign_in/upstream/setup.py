@@ -56,7 +56,7 @@ def list_all(uow: UnitOfWork, cookie: str) -> Sequence[SetupConnection]:
     """List the connections of the organization, the oldest first."""
     organization_id = setup_links.present(uow, cookie, Part.UPSTREAM).organization_id
     progress = {one.connection_id: one for one in uow.upstream_failures.progress(organization_id)}
-    trials = {one.connection_id: one for one in uow.trial_sign_ins.last_of_each(organization_id)}
+    trials = {one.connection_id: one.for_link() for one in uow.trial_sign_ins.last_of_each(organization_id)}
     domains = domain_routes.list_by_link(uow, cookie)
     were_on = uow.upstream_connections.were_on(organization_id)
     have_identities = uow.upstream_connections.have_identities(organization_id)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -121,7 +121,8 @@ class TrialAnswer:
 class TrialResult:
     """The last trial of a connection, and who has begun it: None for the holder of a setup link.
 
-    `tested_as` tells whether the connection is still the same.
+    `tested_as` tells whether the connection is still the same, and `is_without_persons` that what the trial has brought
+    is not for the reader.
     """
 
     connection_id: UUID
@@ -129,6 +130,7 @@ class TrialResult:
     begun_by: str | None
     tested_as: bytes
     answer: TrialAnswer = field(default_factory=TrialAnswer)
+    is_without_persons: bool = False
 
     def is_of(self, connection: ConnectionRecord) -> bool:
         """Return whether the connection leads where it led in the trial."""
@@ -137,6 +139,12 @@ class TrialResult:
     def has_succeeded(self, connection: ConnectionRecord) -> bool:
         """Return whether the provider has signed a user in with the connection as it is."""
         return self.answer.problem is None and self.is_of(connection)
+
+    def for_link(self) -> TrialResult:
+        """Return what the holder of a setup link sees: of the trial of a member neither who that is nor the answer."""
+        if self.begun_by is None:
+            return self
+        return replace(self, begun_by=None, answer=TrialAnswer(problem=self.answer.problem), is_without_persons=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -155,6 +155,27 @@ async def test_the_holder_learns_what_is_missing_and_nothing_of_persons(
     assert "owner@acme.example" not in shown.text.replace("<dd>owner@acme.example</dd>", "")
 
 
+async def test_the_holder_sees_of_the_test_of_a_member_only_that_it_succeeded(
+    acme: Acme, holder: Holder, provider: OpenIdProvider
+) -> None:
+    await holder.connect(provider.url)
+    page = f"/app/organizations/acme/sign-in/connections/{holder.connection_id}"
+    member = Visitor(holder.visitor.client)
+    await member.sign_in("owner@acme.example", path=page)
+    left = await member.submit(await member.open(page), f"{page}/trial", is_followed=False)
+    tested = await member.open(provider.sign_in(unescape(left.headers["Refresh"].partition("url=")[2])))
+
+    shown = await holder.visitor.open(holder.page)
+    on = await holder.press("enabling", shown)
+
+    assert "Tested by owner@acme.example" in tested.text
+    assert "ada@acme.example" in tested.text
+    assert "The test sign-in succeeded." in shown.text
+    assert "Tested by a member of the organization" in shown.text
+    assert not [one for one in ("owner@acme.example", "ada@acme.example", "employee-1") if one in shown.text]
+    assert (on.status, holder.is_on) == (200, True)
+
+
 async def test_a_claim_for_groups_that_is_not_sent_or_too_long_is_named(
     acme: Acme, holder: Holder, provider: OpenIdProvider
 ) -> None:
