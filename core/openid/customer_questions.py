@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import Refusal
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 Note = Callable[[SignInReason], None]
+# What the service reads where its user sees no page: nothing of a membership, such as that it is deactivated.
+_TO_SERVICE: Final = "The user cannot use this application, or not for that customer."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +98,7 @@ def _no_access(uow: UnitOfWork, visit: Visit, refusal: Refusal, note: Note) -> N
     assert reason is not None, "a customer is closed for no reason of the vocabulary"
     note(reason)
     if "none" in request.prompts:
-        raise request.refused("access_denied", refusal.message)
+        raise request.refused("access_denied", _TO_SERVICE)
     organization = _organization(uow, client)
     return NoAccess(
         request_id=requests.keep(uow, client, request),

@@ -330,3 +330,23 @@ async def test_what_is_not_open_is_alike_to_the_byte(shop: RelyingParty, visitor
     assert len({one.headers["Location"] for one in silent}) == 1
     for answers in (signed_in, silent):
         assert len({frozenset(name for name, _ in one.headers.items()) for one in answers}) == 1
+
+
+async def test_a_service_does_not_read_that_a_membership_is_deactivated(
+    shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    shop.set(individuals="none")
+    _customer(world, shop, "globex")
+    await visitor.sign_in()
+    world.connection.execute(b"UPDATE memberships SET suspended_at = now()")
+    told = await _open(visitor, address_of(shop, customer="globex"))
+    named, alone = [
+        [led_back(await visitor.send("GET", address_of(shop, prompt="none", **one))) for one in wanted]
+        for wanted in ([{"customer": "globex"}, {"customer": "nowhere"}], [{}])
+    ]
+    world.connection.execute(b"DELETE FROM memberships")
+    of_none = led_back(await visitor.send("GET", address_of(shop, prompt="none")))
+
+    assert "is deactivated" in told.text
+    assert named[0] == named[1]
+    assert alone == [of_none]
