@@ -59,6 +59,7 @@ def test_an_entry_is_found_opened_and_followed(
     sign_in(page)
 
     # By the keyboard.
+    page.get_by_text("Search and filter").click()
     page.get_by_label("Id of the request").fill("request-7")
     page.get_by_label("Id of the request").press("Enter")
     page.get_by_role("link", name="Changed a service").press("Enter")
@@ -66,6 +67,7 @@ def test_an_entry_is_found_opened_and_followed(
     compared = page.get_by_role("table", name="What it says").inner_text()
     page.go_back()
     found = page.get_by_role("table", name="Entries").get_by_role("row").count()
+    page.get_by_text("Search and filter (in use)").click()
     page.get_by_role("link", name="Show all").click()
 
     def write_first(route: Route) -> None:

@@ -60,6 +60,7 @@ def test_a_person_is_found_and_helped(site: Site, watch: Callable[..., Watched],
     page.get_by_text("The sessions have ended.").wait_for()
     page.get_by_role("link", name="Mails", exact=True).press("Enter")
     page.get_by_role("link", name="These mails in the outbox").press("Enter")
+    page.get_by_text("Search and filter").click()
     page.get_by_label("State").select_option("Failed")
     page.get_by_role("button", name="Search").press("Enter")
     page.get_by_role("checkbox", name=f"Choose the mail to {PERSON}").press("Space")

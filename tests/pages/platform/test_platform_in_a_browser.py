@@ -38,6 +38,7 @@ def test_organizations_are_approved_rejected_and_found(
     page.get_by_text("The organization is approved.").wait_for()
 
     page.get_by_role("link", name="All organizations").click()
+    page.get_by_text("Search and filter").click()
     page.get_by_label("Status").select_option("Waits for approval")
     page.get_by_role("button", name="Search").click()
     page.get_by_role("checkbox", name="Choose Harbour").press("Space")

@@ -57,7 +57,7 @@ def test_a_colour_is_chosen_looked_at_saved_and_taken_back(
     frame = open_branding(page, site)
     frame.get_by_text("this is the look of the platform").wait_for()
 
-    page.get_by_label("Main colour").fill("#c00000")
+    page.locator("#primary_color").fill("#c00000")
     page.get_by_label("Logo", exact=False).first.set_input_files(
         {"name": "logo.png", "mimeType": "image/png", "buffer": drawn_png(120, 40)}
     )
@@ -95,12 +95,12 @@ def test_with_scripts_a_change_is_shown_at_once(site: Site, watch: Callable[...,
     frame = open_branding(page, site)
     frame.get_by_text("this is the look of the platform").wait_for()
 
-    page.get_by_label("Main colour").fill("#ffcc00")
+    page.locator("#primary_color").fill("#ffcc00")
     page.get_by_label("Background colour").focus()
     frame.get_by_text("too low").first.wait_for()
     page.get_by_role("button", name="Registration").click()
     frame.get_by_role("heading", name="Create an account").wait_for()
-    page.get_by_label("Main colour").fill("#c00000")
+    page.locator("#primary_color").fill("#c00000")
     page.get_by_label("Background colour").focus()
     frame.get_by_text("6.5, good").first.wait_for()
 
