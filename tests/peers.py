@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 LOCKS = ROOT / "tests" / "peers"
 INSTALLED = ROOT / ".gatehouse-peers"
 INSTALL_SECONDS_MAX = 600.0
-RUN_SECONDS_MAX = 300.0
+RUN_SECONDS_MAX = 800.0
 HASH_CHARACTERS = 12
 
 

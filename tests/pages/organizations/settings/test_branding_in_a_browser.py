@@ -84,7 +84,7 @@ def test_a_colour_is_chosen_looked_at_saved_and_taken_back(
     assert logo == 120
     assert ground_of_dark == "rgb(17, 22, 20)"
     assert width <= 360
-    assert page.get_by_label("Main colour").input_value() == ""
+    assert page.locator("#primary_color").input_value() == ""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert watched.problems == []
 
@@ -96,12 +96,12 @@ def test_with_scripts_a_change_is_shown_at_once(site: Site, watch: Callable[...,
     frame.get_by_text("this is the look of the platform").wait_for()
 
     page.locator("#primary_color").fill("#ffcc00")
-    page.get_by_label("Background colour").focus()
+    page.locator("#background_color").focus()
     frame.get_by_text("too low").first.wait_for()
     page.get_by_role("button", name="Registration").click()
     frame.get_by_role("heading", name="Create an account").wait_for()
     page.locator("#primary_color").fill("#c00000")
-    page.get_by_label("Background colour").focus()
+    page.locator("#background_color").focus()
     frame.get_by_text("6.5, good").first.wait_for()
 
     assert frame.get_by_text("Create an account").first.is_visible()
