@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
 from typing import Any
 
+import coverage
 import hypothesis
 import pytest
 from trio.testing import MockClock
@@ -107,6 +108,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS_MAX, *gc.get_threshold()[1:])
+
+
+def pytest_sessionfinish() -> None:
+    """Save what was covered: a process of pytest-xdist that takes more than 10 s to end afterwards is killed."""
+    if (measured := coverage.Coverage.current()) is not None:
+        measured.save()
 
 
 @pytest.fixture(autouse=True)
