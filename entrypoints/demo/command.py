@@ -151,7 +151,8 @@ async def _serve(
         dns_port = await nursery.start(DemoNames(service.proofs).serve)
         nursery.start_soon(partial(serve_app, own.app, config, shutdown_trigger=stopping.wait))
         # A group of its own, so that Ctrl-C reaches this process alone, which stops the server once.
-        command = [sys.executable, "-c", SERVER, "serve"]
+        # `-P`: nothing is imported from the folder in which the demo was started.
+        command = [sys.executable, "-P", "-c", SERVER, "serve"]
         with (settings.data_dir / LOG).open("ab") as log:
             server = await trio.lowlevel.open_process(
                 command,
