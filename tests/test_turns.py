@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.turns import PARTS, SEED, in_turn
+from tests.turns import PARTS, SEED, SHARES, in_turn, part_of
 
 
 def test_seeds_that_follow_each_other_draw_each_part_once(
@@ -21,10 +21,26 @@ def test_seeds_that_follow_each_other_draw_each_part_once(
     assert sorted(runs) == [False] * (len(PARTS) - 1) + [True]
 
 
-def test_what_is_in_no_part_always_runs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(len(PARTS)):
+def test_what_is_neither_long_nor_in_a_part_always_runs(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(len(PARTS) * SHARES):
         monkeypatch.setenv(SEED, str(seed))
         assert in_turn([request.node]) == ([request.node], [])
+
+
+def test_seeds_that_follow_each_other_draw_each_module_with_long_tests_once(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [item for item in request.session.items if item.get_closest_marker("long") and part_of(item) is None]
+    request.node.add_marker(pytest.mark.long)
+    items.append(request.node)
+    drawn = list[pytest.Item]()
+    for seed in range(1_000, 1_000 + SHARES):
+        monkeypatch.setenv(SEED, str(seed))
+        drawn += in_turn(items)[0]
+
+    assert sorted(item.nodeid for item in drawn) == sorted(item.nodeid for item in items)
 
 
 def test_without_a_seed_every_part_runs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -208,7 +208,10 @@ def outcomes(found: list[Event]) -> tuple[int, int]:
     return sum(not event.reason for event in found), sum(bool(event.reason) for event in found)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+# An example asks some hundred questions.
+@settings(
+    max_examples=max(10, settings().max_examples // 5), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     history=st.lists(events, max_size=25),
     batches=st.lists(st.integers(1, 7), min_size=1, max_size=6),
