@@ -53,9 +53,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-START_SECONDS_MAX = 20.0
+START_SECONDS_MAX = 120.0
 IN_FLIGHT_SECONDS_MAX = 1.0
-ACTION_MILLISECONDS_MAX = 30_000.0
+ACTION_MILLISECONDS_MAX = 60_000.0
 CONNECTIONS_MAX = 2
 # What Chromium says of a request for a page that it has left in the meantime.
 ABANDONED = "net::ERR_ABORTED"

@@ -19,7 +19,7 @@ from tests.service_provider import KeyPair
 
 MODULES = Path("/usr/lib/apache2/modules")
 APACHE = shutil.which("apache2", path=f"{os.environ['PATH']}:/usr/sbin")
-SECONDS_MAX = 20.0
+SECONDS_MAX = 120.0
 
 _CONFIGURATION = """
 ServerRoot {folder}

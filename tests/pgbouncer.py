@@ -23,7 +23,7 @@ from tests.waiting import wait_until
 PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
 KEEPING_STATEMENTS = (1, 21)
 PORT = 6432
-END_SECONDS_MAX = 10.0
+END_SECONDS_MAX = 60.0
 SETTINGS = """\
 [databases]
 gatehouse = host={host} port={port} dbname={dbname} user={user} password={password}

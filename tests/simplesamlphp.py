@@ -23,7 +23,7 @@ from tests.service_provider import KeyPair
 
 HOME = Path("/usr/share/simplesamlphp")
 PHP = shutil.which("php")
-SECONDS_MAX = 30.0
+SECONDS_MAX = 120.0
 
 _CONFIGURATION = """<?php
 $config = [

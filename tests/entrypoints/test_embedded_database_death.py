@@ -22,7 +22,7 @@ pytestmark = pytest.mark.long
 MAILBOX, READINESS = "/dev/mailbox", "/health/ready"
 WARM_ANSWERS = 50
 KILLS = 3
-GIVE_UP_SECONDS_MAX = 60.0
+GIVE_UP_SECONDS_MAX = 180.0
 with_and_without_workers = pytest.mark.parametrize("workers", ["1", "2"])
 
 

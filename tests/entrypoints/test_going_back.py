@@ -105,7 +105,7 @@ def sign_up(service: Service, email: str) -> None:
     site = Site(service)
     known = links(site)
     site.ask("POST", "/api/auth/register", {"email": email, "password": PASSWORD})
-    wait_until(lambda: bool(links(site) - known), seconds_max=30)
+    wait_until(lambda: bool(links(site) - known), seconds_max=120)
     [link] = links(site) - known
     page = site.open(link)
     assert page.status == 200, page.content

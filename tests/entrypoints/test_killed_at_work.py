@@ -34,8 +34,8 @@ __all__ = ["builder"]
 KILLS = 5
 # What each client has had acknowledged since the last start when the server is killed.
 PIECES = 2
-WORK_SECONDS_MAX = 60.0
-SETTLED_SECONDS_MAX = 60.0
+WORK_SECONDS_MAX = 180.0
+SETTLED_SECONDS_MAX = 180.0
 
 
 @pytest.fixture

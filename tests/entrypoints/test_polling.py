@@ -27,10 +27,10 @@ MEASURED_SECONDS = 30.0
 # sends four more.
 OF_ONE_PROCESS_MAX = 32
 OF_TWO_PROCESSES_MAX = 44
-SHRUNK_SECONDS_MAX = 150.0
+SHRUNK_SECONDS_MAX = 300.0
 # What a process has open at a moment: the connection that listens, one of the pool, and one for a coincidence.
 CONNECTIONS_OF_PROCESS_MAX = 3
-FOUND_SECONDS_MAX = 30.0
+FOUND_SECONDS_MAX = 120.0
 LOGGED = r"(?s)LOG:\s+(?:execute [^:]+|statement):\s+(\S.*)"
 
 

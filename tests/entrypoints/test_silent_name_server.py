@@ -115,7 +115,7 @@ async def test_silent_name_servers_of_an_organization_delay_no_other_one(
                 await acme.request("POST", f"{hook}/test")
         hook = await other.webhook(f"http://{RECEIVER}:{receiver.port}/")
 
-        await eventually(partial(are_asked, names, SILENT_DOMAINS // 2), seconds_max=30)
+        await eventually(partial(are_asked, names, SILENT_DOMAINS // 2), seconds_max=120)
         for number in range(3):
             await other.request("POST", f"{hook}/test")
             await eventually(partial(has_arrived, receiver, number + 1), seconds_max=DELIVERY_SECONDS_MAX)

@@ -66,7 +66,7 @@ class Load:
     def more(self) -> None:
         """Return when some more sign-ins are confirmed."""
         enough = len(self.confirmed) + WARM_WRITES
-        wait_until(lambda: len(self.confirmed) >= enough, seconds_max=30)
+        wait_until(lambda: len(self.confirmed) >= enough, seconds_max=120)
 
 
 @contextmanager

@@ -145,6 +145,6 @@ def test_going_back_to_any_moment_with_pgbackrest(other: OtherPostgres, tmp_path
     command = restoring.replace(f'"{target}"', "TARGET").split()
     other.run(*(part.replace("TARGET", moment) for part in command))
     other.start()
-    wait_until(lambda: value(url, "SELECT NOT pg_is_in_recovery()"), seconds_max=30)
+    wait_until(lambda: value(url, "SELECT NOT pg_is_in_recovery()"), seconds_max=120)
 
     assert contents(url) == before

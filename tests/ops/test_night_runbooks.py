@@ -138,7 +138,7 @@ def test_a_mail_server_that_hangs_and_the_mails_that_wait_for_it(
         retried = commands.run(*again.split(), **smtp)
         assert retried.returncode == 0, retried.stderr
         services.ready(**smtp)
-        wait_until(lambda: len(post_office.received) == MAILS, seconds_max=30)
+        wait_until(lambda: len(post_office.received) == MAILS, seconds_max=120)
         wait_until(lambda: value(database_url, "SELECT count(*) FROM mails WHERE state = 'queued'") == 0)
 
         found, _ = doctor(commands, "mail.md", **smtp)
@@ -202,7 +202,7 @@ def test_events_that_are_not_handed_on_while_no_process_runs(
     assert "ops/runbooks/late-work.md" in advice
     # The runbook: no process runs, so start one.
     services.ready()
-    wait_until(lambda: value(database_url, "SELECT count(*) FROM events WHERE position = 0") == 0, seconds_max=30)
+    wait_until(lambda: value(database_url, "SELECT count(*) FROM events WHERE position = 0") == 0, seconds_max=120)
     assert doctor(commands, "late-work.md")[0]["events"][:2] == ("ok", "nothing waits")
 
 

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.long
 
 KEY = "sk_test_of_the_tests"
 WEBHOOK_SECRET = "whsec_of_the_tests"
-EVENT_SECONDS_MAX = 30.0
+EVENT_SECONDS_MAX = 120.0
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def running_localstripe(folder: Path) -> Generator[str]:
     with (folder / "localstripe.log").open("wb") as log:
         process = subprocess.Popen([program, "--port", str(port), "--from-scratch"], stdout=log, stderr=log, cwd=folder)
     try:
-        wait_until(lambda: _listens(port), seconds_max=30)
+        wait_until(lambda: _listens(port), seconds_max=120)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()

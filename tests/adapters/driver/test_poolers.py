@@ -24,7 +24,7 @@ pytestmark = pytest.mark.long
 
 # Two processes, each with ten connections in its pool, one that listens, and one beside it for a moment.
 SESSIONS_MAX = 24
-PROCESS_SECONDS_MAX = 30.0
+PROCESS_SECONDS_MAX = 120.0
 REPOSITORY = Path(__file__).resolve().parents[3]
 # Two processes that count alike, each with a statement of its own.
 FORKED = """

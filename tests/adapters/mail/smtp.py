@@ -31,5 +31,5 @@ def gateway_to(
 
 
 async def send(gateway: SmtpGateway, *, to: str = "ada@example.org", rendered: RenderedMail = RENDERED) -> None:
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         await gateway.send(MAIL_ID, to, rendered)

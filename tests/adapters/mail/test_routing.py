@@ -51,7 +51,7 @@ async def send(
 ) -> str:
     lookups = NameLookups(DnsResolver((here.host, here.port)))
     gateway = RoutingSmtpGateway(allowed, clock=SettableClock(), lookups=lookups, tls=tls)
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         return await gateway.send(UUID(int=9), to, MAIL_ID, "ada@example.org", RENDERED)
 
 

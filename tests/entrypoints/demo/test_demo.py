@@ -41,10 +41,10 @@ from tests.world.visitor import forms_in
 pytestmark = pytest.mark.long
 
 READY = "The demo is ready."
-FILL_SECONDS_MAX = 180.0
-STOP_SECONDS_MAX = 60.0
-REQUEST_SECONDS_MAX = 20.0
-DELIVERY_SECONDS_MAX = 30.0
+FILL_SECONDS_MAX = 600.0
+STOP_SECONDS_MAX = 120.0
+REQUEST_SECONDS_MAX = 60.0
+DELIVERY_SECONDS_MAX = 120.0
 MAIN = "import sys; from entrypoints.operator.cli import main; sys.exit(main())"
 
 

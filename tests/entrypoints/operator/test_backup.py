@@ -248,7 +248,7 @@ def test_a_restore_that_is_killed_leaves_the_database_as_it_was(
         # The deletion of the tables waits for this one, when others are deleted already.
         holding.execute("LOCK TABLE webhooks IN ACCESS SHARE MODE")
         process = subprocess.Popen([GATEHOUSE, "restore", "--replace", "backup.tar"], cwd=tmp_path, env=environment)
-        wait_until(lambda: connection.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount > 0, seconds_max=30)
+        wait_until(lambda: connection.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount > 0, seconds_max=120)
         process.kill()
         process.wait(30)
 
@@ -276,7 +276,7 @@ def test_a_restore_that_is_stopped_ends_by_the_signal_and_changes_nothing(
         process = subprocess.Popen(
             [GATEHOUSE, "restore", "--replace", "backup.tar"], cwd=tmp_path, env=environment, stderr=subprocess.PIPE
         )
-        wait_until(lambda: watching.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount > 0, seconds_max=30)
+        wait_until(lambda: watching.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount > 0, seconds_max=120)
         os.kill(process.pid, number)
         _, errors = process.communicate(timeout=30)
 

@@ -15,7 +15,7 @@ Transact = Callable[..., Any]
 
 
 BEGINNING = {"start": "beginning"}
-END_SECONDS_MAX = 20.0
+END_SECONDS_MAX = 120.0
 
 
 def add_entries(team: Team, count: int, **details: Any) -> list[str]:

@@ -28,7 +28,7 @@ from tests.world.peer_site import peer_site
 APACHE = shutil.which("apache2") or shutil.which("apache2", path="/usr/sbin")
 MODULES = Path("/usr/lib/apache2/modules")
 MODULE = Path(os.environ.get("MOD_AUTH_OPENIDC", MODULES / "mod_auth_openidc.so"))
-STOP_SECONDS_MAX = 10
+STOP_SECONDS_MAX = 60
 
 pytestmark = [
     pytest.mark.long,

@@ -126,7 +126,7 @@ class TestOrder:
 
         async def read() -> None:
             query = TYPES
-            with trio.fail_after(20):
+            with trio.fail_after(120):
                 while len(found) < total:
                     answer = await hooks.feed(f"{query}&limit=7")
                     found.extend(names(answer))

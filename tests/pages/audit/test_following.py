@@ -128,7 +128,7 @@ async def test_the_stop_of_the_server_ends_the_waiting(world: World, people: Tea
     async def read() -> None:
         answers.append(await ann.open(f"{PAGE}/feed?position=0"))
 
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(read)
             await waiting(world, people.organization_id)

@@ -237,7 +237,7 @@ async def test_the_actor_works_on_a_job_as_soon_as_it_is_begun(
     async def is_finished() -> bool:
         return numbers(await ann.open(path)) == [MANY, 0, 0]
 
-    await eventually(is_finished, seconds_max=60)
+    await eventually(is_finished, seconds_max=120)
 
 
 async def test_a_list_that_changed_is_shown_again_and_nothing_begins(crowd: Team, ann: Visitor) -> None:

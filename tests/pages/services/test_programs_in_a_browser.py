@@ -27,7 +27,7 @@ from tests.world.builder import EMAIL, Builder
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 SECRET = "the-secret-of-the-service-with-many-characters"
-START_SECONDS_MAX = 30.0
+START_SECONDS_MAX = 120.0
 
 
 @pytest.fixture
