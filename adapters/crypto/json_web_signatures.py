@@ -52,11 +52,14 @@ class JsonWebSignatures:
     algorithms = tuple(_ALGORITHMS)
 
     def named_issuer(self, token: str) -> str | None:
-        if _header(token) is None:
-            return None
-        claims = _object(_decoded(token.partition(".")[2].partition(".")[0]))
+        claims = self.unverified(token)
         issuer = claims.get("iss") if claims is not None else None
         return issuer if isinstance(issuer, str) else None
+
+    def unverified(self, token: str) -> Mapping[str, Any] | None:
+        if _header(token) is None:
+            return None
+        return _object(_decoded(token.partition(".")[2].partition(".")[0]))
 
     def verified(
         self, token: str, keys: KeySet, *, algorithms: Container[str] | None = None

@@ -15,6 +15,10 @@ class Signatures(Protocol):
         """Return the `iss` that a token claims, unverified, to find its keys; None when it is no signed token."""
         ...
 
+    def unverified(self, token: str) -> Mapping[str, Any] | None:
+        """Return what a token claims, unverified, to find its keys; None when it is no signed token."""
+        ...
+
     def verified(
         self, token: str, keys: KeySet, *, algorithms: Container[str] | None = None
     ) -> Mapping[str, Any] | None:
@@ -35,12 +39,18 @@ class Signatures(Protocol):
 
 
 class KeySets(Protocol):
-    """Key sets that clients publish."""
+    """Key sets that clients publish, and the issuers of the tokens of workloads."""
 
-    async def fetch(self, organization_id: UUID, uri: str, *, is_fresh: bool = False) -> KeySet | None:
+    async def fetch(
+        self, organization_id: UUID, uri: str, *, is_fresh: bool = False, is_kept: bool = False
+    ) -> KeySet | None:
         """Return the key set at an address that an organization has named; None when it cannot be had.
 
         It may be some minutes old. `is_fresh` asks for one that is hardly older than this call, for a key that the
-        known set does not have.
+        known set does not have. With `is_kept` the known set counts for a day while no newer one can be had.
         """
+        ...
+
+    async def discover(self, organization_id: UUID, issuer: str, *, is_fresh: bool = False) -> KeySet | None:
+        """Return the key set that the discovery document of an issuer names, as `fetch` does; it is kept for a day."""
         ...

@@ -66,6 +66,16 @@ def read(issuer: str, document: Any) -> Discovered:
     )
 
 
+def keys_address(issuer: str, document: Any) -> str | None:
+    """Return where an issuer publishes its keys; None when the document is another's, or names no usable address.
+
+    Issuers that sign in no person have a document without the endpoints that `read` requires.
+    """
+    if not isinstance(document, dict) or cast("dict[str, Any]", document).get("issuer") != issuer:
+        return None
+    return _url(issuer, cast("dict[str, Any]", document).get("jwks_uri"))
+
+
 def require_own_answer(discovered: Discovered, iss: str) -> None:
     """Raise `UpstreamFailed` when another provider has answered than the one that was asked (RFC 9207)."""
     if (iss or discovered.names_itself) and iss != discovered.issuer:

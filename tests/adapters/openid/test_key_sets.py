@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import pytest
 import trio
 
-from adapters.gateways.key_sets import ADDRESSES_MAX, BYTES_MAX, PAUSE_SECONDS, REMEMBERED_SECONDS, HttpKeySets
+from adapters.gateways.key_sets import (
+    ADDRESSES_MAX,
+    ADDRESSES_OF_AN_ORGANIZATION_MAX,
+    BYTES_MAX,
+    KEPT_SECONDS,
+    PAUSE_SECONDS,
+    REMEMBERED_SECONDS,
+    HttpKeySets,
+)
 from adapters.gateways.outbound import outbound_client
 from tests.receiver import Receiver, open_receiver
+from tests.waiting import eventually
+from tests.world.workload_issuer import running_issuer
 
 ORGANIZATION_ID = UUID(int=9)
 KEYS = {"keys": [{"kty": "EC", "kid": "one"}]}
@@ -95,7 +107,84 @@ async def test_a_private_address_is_not_asked() -> None:
 
 async def test_the_number_of_remembered_addresses_is_bounded() -> None:
     async with open_receiver() as receiver, opened(receiver, KEYS, allowed=()) as (key_sets, _):
-        for number in range(ADDRESSES_MAX + 10):
-            await key_sets.fetch(ORGANIZATION_ID, f"http://127.0.0.1:{receiver.port}/{number}")
+        address = f"http://127.0.0.1:{receiver.port}"
+        for number in range(ADDRESSES_OF_AN_ORGANIZATION_MAX + 10):
+            await key_sets.fetch(ORGANIZATION_ID, f"{address}/{number}")
+        assert key_sets.remembered_count == ADDRESSES_OF_AN_ORGANIZATION_MAX
+        for number in range(ADDRESSES_MAX):
+            await key_sets.fetch(UUID(int=10 + number), address)
 
         assert key_sets.remembered_count == ADDRESSES_MAX
+
+
+class TestDiscovery:
+    """The keys of issuers, found by their discovery documents."""
+
+    async def test_the_keys_of_an_issuer_are_found_and_kept_for_a_day_while_it_is_away(self) -> None:
+        with running_issuer() as issuer:
+            async with outbound_client(LOOPBACK) as client:
+                time = Time()
+                key_sets = HttpKeySets(client, monotonic_seconds=time)
+                discover = partial(key_sets.discover, ORGANIZATION_ID, issuer.url)
+                fetch = partial(key_sets.fetch, ORGANIZATION_ID, f"{issuer.url}/keys")
+                found = await discover()
+
+                assert found is not None
+                assert [one["kid"] for one in found["keys"]] == ["1"]
+                assert [one.path for one in issuer.requests] == ["/.well-known/openid-configuration", "/keys"]
+                assert await fetch(is_kept=True) == await fetch() == found
+                issuer.is_away = True
+                time.now = REMEMBERED_SECONDS + 1
+                assert await discover() == await fetch(is_kept=True) == await discover(is_fresh=True) == found
+                assert await fetch() is None
+                asked = len(issuer.requests)
+                assert await discover() == found
+                assert len(issuer.requests) == asked
+                time.now = KEPT_SECONDS
+                assert await discover() == await fetch(is_kept=True) == found
+                time.now = KEPT_SECONDS + PAUSE_SECONDS + 1
+                assert await discover() is await fetch(is_kept=True) is None
+
+    async def test_a_document_of_another_issuer_or_without_usable_keys_is_none(self, subtests: pytest.Subtests) -> None:
+        with running_issuer() as issuer:
+            async with outbound_client(LOOPBACK) as client:
+                for document in (
+                    {"issuer": f"{issuer.url}/"},
+                    {"issuer": "https://token.actions.githubusercontent.com"},
+                    {"jwks_uri": "http://other.example/keys"},
+                    {"jwks_uri": 7},
+                    {"jwks_uri": None},
+                ):
+                    with subtests.test(document=document):
+                        issuer.document = document
+                        assert await HttpKeySets(client).discover(ORGANIZATION_ID, issuer.url) is None
+                issuer.document = {}
+                issuer.body = b" " * (BYTES_MAX + 1)
+                assert await HttpKeySets(client).discover(ORGANIZATION_ID, issuer.url) is None
+
+    async def test_a_private_address_that_a_document_names_is_not_asked(self) -> None:
+        with running_issuer() as issuer:
+            async with outbound_client(LOOPBACK) as client:
+                issuer.document = {"jwks_uri": "https://10.0.0.7/keys"}
+
+                assert await HttpKeySets(client).discover(ORGANIZATION_ID, issuer.url) is None
+                assert len(issuer.requests) == 1
+
+    async def test_what_is_known_is_used_at_once_while_a_slow_issuer_is_asked_for_newer_keys(self) -> None:
+        with running_issuer() as issuer:
+            async with outbound_client(LOOPBACK) as client, trio.open_nursery() as nursery:
+                time = Time()
+                key_sets = HttpKeySets(client, monotonic_seconds=time)
+                discover = partial(key_sets.discover, ORGANIZATION_ID, issuer.url)
+                found = await discover()
+                issuer.waiting = threading.Event()
+                time.now = REMEMBERED_SECONDS + 1
+                nursery.start_soon(partial(discover, is_fresh=True))
+
+                async def is_asked() -> bool:
+                    return len(issuer.requests) == 4
+
+                await eventually(is_asked)
+
+                assert await discover() == found
+                issuer.waiting.set()
