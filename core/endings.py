@@ -80,6 +80,7 @@ class Issued(Enum):
     ORGANIZATION_KEY = ("a key of the organization that the member has made", "organization_keys")
     API_KEY = ("an API key that the member has made", "api_keys")
     SCIM_TOKEN = ("a SCIM token that the member has made", "scim_tokens")
+    WORKLOAD = ("a workload that the member has let authenticate as a service", "workloads")
 
     table: str
 
@@ -166,12 +167,12 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     | _WAYS_IN
     | {Issued.MAILED_CONFIRMATION, Issued.SENT_INVITATION, Issued.ORGANIZATION_KEY},
     # What a credential can do is the organization's, which keeps it when its maker goes (decisions 7.9).
-    Cause.ACCOUNT_DELETION: frozenset(Issued) - {Issued.API_KEY, Issued.SCIM_TOKEN},
+    Cause.ACCOUNT_DELETION: frozenset(Issued) - {Issued.API_KEY, Issued.SCIM_TOKEN, Issued.WORKLOAD},
     Cause.SERVICE_DELETION: _OF_SERVICE_SESSION
-    | {Issued.MEMBER_LINK, Issued.GIVEN_SUBSCRIPTION, Issued.SERVICE_GRANT, Issued.API_KEY},
+    | {Issued.MEMBER_LINK, Issued.GIVEN_SUBSCRIPTION, Issued.SERVICE_GRANT, Issued.API_KEY, Issued.WORKLOAD},
     Cause.ORGANIZATION_DELETION: _OF_MEMBERSHIP
     | _IN_ORGANIZATION
-    | {Issued.VISITOR_LINK, Issued.API_KEY, Issued.SCIM_TOKEN},
+    | {Issued.VISITOR_LINK, Issued.API_KEY, Issued.SCIM_TOKEN, Issued.WORKLOAD},
     # What was given stays, and comes back with the organization.
     Cause.RESTORABLE_DELETION: _IN_ORGANIZATION
     | {
@@ -183,6 +184,7 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
         Issued.ORGANIZATION_KEY,
         Issued.API_KEY,
         Issued.SCIM_TOKEN,
+        Issued.WORKLOAD,
     },
     # Access ends with the record; the sessions follow in batches.
     Cause.CUSTOMER_END: frozenset({Issued.CUSTOMER_SESSION, Issued.CUSTOMER_VISIT, Issued.CUSTOMER_ASSIGNMENT}),

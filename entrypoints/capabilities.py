@@ -49,7 +49,7 @@ from entrypoints.http.service_api import info as service_info
 from entrypoints.http.service_api import portal as service_portal
 from entrypoints.http.service_api import subscriptions as service_subscriptions
 from entrypoints.http.service_api import users as service_users
-from entrypoints.http.services import api_keys, end_users, grants, plans, services, subscriptions
+from entrypoints.http.services import api_keys, end_users, grants, plans, services, subscriptions, workloads
 from entrypoints.http.sessions import jwks, refresh, sessions
 from entrypoints.http.sessions import logout as session_logout
 from entrypoints.http.sign_in import (
@@ -158,6 +158,7 @@ from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.services import deletion as service_deletion_page
 from entrypoints.pages.services import end_users as end_user_pages
 from entrypoints.pages.services import grants as grant_pages
+from entrypoints.pages.services import key_workloads as key_workload_pages
 from entrypoints.pages.services import management as service_options_page
 from entrypoints.pages.services import plans as plan_pages
 from entrypoints.pages.services import redirect_uris as redirect_uri_pages
@@ -165,6 +166,7 @@ from entrypoints.pages.services import sales as sales_pages
 from entrypoints.pages.services import secrets as client_secret_page
 from entrypoints.pages.services import services as service_pages
 from entrypoints.pages.services import sold_subscriptions as sold_pages
+from entrypoints.pages.services import workloads as workload_pages
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
 from entrypoints.pages.sign_in import identities as identity_page
@@ -251,6 +253,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     grants.routes,
     plans.routes,
     api_keys.routes,
+    workloads.routes,
     customers.routes,
     products.routes,
     saml.routes,
@@ -389,6 +392,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     service_deletion_page.routes,
     end_user_pages.routes,
     service_key_pages.routes,
+    workload_pages.routes,
+    key_workload_pages.routes,
     plan_pages.routes,
     buying_pages.routes,
     saml_pages.routes,

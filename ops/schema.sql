@@ -2285,8 +2285,8 @@ CREATE TABLE organization_keys (
     organization_id uuid NOT NULL,
     created_by uuid NOT NULL,
     name text NOT NULL,
-    prefix text NOT NULL,
-    key_hash bytea NOT NULL,
+    prefix text,
+    key_hash bytea,
     permissions text[] NOT NULL,
     has_second_factor boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
@@ -2296,6 +2296,7 @@ CREATE TABLE organization_keys (
 );
 COMMENT ON TABLE organization_keys IS 'Keys with which programs call the management interface of an organization; stored as hashes.';
 COMMENT ON COLUMN organization_keys.created_by IS 'The member for whom the key acts; it ends with the membership.';
+COMMENT ON COLUMN organization_keys.prefix IS 'Null for a key without a secret, which only workloads use.';
 COMMENT ON COLUMN organization_keys.has_second_factor IS 'Whether the session in which the key was made had a second factor.';
 ALTER TABLE ONLY organization_keys
     ADD CONSTRAINT organization_keys_pkey PRIMARY KEY (id);
@@ -3651,6 +3652,38 @@ ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 CREATE INDEX webhooks_gone ON webhooks USING btree (off_at) WHERE (off_reason = 'receiver_gone'::text);
 
+CREATE TABLE workloads (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid,
+    key_id uuid,
+    name text NOT NULL,
+    issuer text NOT NULL,
+    jwks_uri text,
+    jwks jsonb,
+    audience text,
+    match jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    created_by uuid,
+    has_second_factor boolean NOT NULL,
+    last_used_at timestamp with time zone,
+    refused_at timestamp with time zone,
+    refused_reason text,
+    refused_claims jsonb,
+    CONSTRAINT workloads_check CHECK (((service_id IS NULL) <> (key_id IS NULL))),
+    CONSTRAINT workloads_check1 CHECK (((jwks_uri IS NULL) OR (jwks IS NULL))),
+    CONSTRAINT workloads_check2 CHECK ((((refused_at IS NULL) = (refused_reason IS NULL)) AND ((refused_at IS NULL) = (refused_claims IS NULL))))
+);
+COMMENT ON TABLE workloads IS 'Rules by which programs authenticate as a service or as a key of an organization, without a secret.';
+COMMENT ON COLUMN workloads.match IS 'Claims, or paths to nested ones, with the exact values that they must have.';
+COMMENT ON COLUMN workloads.has_second_factor IS 'Whether the session in which the rule was made had a second factor.';
+COMMENT ON COLUMN workloads.refused_at IS 'When the last token was refused, why, and what it had for the claims of the rule.';
+ALTER TABLE ONLY workloads
+    ADD CONSTRAINT workloads_pkey PRIMARY KEY (id);
+CREATE INDEX workloads_of_key ON workloads USING btree (key_id) WHERE (key_id IS NOT NULL);
+CREATE INDEX workloads_of_maker ON workloads USING btree (created_by);
+CREATE INDEX workloads_of_service ON workloads USING btree (organization_id, service_id);
+
 CREATE FUNCTION delivery_payload(events, text) RETURNS json
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN json_build_object('id', ($1).id, 'event', $2, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', NULLIF(($1).organization_id, '00000000-0000-0000-0000-000000000000'::uuid), 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', CASE WHEN (($1).type = $2) THEN ($1).data ELSE (($1).data -> 'sample'::text) END);
@@ -4170,3 +4203,15 @@ ALTER TABLE ONLY webhook_queues
 
 ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workloads
+    ADD CONSTRAINT workloads_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY workloads
+    ADD CONSTRAINT workloads_key_id_fkey FOREIGN KEY (key_id) REFERENCES organization_keys(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workloads
+    ADD CONSTRAINT workloads_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workloads
+    ADD CONSTRAINT workloads_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from core.connection_uses import BACKGROUND_USE, ConnectionUse
 from core.errors import Refusal
+from core.organizations.key_callers import TokenOfKey
 from core.prefixed_tokens import PrefixedToken
 from core.sessions.origins import Origin
 from ports.unit_of_work import UnitOfWork
@@ -67,7 +68,7 @@ class Database(Protocol):
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
-        organization_key: PrefixedToken | None = None,
+        organization_key: PrefixedToken | TokenOfKey | None = None,
         use: ConnectionUse = BACKGROUND_USE,
     ) -> "Database":
         """Return the same database for a request from that origin.

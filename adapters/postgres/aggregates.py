@@ -129,6 +129,7 @@ from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.services.sold_subscriptions import PostgresSoldSubscriptions
 from adapters.postgres.services.subscriptions import PostgresSubscriptions
 from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
+from adapters.postgres.services.workloads import PostgresWorkloads
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
 from adapters.postgres.sessions.callers import PostgresCallers
 from adapters.postgres.sessions.client_grants import PostgresClientGrants
@@ -258,6 +259,7 @@ class Aggregates:
     sales: PostgresSalesBook
     sold_subscriptions: PostgresSoldSubscriptions
     api_keys: PostgresApiKeys
+    workloads: PostgresWorkloads
     subscriptions: PostgresSubscriptions
     service_users: PostgresServiceUsers
     service_subscriptions: PostgresServiceSubscriptions

@@ -40,6 +40,7 @@ from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.connection_uses import BACKGROUND_USE, ConnectionUse
 from core.errors import DatabaseFailed, Refusal, ServiceUnavailable
 from core.lazy_dataclasses import dataclass
+from core.organizations.key_callers import TokenOfKey
 from core.prefixed_tokens import PrefixedToken
 from core.sessions.origins import BACKGROUND, Origin
 from ports.doorbells import Bell, Doorbells
@@ -113,7 +114,7 @@ class PostgresDatabase:
     client_id: UUID | None = None
     api_key: PrefixedToken | None = None
     scim_token: PrefixedToken | None = None
-    organization_key: PrefixedToken | None = None
+    organization_key: PrefixedToken | TokenOfKey | None = None
     use: ConnectionUse = BACKGROUND_USE
     known: KnownCredentials = field(default_factory=KnownCredentials)
     # Takes the use case and the limit of a statement that PostgreSQL has cancelled, for the metric.
@@ -126,7 +127,7 @@ class PostgresDatabase:
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
-        organization_key: PrefixedToken | None = None,
+        organization_key: PrefixedToken | TokenOfKey | None = None,
         use: ConnectionUse = BACKGROUND_USE,
     ) -> PostgresDatabase:
         # Written out, because every request passes here and `dataclasses.replace` takes several times as long.

@@ -18,7 +18,7 @@ from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations import key_callers
 from core.organizations.access import AccessContext
-from core.organizations.key_callers import KeyCaller
+from core.organizations.key_callers import KeyCaller, TokenOfKey
 from core.prefixed_tokens import PrefixedToken
 from core.scim import tokens as scim_tokens
 from core.scim.tokens import ScimCaller, ScimTokenInvalid
@@ -43,7 +43,7 @@ class PostgresUnitOfWork(Aggregates):
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
-        organization_key: PrefixedToken | None = None,
+        organization_key: PrefixedToken | TokenOfKey | None = None,
         identified: Callable[[str | None, Hashable | None], None] | None = None,
     ) -> None:
         # Told for which organization's path the credential is valid, or None for no path, and whose share it takes.
@@ -129,10 +129,15 @@ class PostgresUnitOfWork(Aggregates):
         if self._identified is not None:
             self._identified(organization_slug, share_key)
 
-    def _context_of_key(self, key: PrefixedToken, slug: str) -> AccessContext:
-        found = self.organization_keys.callers(key)
-        self._verified(None, None)
-        self._key_caller = key_callers.identify(found, key, at=self.now)
+    def _context_of_key(self, key: PrefixedToken | TokenOfKey, slug: str) -> AccessContext:
+        if isinstance(key, TokenOfKey):
+            found = self.organization_keys.callers_by_token(key)
+            self._verified(None, None)
+            self._key_caller = key_callers.identify_token(found, at=self.now)
+        else:
+            found = self.organization_keys.callers(key)
+            self._verified(None, None)
+            self._key_caller = key_callers.identify(found, key, at=self.now)
         self._caller = self._key_caller.maker
         self._verified(None, self._key_caller.organization_id)
         return self._key_caller.context(slug)

@@ -24,6 +24,7 @@ class TargetType(StrEnum):
     SUBSCRIPTION = "subscription"
     INVITATION = "invitation"
     API_KEY = "api_key"
+    WORKLOAD = "workload"
     DOMAIN = "domain"
     BRANDING = "branding"
     GROUP = "group"
@@ -86,6 +87,8 @@ class AuditAction(Enum):
     SECURITY_PASSWORD_CHANGED = (EventType.SECURITY_PASSWORD_CHANGED, TargetType.USER)
     API_KEY_CREATED = (EventType.API_KEY_CREATED, TargetType.API_KEY)
     API_KEY_DELETED = (EventType.API_KEY_DELETED, TargetType.API_KEY)
+    WORKLOAD_CREATED = (EventType.WORKLOAD_CREATED, TargetType.WORKLOAD)
+    WORKLOAD_DELETED = (EventType.WORKLOAD_DELETED, TargetType.WORKLOAD)
     ORGANIZATION_KEY_CREATED = (EventType.ORGANIZATION_KEY_CREATED, TargetType.API_KEY)
     ORGANIZATION_KEY_DELETED = (EventType.ORGANIZATION_KEY_DELETED, TargetType.API_KEY)
     DOMAIN_SET = (EventType.DOMAIN_SET, TargetType.ORGANIZATION)

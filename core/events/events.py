@@ -143,6 +143,12 @@ class EventType(Enum):
     SECURITY_PASSWORD_CHANGED = ("security.password.changed", "Password changed", "A member's password was changed.")
     API_KEY_CREATED = ("api_key.created", "API key created", "An API key was created.")
     API_KEY_DELETED = ("api_key.deleted", "API key deleted", "An API key was deleted.")
+    WORKLOAD_CREATED = (
+        "workload.created",
+        "Workload allowed",
+        "A program may authenticate by tokens of its own platform, without a secret.",
+    )
+    WORKLOAD_DELETED = ("workload.deleted", "Workload deleted", "A program may not authenticate that way any more.")
     ORGANIZATION_KEY_CREATED = (
         "organization_key.created",
         "Management key created",
@@ -235,6 +241,7 @@ _CATEGORIES = {
     "plan": "Plans",
     "subscription": "Subscriptions",
     "api_key": "API keys",
+    "workload": "API keys",
     "organization_key": "API keys",
     "domain": "Domains and branding",
     "branding": "Domains and branding",

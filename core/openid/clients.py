@@ -140,10 +140,10 @@ def judged_assertion(
         raise ClientInvalid("The assertion is for another server: its aud must be the issuer alone.")
     if not isinstance(identifier, str) or not 0 < len(identifier) <= _ID_CHARACTERS_MAX:
         raise ClientInvalid("The assertion needs a jti.")
-    expires_at = _moment(expires)
+    expires_at = moment(expires)
     if expires_at is None or not at - CLOCK_DIFFERENCE_MAX < expires_at <= at + ASSERTION_LIFETIME_MAX:
         raise ClientInvalid("The assertion has expired, or is valid for more than an hour.")
-    for begins in (_moment(claims.get(name, 0)) for name in ("nbf", "iat")):
+    for begins in (moment(claims.get(name, 0)) for name in ("nbf", "iat")):
         if begins is None or begins > at + CLOCK_DIFFERENCE_MAX:
             raise ClientInvalid("The assertion is not valid yet.")
     return ClientAssertion(id=identifier, expires_at=expires_at)
@@ -184,7 +184,7 @@ def identify(uow: UnitOfWork, presented: PresentedClient) -> Client:
     return client
 
 
-def _moment(value: object) -> datetime | None:
+def moment(value: object) -> datetime | None:
     """Return the moment of a numeric date (RFC 7519, 2); None when it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None

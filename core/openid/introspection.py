@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.openid import clients
+from core.openid import clients, workloads
 from core.openid.clients import Client, PresentedClient
 from core.secrets import hash_token
 from core.sessions import refresh, sessions
@@ -73,7 +73,13 @@ def _defer_access_token(uow: UnitOfWork, claims: Mapping[str, Any]) -> Callable[
     """Defer reading what holds for an access token; the result tells it to a client, None for one that is not valid."""
     if "sid" not in claims:
         is_revoked = uow.single_uses.defer_has(_revocation_of(claims))
-        return lambda client: _described(claims, client) if _is_of(client, claims) and not is_revoked() else None
+
+        def describe_own(client: Client) -> dict[str, Any] | None:
+            if not _is_of(client, claims) or is_revoked() or workloads.has_ended(uow, client, claims):
+                return None
+            return _described(claims, client)
+
+        return describe_own
     found = uow.callers.defer_of_session(UUID(claims["sid"]))
 
     def describe(client: Client) -> dict[str, Any] | None:

@@ -186,6 +186,9 @@ class Operation(Enum):
     API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE, _READS)
     API_KEY_CREATE = ("create an API key of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE, _TAKES_AWAY)
+    WORKLOADS_READ = ("read the workloads of a service", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
+    WORKLOAD_CREATE = ("let a workload authenticate as a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
+    WORKLOADS_CHANGE = ("change the workloads of a service", Capability.SERVICES_MANAGE, _ACTIVE, _TAKES_AWAY)
     SAML_READ = ("read the SAML configuration of a service", Capability.SERVICES_VIEW, _ACTIVE, _READS)
     SAML_CHANGE = ("change the SAML configuration of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     SAML_REMOVE = ("remove the SAML configuration of a service", Capability.SERVICES_MANAGE, _ACTIVE, _TAKES_AWAY)
@@ -298,6 +301,7 @@ _MAKES_CREDENTIAL: Final = frozenset(
         Operation.WEBHOOK_CONFIGURE,
         Operation.SIEM_CONFIGURE,
         Operation.API_KEY_CREATE,
+        Operation.WORKLOAD_CREATE,
         Operation.KEY_CREATE,
         Operation.SAML_CERTIFICATE_CREATE,
         Operation.CONNECTION_CONFIGURE,

@@ -7,10 +7,10 @@ Creating keys is in `keys.py`. The operations that no key opens, and why, are in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core import prefixed_tokens
@@ -20,6 +20,7 @@ from core.organizations.access import AccessContext, Capability, Operation, Orga
 from core.organizations.memberships import ADMIN, Membership
 from core.organizations.organizations import Organization
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
+from core.secrets import hash_token
 from core.sessions.callers import Caller
 from core.wording import Wording
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 FORM: Final = TokenForm("gk")
+# How the subject of a token begins that stands for a key.
+SUBJECT_PREFIX: Final = "key:"
 # Every member reads these, so they take no capability; a key that may change them reads them too.
 _READ_BY: Final = {
     Operation.ORGANIZATION_READ: Capability.ORG_SETTINGS_MANAGE,
@@ -67,6 +70,25 @@ class MadeWithOneFactor(Forbidden):
         "This organization requires multi-factor authentication, and this key was made without it. Sign in with a"
         " second factor and create a new key."
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenOfKey:
+    """A token that stands for a key: the key, and the workload that got the token (decisions 17.1)."""
+
+    organization_id: UUID
+    key_id: UUID
+    workload_id: UUID
+
+    @property
+    def prefix(self) -> str:
+        """What the log calls the caller."""
+        return f"{SUBJECT_PREFIX}{self.key_id}"
+
+    @property
+    def token_hash(self) -> bytes:
+        """What the requests of all tokens of the key are counted by."""
+        return hash_token(self.prefix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +164,24 @@ def is_open_to_keys(operation: Operation) -> bool:
 def presented(text: str) -> PrefixedToken:
     """Return a presented key."""
     return FORM.presented(text)
+
+
+def presented_token(claims: Mapping[str, Any]) -> TokenOfKey | None:
+    """Return what a valid access token stands for if that is a key; None for any other token."""
+    prefix, key_id = claims["sub"][: len(SUBJECT_PREFIX)], claims["sub"][len(SUBJECT_PREFIX) :]
+    if prefix != SUBJECT_PREFIX or "sid" in claims:
+        return None
+    return TokenOfKey(
+        organization_id=UUID(claims["organization_id"]), key_id=UUID(key_id), workload_id=UUID(claims["workload"])
+    )
+
+
+def identify_token(candidates: Sequence[KeyCaller], *, at: datetime) -> KeyCaller:
+    """Return the caller with a token; raise `OrganizationKeyInvalid` when the key or the workload has ended."""
+    found = next((one for one in candidates if one.expires_at is None or one.expires_at > at), None)
+    if found is None:
+        raise OrganizationKeyInvalid("The key or the workload of this token has ended.")
+    return found
 
 
 def identify(candidates: Sequence[KeyCaller], key: PrefixedToken, *, at: datetime) -> KeyCaller:

@@ -17,7 +17,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Capability, Operation
-from core.organizations.key_callers import FORM
+from core.organizations.key_callers import FORM, SUBJECT_PREFIX
 from core.secrets import Secret, hash_token
 from core.text import checked_name
 from core.wording import Wording
@@ -50,11 +50,17 @@ class OrganizationKey:
 
     id: UUID
     name: str
-    prefix: str
+    # None for a key without a secret, which only its workloads use (`core/services/workloads.py`).
+    prefix: str | None
     permissions: list[Capability]
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
+
+    @property
+    def client_id(self) -> str:
+        """What its workloads name at the token endpoint, and the subject of their tokens."""
+        return f"{SUBJECT_PREFIX}{self.id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,16 +76,25 @@ class MadeOrganizationKey:
 
 
 def create(
-    uow: UnitOfWork, slug: str, *, name: str, permissions: Iterable[Capability], expires_in_days: int | None
-) -> tuple[OrganizationKey, Secret]:
-    """Create a key that acts for the caller, and return it with its secret, which cannot be read again."""
+    uow: UnitOfWork,
+    slug: str,
+    *,
+    name: str,
+    permissions: Iterable[Capability],
+    expires_in_days: int | None,
+    has_secret: bool = True,
+) -> tuple[OrganizationKey, Secret | None]:
+    """Create a key that acts for the caller, and return it with its secret, which cannot be read again.
+
+    One without a secret is used by its workloads alone.
+    """
     authorized = access.authorize_and_lock(uow, slug, Operation.KEY_CREATE)
     organization_id = authorized.organization.id
     given = set(permissions)
     name, _ = all_valid(lambda: checked_name(name, characters_min=1), lambda: _require_any(given))
     for capability in sorted(given):
         authorized.require(capability)
-    prefix, secret = FORM.create(uow)
+    prefix, secret = FORM.create(uow) if has_secret else (None, None)
     key = OrganizationKey(
         id=uow.randomness.new_id(),
         name=name,
@@ -95,7 +110,7 @@ def create(
     uow.organization_keys.add(
         organization_id,
         key,
-        key_hash=hash_token(secret.reveal()),
+        key_hash=hash_token(secret.reveal()) if secret is not None else None,
         created_by=authorized.caller.user_id,
         has_second_factor=authorized.caller.has_second_factor,
     )

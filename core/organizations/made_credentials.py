@@ -32,6 +32,7 @@ class MadeCredentialKind(StrEnum):
     SIEM_STREAM = "SIEM stream"
     WEBHOOK = "webhook"
     CONNECTION = "connection"
+    WORKLOAD = "workload"
     CLIENT_SECRET = "client secret"  # noqa: S105 - a kind of secret
 
 
@@ -51,7 +52,10 @@ class MadeCredential:
 def record_maker(
     uow: UnitOfWork, kind: MadeCredentialKind, organization_id: UUID, credential_id: UUID, user_id: UUID
 ) -> None:
-    """Record who made a credential, or changed where it leads; SCIM tokens and API keys are stored with their maker."""
+    """Record who made a credential, or changed where it leads.
+
+    SCIM tokens, API keys and workloads are stored with their maker.
+    """
     uow.made_credentials.set_maker(kind, organization_id, credential_id, user_id)
 
 

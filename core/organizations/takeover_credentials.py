@@ -79,10 +79,13 @@ def _withdraw_keys(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeTh
     api_keys = uow.takeover_credentials.withdraw_api_keys(acting)
     for one in api_keys:
         _record(uow, AuditAction.API_KEY_DELETED, one.id, one)
+    workloads = uow.takeover_credentials.withdraw_workloads(acting)
+    for one in workloads:
+        _record(uow, AuditAction.WORKLOAD_DELETED, one.id, one, event_only={"workload_id": str(one.id)})
     tokens = uow.takeover_credentials.withdraw_scim_tokens(acting)
     for one in tokens:
         _record(uow, AuditAction.SCIM_TOKEN_REVOKED, one.organization_id, one)
-    return [*management_keys, *api_keys, *tokens]
+    return [*management_keys, *api_keys, *workloads, *tokens]
 
 
 def _withdraw_secrets(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _OPERATIONS: Final = {
     MadeCredentialKind.SCIM_TOKEN: Operation.SCIM_TOKEN_CREATE,
     MadeCredentialKind.API_KEY: Operation.API_KEY_CREATE,
+    MadeCredentialKind.WORKLOAD: Operation.WORKLOAD_CREATE,
     MadeCredentialKind.SIEM_STREAM: Operation.SIEM_CONFIGURE,
     MadeCredentialKind.WEBHOOK: Operation.WEBHOOK_CONFIGURE,
     MadeCredentialKind.CONNECTION: Operation.CONNECTION_CONFIGURE,

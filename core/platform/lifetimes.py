@@ -165,6 +165,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     # Services, and what they sell.
     "services": _OF_ORGANIZATION,
     "api_keys": Owned("services", "at most 100"),
+    "workloads": Owned("organizations", "at most 20 of a service or of a key"),
     "plans": Owned("services", "at most 100"),
     "refused_redirects": Owned("services", "the last one"),
     "saml_certificates": Owned("services", "the next one deletes those that are no longer published"),

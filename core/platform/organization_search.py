@@ -143,7 +143,7 @@ def _roles(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
 def _keys(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
     kind = OrganizationHitKind.KEY
     found = keys.list_all(uow, slug)
-    return _having(text, [OrganizationHit(kind=kind, at="", title=one.name, about=one.prefix) for one in found])
+    return _having(text, [OrganizationHit(kind=kind, at="", title=one.name, about=one.prefix or "") for one in found])
 
 
 def _other_organizations(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:

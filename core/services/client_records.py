@@ -55,8 +55,16 @@ def require_valid(
             for field, uri in targets.items()
             if uri is not None
         ),
-        lambda: _require_keys(jwks_uri, jwks),
+        lambda: require_keys(jwks_uri, jwks),
     )
+
+
+def require_keys(jwks_uri: str | None, jwks: Mapping[str, Any] | None) -> None:
+    """Raise `BadRequest` for a key set that is not one of public keys, and for two places of keys."""
+    if jwks_uri is not None and jwks is not None:
+        raise BadRequest.of_field("jwks", "Set either jwks_uri or jwks, and the other one to null.")
+    if jwks is not None:
+        _require_key_set(jwks)
 
 
 def host_of(audience: str) -> str:
@@ -69,13 +77,6 @@ def _require_audiences(audiences: Sequence[str], own_hosts: frozenset[str]) -> N
         raise BadRequest.of_field("audiences", Wording("At most %(maximum)s audiences.", maximum=AUDIENCES_MAX))
     for audience in audiences:
         _require_audience(audience, own_hosts)
-
-
-def _require_keys(jwks_uri: str | None, jwks: Mapping[str, Any] | None) -> None:
-    if jwks_uri is not None and jwks is not None:
-        raise BadRequest.of_field("jwks", "Set either jwks_uri or jwks, and the other one to null.")
-    if jwks is not None:
-        _require_key_set(jwks)
 
 
 def _require_audience(audience: str, own_hosts: frozenset[str]) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.organizations.key_callers import KeyCaller
+from core.organizations.key_callers import KeyCaller, TokenOfKey
 from core.organizations.keys import MadeOrganizationKey, OrganizationKey
 from core.prefixed_tokens import PrefixedToken
 
@@ -17,6 +17,10 @@ class OrganizationKeys(Protocol):
         """Return who has a key with the prefix of this one, in one statement; no key whose maker is deactivated."""
         ...
 
+    def callers_by_token(self, token: TokenOfKey) -> Sequence[KeyCaller]:
+        """Return the key that a token stands for while the workload that got it is there, in one statement likewise."""
+        ...
+
     def record_use(self, caller: KeyCaller, *, at: datetime) -> None:
         """Record that the key was used, unless a concurrent transaction does so; never wait for one."""
         ...
@@ -26,7 +30,7 @@ class OrganizationKeys(Protocol):
         organization_id: UUID,
         key: OrganizationKey,
         *,
-        key_hash: bytes,
+        key_hash: bytes | None,
         created_by: UUID,
         has_second_factor: bool,
     ) -> None:

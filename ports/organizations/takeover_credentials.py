@@ -29,6 +29,10 @@ class TakeoverCredentials(Protocol):
         """Delete the API keys of services."""
         ...
 
+    def withdraw_workloads(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete workloads that they have made."""
+        ...
+
     def withdraw_scim_tokens(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
         """Delete the SCIM tokens."""
         ...

@@ -16,6 +16,7 @@ from ports.services.services import Services
 from ports.services.sold_subscriptions import SoldSubscriptions
 from ports.services.subscriptions import Subscriptions
 from ports.services.verified_domains import VerifiedDomains
+from ports.services.workloads import Workloads
 
 
 class ServicesUnit(Protocol):
@@ -61,6 +62,9 @@ class ServicesUnit(Protocol):
 
     @property
     def refused_redirects(self) -> RefusedRedirects: ...
+
+    @property
+    def workloads(self) -> Workloads: ...
 
     @property
     def verified_domains(self) -> VerifiedDomains: ...

@@ -45,6 +45,7 @@ from tests.pages.setup_samples import SETUP_SAMPLES
 from tests.pages.system_samples import SYSTEM_SAMPLES
 from tests.pages.users_samples import USERS_SAMPLES
 from tests.pages.why_samples import WHY_SAMPLES
+from tests.pages.workload_samples import WORKLOAD_SAMPLES
 
 QR_CODE: Final = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9H0z"/></svg>'
 SECRET: Final = "67CA 25LA B3WN J52M IT6V HE4I 6P42 7TIV"
@@ -431,6 +432,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     **PLATFORM_SAMPLES,
     **SYSTEM_SAMPLES,
     **WHY_SAMPLES,
+    **WORKLOAD_SAMPLES,
     **AUDITLOG_SAMPLES,
     **SERVICE_SAMPLES,
     **SERVICES_SAMPLES,

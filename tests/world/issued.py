@@ -367,6 +367,19 @@ class _Issuer:
             self.now,
             self.user_id,
         )
+        self.ids[Issued.WORKLOAD] = workload_id = new_id()
+        self.run(
+            """
+            INSERT INTO workloads (id, organization_id, service_id, name, issuer, match, created_at, created_by,
+                                   has_second_factor)
+            VALUES (%s, %s, %s, 'job', 'https://issuer.example', '{"sub": "job"}', %s, %s, false)
+            """,
+            workload_id,
+            self.acme,
+            self.shop,
+            self.now,
+            self.user_id,
+        )
         self.ids[Issued.SCIM_TOKEN] = token_id = new_id()
         self.run(
             """

@@ -73,5 +73,6 @@ ALIVE: Final[dict[Issued, str]] = {
                        WHERE  k.id = %(id)s AND m.suspended_at IS NULL)
     """,
     Issued.API_KEY: _ROW.format(table="api_keys"),
+    Issued.WORKLOAD: _ROW.format(table="workloads"),
     Issued.SCIM_TOKEN: _ROW.format(table="scim_tokens"),
 }

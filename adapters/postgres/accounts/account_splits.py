@@ -45,6 +45,10 @@ _MADE: Final[tuple[LiteralString, ...]] = (
     WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s
     """,
     """
+    UPDATE workloads SET created_by = %(new_id)s
+    WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s
+    """,
+    """
     UPDATE scim_tokens SET created_by = %(new_id)s
     WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s
     """,

@@ -40,6 +40,7 @@ _ENDED_AT_ONCE_MAX: Final = 50_000
 _ISSUED: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM organization_keys WHERE organization_id = %(organization_id)s",
     "DELETE FROM api_keys WHERE organization_id = %(organization_id)s",
+    "DELETE FROM workloads WHERE organization_id = %(organization_id)s",
     "DELETE FROM scim_tokens WHERE organization_id = %(organization_id)s",
     "DELETE FROM setup_links WHERE organization_id = %(organization_id)s",
     "DELETE FROM authorization_codes WHERE organization_id = %(organization_id)s",
@@ -69,6 +70,7 @@ def _counted(rows: LiteralString) -> LiteralString:
 _KEYS: Final = """
     FROM (SELECT FROM organization_keys WHERE organization_id = %(organization_id)s
           UNION ALL SELECT FROM api_keys WHERE organization_id = %(organization_id)s
+          UNION ALL SELECT FROM workloads WHERE organization_id = %(organization_id)s
           UNION ALL SELECT FROM scim_tokens WHERE organization_id = %(organization_id)s) AS keys
 """
 _LIVE_SUBSCRIPTIONS: Final = (

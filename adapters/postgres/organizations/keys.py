@@ -11,7 +11,7 @@ from adapters.postgres.driver.columns import columns, placeholders, prefixed, ta
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import Capability
-from core.organizations.key_callers import KeyCaller
+from core.organizations.key_callers import KeyCaller, TokenOfKey
 from core.organizations.keys import MadeOrganizationKey, OrganizationKey
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
@@ -19,9 +19,8 @@ from core.prefixed_tokens import PrefixedToken
 from core.sessions.callers import Caller
 
 # The key, its organization, and its maker as a member of it.
-CALLERS: Final = f"""
-    SELECT k.id AS key_id, k.name AS key_name, k.key_hash AS token_hash, k.permissions, k.last_used_at, k.expires_at,
-           k.created_at AS made_at, k.has_second_factor,
+_CALLER: Final = f"""
+           k.id AS key_id, k.name AS key_name, k.permissions, k.last_used_at, k.expires_at, k.created_at AS made_at,
            {prefixed(Organization, table="o", prefix="organization_")},
            {prefixed(Membership, table="m", prefix="membership_")},
            m.confirmed_at IS NULL AS is_unconfirmed, m.suspended_at IS NOT NULL AS is_suspended,
@@ -32,7 +31,15 @@ CALLERS: Final = f"""
     JOIN   memberships m   ON m.organization_id = k.organization_id AND m.user_id = k.created_by
     JOIN   users u         ON u.id = k.created_by AND u.deactivated_at IS NULL
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
+"""
+CALLERS: Final = f"""
+    SELECT k.key_hash AS token_hash, k.has_second_factor, {_CALLER}
     WHERE  k.prefix = %s
+"""
+CALLERS_BY_TOKEN: Final = f"""
+    SELECT ''::bytea AS token_hash, k.has_second_factor AND w.has_second_factor AS has_second_factor, {_CALLER}
+    JOIN   workloads w ON w.organization_id = k.organization_id AND w.key_id = k.id
+    WHERE  k.organization_id = %s AND k.id = %s AND w.id = %s
 """
 
 
@@ -41,6 +48,9 @@ class PostgresOrganizationKeys(Aggregate):
 
     def callers(self, key: PrefixedToken) -> Sequence[KeyCaller]:
         return self._all(_caller, CALLERS, (key.prefix,))
+
+    def callers_by_token(self, token: TokenOfKey) -> Sequence[KeyCaller]:
+        return self._all(_caller, CALLERS_BY_TOKEN, (token.organization_id, token.key_id, token.workload_id))
 
     def record_use(self, caller: KeyCaller, *, at: datetime) -> None:
         self._connection.execute_later(
@@ -60,7 +70,7 @@ class PostgresOrganizationKeys(Aggregate):
         organization_id: UUID,
         key: OrganizationKey,
         *,
-        key_hash: bytes,
+        key_hash: bytes | None,
         created_by: UUID,
         has_second_factor: bool,
     ) -> None:

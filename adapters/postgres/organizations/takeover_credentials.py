@@ -61,7 +61,8 @@ class PostgresTakeoverCredentials(Aggregate):
             DELETE    FROM organization_keys t
             USING     {ACTING}
             WHERE     {_MADE_SINCE}
-            RETURNING t.organization_id, t.id, t.prefix AS label, t.name AS key_name, t.prefix AS key_prefix
+            RETURNING t.organization_id, t.id, coalesce(t.prefix, 'without a secret') AS label,
+                      t.name AS key_name, t.prefix AS key_prefix
             """,
             acting,
         )
@@ -76,6 +77,19 @@ class PostgresTakeoverCredentials(Aggregate):
             RETURNING t.organization_id, t.id, t.prefix || ' of the service ' || s.slug AS label,
                       t.id::text AS api_key_id, s.id::text AS service_id, s.slug AS service_slug, t.name,
                       t.permissions
+            """,
+            acting,
+        )
+
+    def withdraw_workloads(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        return self._ended(
+            MadeCredentialKind.WORKLOAD,
+            f"""
+            DELETE    FROM workloads t
+            USING     {ACTING}
+            WHERE     {_MADE_SINCE}
+            RETURNING t.organization_id, t.id, 'at ' AS label, t.issuer AS url, t.name, t.service_id::text,
+                      t.key_id::text
             """,
             acting,
         )

@@ -31,6 +31,10 @@ _MADE: Final = """
         WHERE  k.organization_id = o.id AND k.created_by = %(user_id)s
           AND  (k.expires_at IS NULL OR k.expires_at > %(now)s)
         UNION  ALL
+        SELECT 'workload', organization_id, 'at ', issuer, created_at
+        FROM   workloads
+        WHERE  organization_id = o.id AND created_by = %(user_id)s
+        UNION  ALL
         SELECT 'SCIM token', organization_id, prefix, NULL, created_at
         FROM   scim_tokens
         WHERE  organization_id = o.id AND created_by = %(user_id)s AND (expires_at IS NULL OR expires_at > %(now)s)

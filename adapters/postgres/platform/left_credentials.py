@@ -23,7 +23,7 @@ CANDIDATES: Final = f"""
              ON m.organization_id = c.organization_id AND m.user_id = c.made_by AND m.suspended_at IS NULL
     LEFT     JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
     WHERE    (m.role IS NULL OR m.role NOT IN ('owner', 'admin'))
-    AND      (c.made_by IS NOT NULL OR c.kind IN ('SCIM token', 'API key'))
+    AND      (c.made_by IS NOT NULL OR c.kind IN ('SCIM token', 'API key', 'workload'))
     ORDER BY o.slug, c.kind, c.label, c.url
 """
 

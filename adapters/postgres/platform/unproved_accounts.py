@@ -50,6 +50,7 @@ CLAIMED: Final = """
     OR EXISTS (SELECT FROM bulk_jobs x WHERE x.maker_id = u.id)
     OR EXISTS (SELECT FROM setup_links x WHERE x.created_by = u.id)
     OR EXISTS (SELECT FROM api_keys x WHERE x.created_by = u.id)
+    OR EXISTS (SELECT FROM workloads x WHERE x.created_by = u.id)
     OR EXISTS (SELECT FROM scim_tokens x WHERE x.created_by = u.id)
     OR EXISTS (SELECT FROM group_rules x WHERE x.made_by = u.id)
     OR EXISTS (SELECT FROM branding_versions x WHERE x.made_by = u.id)

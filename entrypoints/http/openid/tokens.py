@@ -1,5 +1,7 @@
 """The token endpoint, and what clients ask and end about their tokens."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -27,11 +29,13 @@ from core.openid.refusals import (
     TargetInvalid,
     WayUnauthorized,
 )
+from core.openid.workloads import WorkloadToken
 from core.rate_limits import RateLimit
 from core.sessions import refresh as sessions_refresh
 from core.sessions.refresh import TokenReused
 from core.sessions.tokens import TokenKind
 from entrypoints.http.openid.client_authentication import ClientFields, presented_client, step_limited, transact_limited
+from entrypoints.http.openid.workloads import exchange_assertion, is_of_workload
 from entrypoints.shared.openid.authorization_fields import is_own_resource
 from entrypoints.shared.openid.id_tokens import signed_id_token
 from entrypoints.shared.sessions.token_answers import signed
@@ -115,7 +119,8 @@ async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
     """Exchange a grant for tokens.
 
     Takes a form, as OAuth has it, or JSON. Confidential services authenticate: by Basic, by `client_secret`, or by
-    `client_assertion` (`private_key_jwt`). With a `DPoP` header the tokens are bound to the key of the proof. A code
+    `client_assertion` (`private_key_jwt`); a workload sends the token of its own platform there, with the grant
+    `client_credentials`. With a `DPoP` header the tokens are bound to the key of the proof. A code
     or a refresh token that is used twice ends the session that it belongs to. The refresh tokens of a service with a
     `security_profile` stay the same.
     """
@@ -129,6 +134,9 @@ async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
     proof = presented_proof(call)
     if grant_type == device.GRANT_TYPE:
         return _answer(call, await _poll(call, body, proof))
+    if grant_type == CLIENT_CREDENTIALS and is_of_workload(call, body):
+        workload_token = await exchange_assertion(call, body, resource=body.resource, proof=proof)
+        return _answer_workload(call, workload_token)
     presented = await presented_client(call, body)
     if grant_type == CLIENT_CREDENTIALS:
         token = await step_limited(call, grants.client_credentials, presented, resource=body.resource, proof=proof)
@@ -214,18 +222,26 @@ def _answer(call: Call, issued: IssuedTokens) -> GrantedTokens:
 
 
 def _answer_client(call: Call, token: ClientToken) -> GrantedTokens:
+    return _answer_own(call, {**token.claims, "aud": token.audience or str(token.client_id)})
+
+
+def _answer_workload(call: Call, token: WorkloadToken) -> GrantedTokens:
+    claims = {**token.claims, "aud": token.audience or call.installation.settings.base_url}
+    return _answer_own(call, claims, expires_at=token.expires_at)
+
+
+def _answer_own(call: Call, claims: Mapping[str, Any], *, expires_at: datetime | None = None) -> GrantedTokens:
+    """Answer with a token that no person has, which ends at the latest at this moment, and a refresh token never."""
     installation = call.installation
-    lifetime = installation.settings.access_token_ttl
+    now, lifetime = installation.clock(), installation.settings.access_token_ttl
+    if expires_at is not None:
+        lifetime = min(lifetime, expires_at - now)
     access_token = installation.tokens.sign(
-        {**token.claims, "aud": token.audience or str(token.client_id)},
-        kind=TokenKind.ACCESS,
-        lifetime=lifetime,
-        now=installation.clock(),
-        host=call.host_name,
+        claims, kind=TokenKind.ACCESS, lifetime=lifetime, now=now, host=call.host_name
     )
     installation.metrics.token_issued()
     return GrantedTokens(
         access_token=access_token,
-        token_type="DPoP" if "cnf" in token.claims else "Bearer",
+        token_type="DPoP" if "cnf" in claims else "Bearer",
         expires_in=int(lifetime.total_seconds()),
     )

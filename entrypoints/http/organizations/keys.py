@@ -40,13 +40,18 @@ class NewOrganizationKey(msgspec.Struct, kw_only=True):
         ]
         | None
     ) = None
+    # `secret` names what it is about, as the answer does.
+    has_secret: bool = msgspec.field(name="secret", default=True)
 
 
 class OrganizationKeyCreated(SecretBody, kw_only=True):
-    """The new key and its secret, which is shown only here. Send it in the `X-Api-Key` header."""
+    """The new key and its secret, which is shown only here. Send it in the `X-Api-Key` header.
+
+    A key without a secret comes alone: its workloads get tokens that are sent as `Bearer`.
+    """
 
     key: OrganizationKey
-    secret: str
+    secret: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class OrganizationKeyList(msgspec.Struct, kw_only=True):
@@ -65,9 +70,14 @@ async def create_organization_key(call: Call, slug: str, body: NewOrganizationKe
     It opens no keys, no ownership, nothing that makes other keys or tokens, and nothing of your account.
     """
     key, secret = await call.transact(
-        keys.create, slug, name=body.name, permissions=body.permissions, expires_in_days=body.expires_in_days
+        keys.create,
+        slug,
+        name=body.name,
+        permissions=body.permissions,
+        expires_in_days=body.expires_in_days,
+        has_secret=body.has_secret,
     )
-    return OrganizationKeyCreated(key=key, secret=secret.reveal())
+    return OrganizationKeyCreated(key=key, secret=secret.reveal() if secret is not None else msgspec.UNSET)
 
 
 @routes.get("/api/organizations/:slug/keys")

@@ -41,6 +41,8 @@ OUTCOMES: Final = {
     "job-stopped": marked("The job is stopped. What is done stays done."),
     "branding-saved": marked("The branding is saved. Pages and mails have it from now on."),
     "branding-used-again": marked("This version of the branding is used again."),
+    "workload-allowed": marked("The workload is allowed. Its program gets tokens from now on."),
+    "workload-deleted": marked("The workload is deleted. Its program gets no tokens any more."),
     "key-revoked": marked("The key is revoked. Programs that use it are refused from now on."),
     "plan-created": marked("The plan is created."),
     "plan-changed": marked("The plan is saved. Its subscribers have the new features with their next tokens."),

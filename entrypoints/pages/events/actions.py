@@ -58,6 +58,8 @@ ACTIONS: Final[Mapping[AuditAction, str]] = {
     AuditAction.SECURITY_PASSWORD_CHANGED: marked("Changed the password"),
     AuditAction.API_KEY_CREATED: marked("Created an API key"),
     AuditAction.API_KEY_DELETED: marked("Deleted an API key"),
+    AuditAction.WORKLOAD_CREATED: marked("Let a workload authenticate"),
+    AuditAction.WORKLOAD_DELETED: marked("Deleted a workload"),
     AuditAction.ORGANIZATION_KEY_CREATED: marked("Created a management key"),
     AuditAction.ORGANIZATION_KEY_DELETED: marked("Deleted a management key"),
     AuditAction.DOMAIN_SET: marked("Set the organization's own domain"),

@@ -120,11 +120,12 @@ _OF_LISTS: Final = {
     "sign-in": marked("Sign-in rules and connections"),
 }
 # What is gone was on a list of a service that is there.
-_LISTS_OF_SERVICE: Final = re.compile("/app/organizations/[^/]+/services/[^/]+/(plans|api-keys|grants)/")
+_LISTS_OF_SERVICE: Final = re.compile("/app/organizations/[^/]+/services/[^/]+/(plans|api-keys|grants|workloads)/")
 _OF_LISTS_OF_SERVICE: Final = {
     "plans": marked("Plans"),
     "api-keys": marked("API keys"),
     "grants": marked("People"),
+    "workloads": marked("Workloads"),
 }
 # The overview of an organization says why its other pages are closed.
 _ORGANIZATION: Final = re.compile("/app/organizations/[^/]+(?=/)")

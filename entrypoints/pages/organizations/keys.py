@@ -23,7 +23,8 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.access import CAPABILITIES, capability_boxes, chosen_capabilities
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import ProtectedForm, recent
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -55,6 +56,7 @@ class KeyForm(ProtectedForm, kw_only=True):
         default_factory=list[str]
     )
     expires_in_days: str = ""
+    for_workloads: str = ""
 
     def days(self) -> int | None:
         """Return after how many days the key expires; None for never. Raise `BadRequest` for what is no such number."""
@@ -78,11 +80,17 @@ class KeysQuery(DoneQuery, kw_only=True):
         default_factory=list[str]
     )
     expires_in_days: Annotated[str, msgspec.Meta(description="After how many days a new key expires.")] = ""
+    for_workloads: Annotated[str, msgspec.Meta(description="Ticked for a new key without a secret.")] = ""
 
     @property
     def form(self) -> KeyForm:
         """The form with what was typed."""
-        return KeyForm(name=self.name, permissions=self.permissions, expires_in_days=self.expires_in_days)
+        return KeyForm(
+            name=self.name,
+            permissions=self.permissions,
+            expires_in_days=self.expires_in_days,
+            for_workloads=self.for_workloads,
+        )
 
 
 @routes.get(KEYS)
@@ -139,10 +147,16 @@ async def make_key(call: Call, org_slug: str, form: KeyForm) -> PageOrRedirect:
     """Create a key that acts for you, and lead to its secret; programs use `POST /api/organizations/:slug/keys`."""
     await call.read(authorize, org_slug, Operation.KEY_CREATE)
     permissions, days = chosen_capabilities(form.permissions), form.days()
+    if form.for_workloads:
+        await recent(call)
+        key, _ = await call.transact(
+            keys.create, org_slug, name=form.name, permissions=permissions, expires_in_days=days, has_secret=False
+        )
+        return see_other(f"{page_of(org_slug)}/keys/{key.id}/workloads")
     return await leading_to(
         call,
         lambda uow: keys.create(uow, org_slug, name=form.name, permissions=permissions, expires_in_days=days),
-        lambda made: ToShow(page=f"{page_of(org_slug)}/keys/{made[0].id}", secrets=(made[1],)),
+        lambda made: ToShow(page=f"{page_of(org_slug)}/keys/{made[0].id}", secrets=tuple(filter(None, (made[1],)))),
     )
 
 

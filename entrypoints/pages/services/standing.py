@@ -78,6 +78,7 @@ def _tabs(at: ServiceStanding, page: str) -> list[tuple[str, str, Capability | R
         (f"{page}/customers", marked("Customers"), at.lacks(Operation.CUSTOMERS_READ)),
         (f"{page}/plans", marked("Plans"), None),
         (f"{page}/api-keys", marked("API keys"), None),
+        (f"{page}/workloads", marked("Workloads"), at.lacks(Operation.WORKLOADS_READ)),
         (f"{page}/single-sign-on", marked("SAML"), None),
         # The list of all services, filtered.
         (with_query(sign_ins, service=at.service.id), marked("Sign-ins"), at.reader.lacks(Operation.SIGN_INS_READ)),

@@ -102,7 +102,55 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "CreatedSetupLink.url": _field("The address to send to the people who set these parts."),
     "setup_links": _field("The valid links, the newest first."),
     "link_id": _field("The id of the link."),
-    "OrganizationKey.prefix": _field("The beginning of the key, by which people recognize it.", examples=["gk_a1B2c3"]),
+    "OrganizationKey.prefix": _field(
+        "The beginning of the key, by which people recognize it; null for one without a secret.",
+        examples=["gk_a1B2c3"],
+    ),
+    "NewOrganizationKey.secret": _field(
+        "Whether the key has a secret. Without one only its workloads use it.", examples=[True]
+    ),
+    "Workload.name": _field("What the program is.", examples=["Deployment"]),
+    "Workload.issuer": _field(
+        "The `iss` of its tokens, exactly.", examples=["https://token.actions.githubusercontent.com"]
+    ),
+    "Workload.jwks_uri": _field("Where the keys are, in place of discovery.", examples=[None]),
+    "Workload.jwks": _field("The keys themselves, in place of discovery.", examples=[None]),
+    "Workload.audience": _field("The `aud` of its tokens; null for the issuer of this installation.", examples=[None]),
+    "Workload.match": _field(
+        "The claims that its tokens must have, with their exact values.",
+        examples=[{"repository_id": "123456789", "ref": "refs/heads/main"}],
+    ),
+    "Workload.last_used_at": _field("When it got a token last, to the minute."),
+    "Workload.last_refused": _field("The last token that was refused; null without one."),
+    "NewWorkload.name": _field("What the program is, with 1 to 100 characters.", examples=["Deployment"]),
+    "NewWorkload.issuer": _field(
+        "The `iss` of its tokens, exactly as they have it.", examples=["https://token.actions.githubusercontent.com"]
+    ),
+    "NewWorkload.match": _field(
+        "Claims with the values that they must have, exactly; a nested claim is named by its path, such as"
+        " `kubernetes.io/serviceaccount/uid`. An issuer that many share needs claims by id.",
+        examples=[{"repository_id": "123456789", "ref": "refs/heads/main"}],
+    ),
+    "NewWorkload.jwks_uri": _field("Where the keys are, in place of discovery.", examples=[None]),
+    "NewWorkload.jwks": _field("The keys themselves, in place of discovery.", examples=[None]),
+    "NewWorkload.audience": _field(
+        "The `aud` of its tokens; by default the issuer of this installation.", examples=[None]
+    ),
+    "RefusedAssertion.at": _field("When it was refused."),
+    "RefusedAssertion.reason": _field("Why it was refused.", examples=["claims"]),
+    "RefusedAssertion.claims": _field(
+        "What it had for the claims of `match`, null for one that it lacked; empty without a valid signature.",
+        examples=[{"repository_id": "123456789", "ref": "refs/heads/next"}],
+    ),
+    "WorkloadForm.claim": _field("The names of claims.", examples=[["repository_id", "ref"]]),
+    "WorkloadForm.value": _field(
+        "The values of the claims, in the same order.", examples=[["123456789", "refs/heads/main"]]
+    ),
+    "WorkloadForm.preset": _field("The platform of the program.", examples=["github"]),
+    "WorkloadForm.audience": _field("The `aud` of its tokens; empty for the issuer of this installation."),
+    "KeyForm.for_workloads": _field("Ticked for a key that only its workloads use."),
+    "WorkloadList.workloads": _field("The workloads, the newest first."),
+    "workload_id": _field("The id of the workload."),
     "OrganizationKey.permissions": _field(
         "The capabilities of the key, of which it has those that its maker has too.", examples=[["services.view"]]
     ),

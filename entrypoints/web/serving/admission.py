@@ -12,6 +12,7 @@ from uuid import UUID
 from core.billing import signatures
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
 from core.openid.refusals import TokenBound
+from core.organizations import key_callers
 from core.rate_limits import RateLimit
 from core.scim import tokens as scim_tokens
 from core.scim.tokens import ScimTokenInvalid
@@ -190,6 +191,11 @@ async def _admit_token(call: Call, token: str, has_proof: bool) -> None:  # noqa
         proof = await dpop.require_proof(call, token, claims)
         call.proof_algorithm = proof.algorithm
     audience = claims["aud"]
+    key = key_callers.presented_token(claims) if call.takes_key else None
+    if key is not None and audience == call.installation.settings.base_url:
+        call.organization_key = key
+        call.limit_key(key.token_hash, RateLimit.ORGANIZATION_KEY)
+        return
     try:
         call.session_id = UUID(str(claims.get("sid")))
         # Loading the session checks that it belongs to this service.

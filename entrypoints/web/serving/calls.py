@@ -17,6 +17,7 @@ from core.errors import Refusal
 from core.limits import USER_AGENT_CHARACTERS_MAX
 from core.networks import limited_network, throttled_network
 from core.openid.clients import PresentedClient
+from core.organizations.key_callers import TokenOfKey
 from core.organizations.settings.branding import BrandedOrganization
 from core.prefixed_tokens import PrefixedToken
 from core.rate_limits import RateLimit
@@ -84,6 +85,7 @@ class Call:
         "subject",
         "switches_at",
         "takes_answer",
+        "takes_key",
         "use",
     )
 
@@ -147,8 +149,10 @@ class Call:
         self.api_key: PrefixedToken | None = None
         # The SCIM token of a route for the directories of organizations.
         self.scim_token: PrefixedToken | None = None
+        # Whether the route takes the key of an organization, and so a token that stands for one.
+        self.takes_key = False
         # The key of an organization, in place of an access token.
-        self.organization_key: PrefixedToken | None = None
+        self.organization_key: PrefixedToken | TokenOfKey | None = None
         # What the body calls the user that the request is about, for the log of such a directory.
         self.subject: str | None = None
         # Headers that the handler adds to its response.

@@ -127,6 +127,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "organizations.settings.domain.PostgresCustomDomains.host": _unbound(1, "custom_domains"),
         "scim.tokens.CALLERS": _unbound(1, "scim_tokens"),
         "services.api_keys.CALLERS": _unbound(1, "api_keys"),
+        "services.workloads.PostgresWorkloads.key": _unbound(1, "organization_keys"),
         "sign_in.browser_returns.PostgresBrowserReturns.find": _unbound(1, "organizations"),
         "sign_in.own_ways._REQUIRED": _unbound(1, "domain_routes"),
         "sign_in.places._TARGET": _unbound(1, "organizations"),
@@ -236,14 +237,14 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
             "api_keys audit_entries billing_checkouts billing_customers billing_subscriptions "
             "branding_versions bulk_jobs group_rules identities invitations login_events memberships "
             "organizations scim_profiles scim_tokens service_grants service_users setup_links "
-            "subscriptions trial_sign_ins upstream_sign_ins",
+            "subscriptions trial_sign_ins upstream_sign_ins workloads",
         ),
         "platform.unproved_accounts._KEEP": _unbound(
             1,
             "api_keys audit_entries billing_customers billing_subscriptions branding_versions "
             "bulk_jobs group_rules identities invitations login_events memberships organizations "
             "scim_profiles scim_tokens service_grants service_users setup_links subscriptions "
-            "trial_sign_ins",
+            "trial_sign_ins workloads",
         ),
     },
     "Figures, lists and checks that only the operators of the platform see.": {

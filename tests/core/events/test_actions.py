@@ -101,6 +101,8 @@ DOCUMENTED = {
         "organization_key.created",
         "organization_key.deleted",
     },
+    # Additions for programs without a secret (decisions 17.1).
+    "workload": {"workload.created", "workload.deleted"},
 }
 
 
@@ -142,6 +144,8 @@ def test_the_target_types_are_the_documented_ones() -> None:
         "group",
         # Added with customers of services (decisions 15.8).
         "customer",
+        # Added with programs without a secret (decisions 17.1).
+        "workload",
     }
 
     assert {kind.value for kind in TargetType} == documented

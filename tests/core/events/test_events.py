@@ -41,6 +41,7 @@ HEADINGS = {
     "domain": "Domains and branding",
     "branding": "Domains and branding",
     # Additions.
+    "workload": "API keys",
     "saml_configuration": "Single sign-on",
     "saml_certificate": "Single sign-on",
     "scim_token": "Provisioning",

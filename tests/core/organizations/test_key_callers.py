@@ -48,6 +48,7 @@ def test_what_an_owner_or_a_person_does_is_closed() -> None:
     assert {operation for operation in Operation if operation.makes_credential} - closed == {
         Operation.SERVICE_CREATE,
         Operation.SERVICE_SECRET_ROTATE,
+        Operation.WORKLOAD_CREATE,
         Operation.WEBHOOK_CONFIGURE,
         Operation.SIEM_CONFIGURE,
         Operation.SAML_CERTIFICATE_CREATE,

@@ -18,6 +18,7 @@ from tests.world.world import World
 BOSS = "boss@example.com"
 WEEK = timedelta(days=7)
 SERVICE = {"slug": "shop", "name": "Shop", "service_type": "web", "redirect_uris": ["https://shop.example/back"]}
+WORKLOAD = {"name": "Job", "issuer": "https://issuer.example/evil", "match": {"sub": "job"}}
 WEBHOOK = {"name": "Hook", "url": "https://hooks.example/in", "events": ["user.joined"]}
 SIEM = {"provider": "http", "endpoint": "https://siem.example/in", "token": "the-token-of-the-siem"}
 CONNECTION = {
@@ -47,6 +48,7 @@ async def make_everything(one: Intrusion, service: dict[str, Any] = SERVICE) -> 
         "invitation": await one.act("POST", "/invitations", {"email": f"{slug}@evil.example", "role": "admin"}),
         "setup link": await one.act("POST", "/setup-links", {"parts": ["scim"], "expires_in_days": 7}),
         "API key": await one.act("POST", f"/services/{slug}/api-keys", {"name": "Key", "permissions": ["read:users"]}),
+        "workload": await one.act("POST", f"/services/{slug}/workloads", WORKLOAD),
         "SCIM token": await one.act("POST", "/scim-tokens", {"name": "Directory"}),
         "webhook": await one.act("POST", "/webhooks", WEBHOOK | {"name": slug}),
         "stream": await one.act("POST", "/siem", SIEM),
@@ -60,6 +62,7 @@ def what_is_left(world: World) -> dict[str, list[Any]]:
         "invitations": world.rows("SELECT email FROM invitations WHERE status = 'pending'"),
         "setup links": world.rows("SELECT id FROM setup_links"),
         "API keys": world.rows("SELECT prefix FROM api_keys"),
+        "workloads": world.rows("SELECT issuer FROM workloads"),
         "SCIM tokens": world.rows("SELECT prefix FROM scim_tokens"),
         "webhooks": world.rows("SELECT url FROM webhooks WHERE is_active"),
         "streams": world.rows("SELECT endpoint FROM siem_streams WHERE enabled"),
@@ -101,6 +104,7 @@ async def test_everything_that_was_made_since_is_withdrawn_or_switched_off(intru
         ("service.updated", "client_secret_withdrawn"),
         ("siem.configured", None),
         ("upstream_connection.updated", None),
+        ("workload.deleted", None),
     ]
 
 
@@ -201,7 +205,9 @@ async def test_what_leads_elsewhere_since_is_switched_off(intrusion: Intrusion) 
     assert not await accepts_secret(world, {**made["service"].json, **rotated.json})
     assert not await accepts_secret(world, made["service"].json)
     # What was only made before, and not changed since, stays.
-    assert [len(left[name]) for name in ("invitations", "setup links", "API keys", "SCIM tokens")] == [1, 1, 1, 1]
+    assert [len(left[name]) for name in ("invitations", "setup links", "API keys", "workloads", "SCIM tokens")] == [
+        1
+    ] * 5
 
 
 async def test_a_webhook_that_is_switched_on_again_shows_no_reason(intrusion: Intrusion) -> None:
@@ -248,6 +254,7 @@ async def test_credentials_of_an_accomplice_are_withdrawn(intrusion: Intrusion) 
     await intrusion.transfer_to(FRIEND)
     key = {"name": "Key", "permissions": ["org.members.view"]}
     await intrusion.act("POST", "/keys", key, token=friend)
+    await intrusion.act("POST", "/keys", {**key, "secret": False}, token=friend)
     await intrusion.act("POST", "/scim-tokens", {"name": "Directory"}, token=friend)
     await intrusion.act("POST", "/invitations", {"email": "x@evil.example", "role": "admin"}, token=friend)
 
@@ -255,7 +262,7 @@ async def test_credentials_of_an_accomplice_are_withdrawn(intrusion: Intrusion) 
 
     assert not any(what_is_left(world).values())
     assert world.rows("SELECT FROM organization_keys") == []
-    assert world.audit_entries("organization_key.deleted", "details ->> 'reason'") == [("email_change_undone",)]
+    assert world.audit_entries("organization_key.deleted", "details ->> 'reason'") == [("email_change_undone",)] * 2
 
 
 async def test_an_account_without_organizations_gets_a_mail_without_lists(victim: Victim) -> None:

@@ -82,14 +82,14 @@ async def test_a_malformed_authorization_is_refused(shop: RelyingParty, subtests
             assert answer.headers["WWW-Authenticate"].startswith("Basic")
 
 
-def without_secret(party: RelyingParty) -> dict[str, str]:
+def for_workloads(party: RelyingParty) -> dict[str, str]:
     """Return the header of a library that knows a client without a secret only by an empty one."""
     return {"Authorization": "Basic " + base64.b64encode(f"{party.client_id}:".encode()).decode()}
 
 
 async def test_an_empty_secret_in_the_header_is_that_of_a_public_client(app: RelyingParty, world: World) -> None:
     world.user(EMAIL)
-    header, client_id = without_secret(app), str(app.client_id)
+    header, client_id = for_workloads(app), str(app.client_id)
     code = await app.code()
     fields = {"grant_type": "authorization_code", "code": code, "redirect_uri": REDIRECT_URI, "code_verifier": VERIFIER}
 
@@ -131,7 +131,7 @@ async def test_an_empty_secret_in_the_header_is_not_that_of_a_confidential_clien
         "/auth/revoke": {"token": tokens["access_token"]},
     }.items():
         with subtests.test(path=path):
-            answer = await shop.send(path, sent, without_secret(shop))
+            answer = await shop.send(path, sent, for_workloads(shop))
 
             assert (answer.status, answer.json["error"]) == (401, "invalid_client")
             assert answer.headers["WWW-Authenticate"].startswith("Basic")
@@ -140,7 +140,7 @@ async def test_an_empty_secret_in_the_header_is_not_that_of_a_confidential_clien
 
 async def test_guessing_with_empty_secrets_is_limited_by_address(world: World, shop: RelyingParty) -> None:
     client = serving_with_rate_limits(world.installation)
-    header = {**FORM, **without_secret(shop)}
+    header = {**FORM, **for_workloads(shop)}
 
     answers = [
         await client.post("/auth/token", data=b"grant_type=client_credentials", headers=header) for _ in range(25)

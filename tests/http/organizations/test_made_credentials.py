@@ -15,6 +15,7 @@ from entrypoints.web.serving.access_policies import CredentialKind
 from tests.application import Answer
 from tests.secret_watch import WATCH
 from tests.world.backend import insert_key
+from tests.world.builder import NO_ID
 from tests.world.directory import TOKEN, Directory, insert_scim_token
 from tests.world.mail_servers import SERVER
 from tests.world.team import Team
@@ -39,6 +40,7 @@ CONNECTION = {
     "client_secret": "the-secret-of-acme",
 }
 KEY = {"name": "Backend", "permissions": ["read:users"]}
+WORKLOAD = {"name": "Pipeline", "issuer": "https://issuer.example.com/tenant", "match": {"sub": "job"}}
 SERVICE = {"slug": "till", "name": "Till", "service_type": "web", "redirect_uris": []}
 
 
@@ -56,6 +58,7 @@ async def make_one_of_each(team: Team, name: str) -> None:
     """Let a member make a credential of each kind."""
     await make(team, name, "/services", SERVICE)
     await make(team, name, "/services/till/api-keys", KEY)
+    await make(team, name, "/services/till/workloads", WORKLOAD)
     await make(team, name, "/scim-tokens", {"name": "URGENT evil.example"})
     await make(team, name, "/siem", SIEM)
     await make(team, name, "/webhooks", HOOK)
@@ -88,6 +91,7 @@ class TestImpersonation:
             "POST /services": SERVICE | {"slug": "another"},
             f"POST {service}/secret/rotate": None,
             f"POST {service}/api-keys": KEY,
+            f"POST {service}/workloads": WORKLOAD,
             f"POST {service}/saml/certificate": None,
             "POST /webhooks": HOOK | {"name": "another"},
             f"PATCH {hook}": {"url": "https://evil.example/"},
@@ -101,6 +105,7 @@ class TestImpersonation:
             "POST /scim-tokens": {"name": "Okta"},
             "POST /setup-links": {"parts": ["scim"]},
             "POST /keys": {"name": "Terraform", "permissions": ["services.view"]},
+            "POST /keys/:key_id/workloads": WORKLOAD,
             "PUT /smtp": SERVER,
         }
         words = {
@@ -108,6 +113,7 @@ class TestImpersonation:
             ":webhook_id": webhook["id"],
             ":provider_id": connection["id"],
             ":provider": "codehost",
+            ":key_id": str(NO_ID),
         }
 
         assert set(bodies) == {
@@ -193,6 +199,7 @@ class TestLeaving:
                     f"client secret of the service till, {by}",
                     f"connection to idp.acme.example, {by}",
                     f"webhook to hooks.example.com, {by}",
+                    f"workload of the service till, at issuer.example.com, {by}",
                 ],
             )
         ]

@@ -81,6 +81,8 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.SUBSCRIPTION_CANCELED: services.cancel_a_subscription,
     EventType.API_KEY_CREATED: services.create_an_api_key,
     EventType.API_KEY_DELETED: services.delete_an_api_key,
+    EventType.WORKLOAD_CREATED: services.allow_a_workload,
+    EventType.WORKLOAD_DELETED: services.delete_a_workload,
     EventType.ORGANIZATION_KEY_CREATED: settings.create_one_organization_key,
     EventType.ORGANIZATION_KEY_DELETED: settings.delete_an_organization_key,
     EventType.SECURITY_MFA_ENABLED: people.turn_mfa_on,

@@ -23,7 +23,7 @@ IDS = [f"0191d3c1-0000-7000-8000-{number:012}" for number in range(3)]
 HIDDEN = re.compile('<input type="hidden" name="([^"]+)" value="([^"]*)">')
 
 
-async def test_a_limited_form_is_shown_again_with_what_was_typed_and_without_secrets(
+async def test_a_limited_form_is_shown_again_with_what_was_typed_and_for_workloadss(
     world: World, visitor: Visitor, installation: Installation
 ) -> None:
     world.user()

@@ -55,6 +55,8 @@ NO_SECRETS = {
 NAMED_LIKE_A_SECRET = re.compile(r"secret|token|password|credential|private|api_key|passphrase|jwks|certificate")
 # Forms of operations that make a credential, which neither show one nor take one.
 WITHOUT_SECRET = {
+    "POST /app/organizations/:org_slug/keys/:key_id/workloads/new": "a rule, and asks by itself",
+    "POST /app/organizations/:org_slug/services/:service_slug/workloads/new": "a rule, and asks by itself",
     "POST /app/organizations/:org_slug/services/:service_slug/tryout": "a sign-in whose tokens end before the answer",
     "POST /app/organizations/:org_slug/services/:service_slug/single-sign-on/certificate": "its key never leaves us",
     "POST /app/organizations/:org_slug/sign-in/connections/:connection_id/change": "takes none, and asks by itself",

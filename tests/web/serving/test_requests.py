@@ -198,7 +198,7 @@ async def test_an_invalid_request_id_is_replaced(given: str) -> None:
     assert len(answer.headers["X-Request-Id"]) == 32
 
 
-async def test_a_request_is_one_line_in_the_log_without_secrets() -> None:
+async def test_a_request_is_one_line_in_the_log_for_workloadss() -> None:
     headers = {"Authorization": "Bearer hunter2", "X-Api-Key": "hunter2", "Cookie": "hunter2", "Referer": "hunter2"}
 
     with capture_logs() as logs:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.http.webhooks.causes.stage import Stage
 
 
@@ -53,6 +55,17 @@ async def create_an_api_key(stage: Stage) -> None:
 async def delete_an_api_key(stage: Stage) -> None:
     await stage.create_service()
     await stage.request("DELETE", f"/services/shop/api-keys/{(await stage.create_api_key())['id']}")
+
+
+async def allow_a_workload(stage: Stage) -> dict[str, Any]:
+    await stage.create_service()
+    body = {"name": "Deployment", "issuer": "https://issuer.example", "match": {"sub": "job"}}
+    return await stage.request("POST", "/services/shop/workloads", body)
+
+
+async def delete_a_workload(stage: Stage) -> None:
+    made = await allow_a_workload(stage)
+    await stage.request("DELETE", f"/services/shop/workloads/{made['id']}")
 
 
 async def set_up_saml(stage: Stage) -> None:

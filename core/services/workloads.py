@@ -1,0 +1,178 @@
+"""Workloads: programs that authenticate by a token of their own platform, without a secret (decisions 17.1).
+
+A workload belongs to a service, for which its program gets the tokens of the grant `client_credentials`, or to a key of
+the organization, for which it gets tokens that stand for the key. It is a credential (decisions 7.9): who may make the
+secret may make it. Those of keys are made in `key_workloads.py`, the rules are in `workload_rules.py`, the tokens in
+`core/openid/workloads.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from core.errors import BadRequest, NotFound
+from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
+from core.organizations.access import Operation
+from core.services import access
+from core.services.client_records import Outside
+from core.services.management import ServiceNotConfidential
+from core.services.services import Service
+from core.services.workload_rules import Workload, WorkloadFields, checked
+from core.wording import Wording
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+WORKLOADS_MAX: Final = 20
+
+
+class WorkloadUnknown(NotFound):
+    """The service or the key has no workload with that id."""
+
+    default_message = "There is no such workload."
+
+
+class TooManyWorkloads(BadRequest):
+    """The service or the key has the maximum number of workloads."""
+
+    default_message = Wording(
+        "There can be at most %(maximum)s workloads here. Delete one that is not in use.", maximum=WORKLOADS_MAX
+    )
+
+
+class TakesNoWorkload(BadRequest):
+    """The service gets no tokens by the grant `client_credentials`."""
+
+    default_message = "A service with a security profile authenticates by its own keys alone, and takes no workloads."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadHolder:
+    """What workloads belong to: a service, or a key of the organization."""
+
+    organization_id: UUID
+    service_id: UUID | None = None
+    key_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldKey:
+    """A key of an organization whose workloads ask for tokens, by its id alone."""
+
+    id: UUID
+    organization_id: UUID
+    organization_slug: str
+    organization_status: str
+    expires_at: datetime | None
+
+
+def create(uow: UnitOfWork, slug: str, service_slug: str, given: WorkloadFields, *, outside: Outside) -> Workload:
+    """Let a program authenticate as a service, which must be a confidential one."""
+    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.WORKLOAD_CREATE)
+    service = authorized.service
+    require_takes_workloads(service)
+    made = add(
+        uow,
+        of_service(service),
+        checked(given, outside),
+        made_by=authorized.caller.user_id,
+        has_second_factor=authorized.caller.has_second_factor,
+    )
+    record(uow, AuditAction.WORKLOAD_CREATED, service.organization_id, made, **_named_service(service))
+    return made
+
+
+def list_all(uow: UnitOfWork, slug: str, service_slug: str) -> Sequence[Workload]:
+    """List the workloads of a service, the newest first."""
+    service = access.authorize(uow, slug, service_slug, Operation.WORKLOADS_READ).service
+    return uow.workloads.of_holder(of_service(service))
+
+
+def show(uow: UnitOfWork, slug: str, service_slug: str, workload_id: UUID) -> Workload:
+    """Return a workload of a service before it is deleted; raise `WorkloadUnknown` without one."""
+    service = access.authorize(uow, slug, service_slug, Operation.WORKLOADS_CHANGE).service
+    return found_among(uow.workloads.of_holder(of_service(service)), workload_id)
+
+
+def delete(uow: UnitOfWork, slug: str, service_slug: str, workload_id: UUID) -> None:
+    """Delete a workload of a service, whose program gets no token any more."""
+    service = access.authorize(uow, slug, service_slug, Operation.WORKLOADS_CHANGE).service
+    removed = uow.workloads.remove(of_service(service), workload_id)
+    if removed is None:
+        raise WorkloadUnknown
+    record(uow, AuditAction.WORKLOAD_DELETED, service.organization_id, removed, **_named_service(service))
+
+
+def require_creatable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
+    """Authorize the caller to let a workload authenticate, before one is described."""
+    require_takes_workloads(access.authorize(uow, slug, service_slug, Operation.WORKLOAD_CREATE).service)
+
+
+def takes_workloads(service: Service) -> bool:
+    """Return whether a service gets tokens for itself, so that workloads can ask for them."""
+    return service.service_type.is_confidential and service.security_profile is None
+
+
+def require_takes_workloads(service: Service) -> None:
+    """Raise `ServiceNotConfidential` or `TakesNoWorkload` for a service that gets no tokens for itself."""
+    if not service.service_type.is_confidential:
+        raise ServiceNotConfidential
+    if service.security_profile is not None:
+        raise TakesNoWorkload
+
+
+def of_service(service: Service) -> WorkloadHolder:
+    """Return a service as what workloads belong to."""
+    return WorkloadHolder(organization_id=service.organization_id, service_id=service.id)
+
+
+def add(
+    uow: UnitOfWork, holder: WorkloadHolder, given: WorkloadFields, *, made_by: UUID, has_second_factor: bool
+) -> Workload:
+    """Store a new workload; raise `TooManyWorkloads`."""
+    # The organization is locked, so no other transaction adds a workload meanwhile.
+    if len(uow.workloads.of_holder(holder)) >= WORKLOADS_MAX:
+        raise TooManyWorkloads
+    made = Workload(
+        id=uow.randomness.new_id(),
+        name=given.name,
+        issuer=given.issuer,
+        jwks_uri=given.jwks_uri,
+        jwks=dict(given.jwks) if given.jwks is not None else None,
+        audience=given.audience,
+        match=dict(given.match),
+        created_at=uow.now,
+    )
+    uow.workloads.add(holder, made, created_by=made_by, has_second_factor=has_second_factor)
+    return made
+
+
+def found_among(workloads: Sequence[Workload], workload_id: UUID) -> Workload:
+    """Return the workload with this id; raise `WorkloadUnknown` without one."""
+    found = next((one for one in workloads if one.id == workload_id), None)
+    if found is None:
+        raise WorkloadUnknown
+    return found
+
+
+def record(uow: UnitOfWork, action: AuditAction, organization_id: UUID, workload: Workload, **holder: Any) -> None:
+    """Record what was done to a workload, with details that name what it belongs to."""
+    uow.record(
+        action,
+        workload.id,
+        organization_id=organization_id,
+        workload_id=str(workload.id),
+        name=workload.name,
+        issuer=workload.issuer,
+        audience=workload.audience,
+        match=workload.match,
+        **holder,
+    )
+
+
+def _named_service(service: Service) -> dict[str, Any]:
+    return {"service_id": str(service.id), "service_slug": service.slug}

@@ -1,0 +1,124 @@
+"""The tab of a service with its workloads: the list with what was refused last, allowing one, and deleting one."""
+
+from typing import Final
+from uuid import UUID
+
+from core.errors import BadRequest, Refusal
+from core.organizations.access import Operation
+from core.services import workloads
+from core.services.management import ServiceNotConfidential
+from core.services.services import ServiceUnknown
+from core.services.workloads import TakesNoWorkload, TooManyWorkloads, WorkloadUnknown
+from entrypoints.pages.console.frame import Program, after
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
+from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
+from entrypoints.pages.services.workload_presets import PRESETS
+from entrypoints.pages.services.workload_rules import REASONS, PresetQuery, WorkloadForm, example, form_values
+from entrypoints.shared.services.outside import outside
+from entrypoints.web.serving.browsers import recent, recent_for_form
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import on_service_in_console
+from entrypoints.web.serving.routes import Routes
+
+routes: Routes = console_pages()
+
+WORKLOADS: Final = "/app/organizations/:org_slug/services/:service_slug/workloads"
+WORKLOAD: Final = f"{WORKLOADS}/:workload_id"
+TAB: Final = "/workloads"
+
+
+@routes.get(WORKLOADS, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.WORKLOADS_READ)
+async def show_workloads(
+    call: Call, org_slug: str, service_slug: str, *, query: DoneQuery | None = None, refusal: Refusal | None = None
+) -> Page:
+    """Show the workloads of a service, each with the last token that was refused and why."""
+    at, found = await opened_service(call, org_slug, service_slug, Operation.WORKLOADS_READ, workloads.list_all)
+    return service_page(
+        call,
+        "services/workloads.html",
+        at,
+        program=Program("workloads_list_workloads", org_slug, service_slug),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        found=found,
+        reasons=REASONS,
+        presets=PRESETS,
+        lacks_change=at.lacks(Operation.WORKLOAD_CREATE),
+        lacks_removal=at.lacks(Operation.WORKLOADS_CHANGE),
+        takes_workloads=workloads.takes_workloads(at.service),
+        workloads=page_of_service(org_slug, service_slug) + TAB,
+    )
+
+
+async def _new(
+    call: Call,
+    org_slug: str,
+    service_slug: str,
+    *,
+    query: PresetQuery | None = None,
+    form: WorkloadForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    at, _ = await opened_service(call, org_slug, service_slug, Operation.WORKLOAD_CREATE, workloads.require_creatable)
+    preset = form.chosen if form is not None else (query or PresetQuery()).chosen
+    page = page_of_service(org_slug, service_slug) + TAB
+    values = form_values(call, preset, form, refusal, client_id=str(at.service.client_id), page=page)
+    values["workloads"] = values.pop("page")
+    return service_page(
+        call,
+        "services/workloads_new.html",
+        at,
+        program=Program("workloads_create_workload", org_slug, service_slug, body=example(preset)),
+        refusal=refusal,
+        **values,
+    )
+
+
+@routes.get(f"{WORKLOADS}/new", refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.WORKLOAD_CREATE)
+async def ask_for_workload(call: Call, org_slug: str, service_slug: str, query: PresetQuery) -> Page:
+    """Show the form of a new workload, with the claims that its platform asks for, and how its program gets a token."""
+    shown = await _new(call, org_slug, service_slug, query=query)
+    await recent_for_form(call)
+    return shown
+
+
+@routes.post(
+    f"{WORKLOADS}/new", refuses=(ServiceUnknown, TooManyWorkloads, TakesNoWorkload, ServiceNotConfidential, BadRequest)
+)
+@on_service_in_console(Operation.WORKLOAD_CREATE)
+@shows_again(_new, BadRequest)
+async def allow_workload(call: Call, org_slug: str, service_slug: str, form: WorkloadForm) -> PageOrRedirect:
+    """Let a program authenticate as the service; programs use `POST …/services/:service_slug/workloads`."""
+    await recent(call)
+    await call.transact(workloads.create, org_slug, service_slug, form.read(), outside=outside(call))
+    return after(page_of_service(org_slug, service_slug) + TAB, "workload-allowed")
+
+
+@routes.get(f"{WORKLOAD}/delete", refuses=(ServiceUnknown, WorkloadUnknown))
+@on_service_in_console(Operation.WORKLOADS_CHANGE)
+async def ask_to_delete_workload(call: Call, org_slug: str, service_slug: str, workload_id: UUID) -> Page:
+    """Show what stops with a workload."""
+    at, found = await opened_service(
+        call, org_slug, service_slug, Operation.WORKLOADS_CHANGE, workloads.show, workload_id
+    )
+    return service_page(
+        call,
+        "services/workloads_deletion.html",
+        at,
+        program=Program("workloads_delete_workload", org_slug, service_slug, workload_id),
+        one=found,
+        workloads=page_of_service(org_slug, service_slug) + TAB,
+    )
+
+
+@routes.post(f"{WORKLOAD}/delete", refuses=(ServiceUnknown, WorkloadUnknown))
+@on_service_in_console(Operation.WORKLOADS_CHANGE)
+@shows_again(show_workloads, WorkloadUnknown)
+async def delete_one_workload(call: Call, org_slug: str, service_slug: str, workload_id: UUID) -> PageOrRedirect:
+    """Delete a workload; programs use `DELETE …/services/:service_slug/workloads/:workload_id`."""
+    await call.transact(workloads.delete, org_slug, service_slug, workload_id)
+    return after(page_of_service(org_slug, service_slug) + TAB, "workload-deleted")

@@ -1,0 +1,43 @@
+"""Storage of workloads."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+from uuid import UUID
+
+from core.services.workload_rules import RefusedAssertion, Workload
+from core.services.workloads import HeldKey, WorkloadHolder
+
+
+class Workloads(Protocol):
+    """The workloads of services and of keys of organizations."""
+
+    def of_holder(self, holder: WorkloadHolder) -> Sequence[Workload]:
+        """List the workloads of a service or of a key, the newest first."""
+        ...
+
+    def add(self, holder: WorkloadHolder, workload: Workload, *, created_by: UUID, has_second_factor: bool) -> None:
+        """Store a new workload with its maker, and whether the maker's session had a second factor."""
+        ...
+
+    def remove(self, holder: WorkloadHolder, workload_id: UUID) -> Workload | None:
+        """Delete a workload and return it; None when there is none, as for the loser of concurrent calls."""
+        ...
+
+    def key(self, key_id: UUID) -> HeldKey | None:
+        """Return a key with its organization; None when its maker is deactivated, or there is none."""
+        ...
+
+    def is_live(self, holder: WorkloadHolder, workload_id: UUID) -> bool:
+        """Return whether the service has a workload with this id."""
+        ...
+
+    def record_use(self, holder: WorkloadHolder, workload_id: UUID, *, at: datetime) -> None:
+        """Record that a workload got a token, unless a concurrent transaction does so; never wait for one."""
+        ...
+
+    def record_refusals(
+        self, holder: WorkloadHolder, refusals: Sequence[tuple[UUID, RefusedAssertion]], *, every: timedelta
+    ) -> None:
+        """Store the last refusal of each workload whose one before is at least this old; never wait for a lock."""
+        ...
