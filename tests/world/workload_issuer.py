@@ -86,8 +86,8 @@ def running_issuer() -> Generator[WorkloadIssuer]:
         yield issuer
 
 
-async def ask(world: World, client_id: object, assertion: str, **fields: Any) -> Answer:
-    """Ask for a token by the token of another issuer."""
+async def ask(world: World, client_id: object, assertion: str, *, proof: str | None = None, **fields: Any) -> Answer:
+    """Ask for a token by the token of another issuer, perhaps one that is bound to the key of a proof."""
     sent = {
         "grant_type": "client_credentials",
         "client_id": str(client_id),
@@ -95,4 +95,5 @@ async def ask(world: World, client_id: object, assertion: str, **fields: Any) ->
         "client_assertion": assertion,
         **fields,
     }
-    return await world.client.post("/auth/token", body=sent)
+    headers = {"DPoP": proof} if proof is not None else {}
+    return await world.client.post("/auth/token", body=sent, headers=headers)

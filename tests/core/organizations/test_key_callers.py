@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from core.organizations import key_callers
 from core.organizations.access import Capability, Operation, RequiredStanding
-from core.organizations.key_callers import OrganizationKeyInvalid, is_open_to_keys
+from core.organizations.key_callers import OrganizationKeyInvalid, TokenOfKey, is_open_to_keys
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 KEY = f"gk_a1B2c3_{'k' * 43}"
@@ -28,6 +32,31 @@ def test_an_unknown_key_is_refused() -> None:
 
     with pytest.raises(OrganizationKeyInvalid):
         key_callers.identify([], presented, at=NOW)
+
+
+def test_a_token_that_stands_for_a_key_names_key_and_workload() -> None:
+    ids = [UUID(int=number) for number in (1, 2, 3)]
+    claims = {"sub": f"key:{ids[1]}", "organization_id": str(ids[0]), "workload": str(ids[2])}
+
+    token = key_callers.presented_token(claims)
+
+    assert token is not None
+    assert token == TokenOfKey(organization_id=ids[0], key_id=ids[1], workload_id=ids[2])
+    assert token.prefix == claims["sub"]
+    assert token.token_hash == replace(token, workload_id=ids[0]).token_hash != replace(token, key_id=ids[0]).token_hash
+    # One with a session is that of a person, whatever it says.
+    for other in ({**claims, "sid": "x"}, {"sub": str(ids[1])}):
+        assert key_callers.presented_token(other) is None
+
+
+def test_a_token_of_a_key_that_has_ended_is_refused() -> None:
+    later: Any = SimpleNamespace(expires_at=NOW + timedelta(seconds=1))
+    over: Any = SimpleNamespace(expires_at=NOW)
+
+    assert key_callers.identify_token([later], at=NOW) is later
+    for candidates in ([], [over]):
+        with pytest.raises(OrganizationKeyInvalid):
+            key_callers.identify_token(candidates, at=NOW)
 
 
 def test_what_an_owner_or_a_person_does_is_closed() -> None:

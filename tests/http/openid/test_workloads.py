@@ -180,7 +180,7 @@ class Till:
         return await ask(self.team.world, self.client_id, assertion, **fields)
 
     async def ask_for_key(self, assertion: str, **fields: Any) -> Answer:
-        """Ask for a token that stands for the key."""
+        """Ask for a token that stands for the key, bound to the key of a proof if there is one."""
         return await ask(self.team.world, f"key:{self.key_id}", assertion, **fields)
 
     async def last_refused(self) -> dict[str, Any] | None:
@@ -396,6 +396,25 @@ class TestTokens:
 
         assert claims_of(named.json["access_token"])["aud"] == "https://api.shop.example"
         assert [one.json["error"] for one in (unknown, of_key)] == ["invalid_target"] * 2
+
+    async def test_a_token_that_is_bound_to_a_key_needs_its_proof(self, till: Till, issuer: WorkloadIssuer) -> None:
+        world = till.team.world
+        await till.allow(issuer, of_key=True)
+        holder, path = ProofKey(), f"{till.team.path}/services"
+        sign = partial(holder.proof, now=world.clock)
+        asked = partial(till.ask_for_key, issuer.token(world))
+        nonce = (await asked(proof=sign("POST", "/auth/token"))).headers["DPoP-Nonce"]
+
+        bound = await asked(proof=sign("POST", "/auth/token", nonce=nonce))
+        token = bound.json["access_token"]
+        proof = sign("GET", path, nonce=nonce, access_token=token)
+        used = await world.client.get(path, headers={"Authorization": f"DPoP {token}", "DPoP": proof})
+        stolen = await world.client.get(path, token=token)
+        foreign = ProofKey().proof("GET", path, now=world.clock, nonce=nonce, access_token=token)
+        other = await world.client.get(path, headers={"Authorization": f"DPoP {token}", "DPoP": foreign})
+
+        assert bound.json["token_type"] == "DPoP"
+        assert statuses_of([used, stolen, other]) == [200, 401, 401]
 
 
 def _with(claims: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
