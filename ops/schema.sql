@@ -2994,6 +2994,8 @@ CREATE TABLE services (
     roles jsonb DEFAULT '[]'::jsonb NOT NULL,
     role_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
     initiate_login_uri text,
+    previous_secret_hash bytea,
+    previous_secret_expires_at timestamp with time zone,
     CONSTRAINT services_customers_check CHECK ((customers = ANY (ARRAY['none'::text, 'listed'::text, 'any'::text]))),
     CONSTRAINT services_individuals_check CHECK ((individuals = ANY (ARRAY['none'::text, 'others'::text, 'all'::text]))),
     CONSTRAINT services_security_profile_check CHECK ((security_profile = 'fapi2'::text)),
@@ -3008,6 +3010,7 @@ COMMENT ON COLUMN services.customers IS 'Which organizations may use it: none, t
 COMMENT ON COLUMN services.individuals IS 'Who may use it without a customer: nobody, people of no customer, or everybody.';
 COMMENT ON COLUMN services.roles IS 'Its own roles: a list of name, title and description.';
 COMMENT ON COLUMN services.role_ids IS 'The id of each role by its name; a role of the same name that is made later has another one.';
+COMMENT ON COLUMN services.previous_secret_expires_at IS 'Until when the secret before the present one is taken; null where none was kept.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services

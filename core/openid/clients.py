@@ -41,6 +41,14 @@ class Client:
     organization_slug: str
     is_organization_active: bool
     secret_hash: bytes | None = field(default=None, repr=False)
+    # That of the secret before the present one, which is taken until the time that the service says.
+    previous_secret_hash: bytes | None = field(default=None, repr=False)
+
+    def takes(self, secret: Secret, *, at: datetime) -> bool:
+        """Return whether a secret is the present one, or the one before while that is kept."""
+        given, kept_until = hash_token(secret.reveal()), self.service.previous_secret_expires_at
+        previous = self.previous_secret_hash if kept_until is not None and kept_until > at else None
+        return any(hmac.compare_digest(given, one) for one in (self.secret_hash, previous) if one is not None)
 
     @property
     def id(self) -> UUID:
@@ -173,10 +181,8 @@ def identify(uow: UnitOfWork, presented: PresentedClient) -> Client:
     if presented.is_public and client.is_confidential:
         raise ClientInvalid
     security_profile.require_no_secret(client.security_profile, presented.secret)
-    if presented.secret is not None:
-        given = hash_token(presented.secret.reveal())
-        if client.secret_hash is None or not hmac.compare_digest(given, client.secret_hash):
-            raise ClientInvalid
+    if presented.secret is not None and not client.takes(presented.secret, at=uow.now):
+        raise ClientInvalid
     if presented.assertion is not None:
         mark = hash_token(f"assertion {client.id} {presented.assertion.id}")
         if not uow.single_uses.claim(mark, until=presented.assertion.expires_at + CLOCK_DIFFERENCE_MAX):

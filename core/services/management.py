@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -85,6 +86,10 @@ class CustomersRemain(Conflict):
     """Organizations use the service as customers."""
 
     default_message = "Organizations use this service as its customers. End them first."
+
+
+# How long the secret before the present one may be taken after a rotation.
+KEEP_PREVIOUS_HOURS_MAX: Final = 168
 
 
 class ServiceNotConfidential(BadRequest):
@@ -220,7 +225,7 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
         _require_groups(uow, after)
     uow.services.save(after)
     if not after.has_client_secret:
-        uow.services.set_client_secret(after, None)
+        uow.services.set_client_secret(after, None, previous_until=None)
     _record(uow, AuditAction.SERVICE_UPDATED, after, changes=after.changes(before))
     return after
 
@@ -240,8 +245,10 @@ def require_seen(service: Service, seen: str) -> None:
         raise ServiceChanged
 
 
-def rotate_secret(uow: UnitOfWork, slug: str, service_slug: str, *, seen: str | None = None) -> tuple[Service, Secret]:
-    """Replace the secret of a confidential service; the old one is refused from then on.
+def rotate_secret(
+    uow: UnitOfWork, slug: str, service_slug: str, *, keep_previous_hours: int = 0, seen: str | None = None
+) -> tuple[Service, Secret]:
+    """Replace the secret of a confidential service; the old one is refused after these hours.
 
     Raise `ServiceNotConfidential` or `ServiceHasKeysAlone` for a service without one, and `ServiceChanged` as `change`
     does.
@@ -255,10 +262,12 @@ def rotate_secret(uow: UnitOfWork, slug: str, service_slug: str, *, seen: str | 
     if not service.has_client_secret:
         raise ServiceHasKeysAlone
     secret = uow.randomness.token()
-    uow.services.set_client_secret(service, _hash_of(secret))
+    kept_until = uow.now + timedelta(hours=keep_previous_hours) if keep_previous_hours else None
+    uow.services.set_client_secret(service, _hash_of(secret), previous_until=kept_until)
     _record_maker(uow, service, authorized.caller.user_id)
-    _record(uow, AuditAction.SERVICE_UPDATED, service, change="client_secret_rotated")
-    return service, secret
+    kept = {"previous_secret_hours": keep_previous_hours} if keep_previous_hours else {}
+    _record(uow, AuditAction.SERVICE_UPDATED, service, change="client_secret_rotated", **kept)
+    return replace(service, previous_secret_expires_at=kept_until, updated_at=uow.now), secret
 
 
 def delete(uow: UnitOfWork, slug: str, service_slug: str, *, note: str = "") -> None:

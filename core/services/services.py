@@ -88,6 +88,8 @@ class Service(ServiceFields):
     organization_id: UUID
     client_id: UUID
     individuals: Individuals = Individuals.ALL
+    # Until when the secret before the present one is taken too; None where none was kept.
+    previous_secret_expires_at: datetime | None = None
     created_at: datetime
     updated_at: datetime
 

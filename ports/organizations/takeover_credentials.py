@@ -42,7 +42,7 @@ class TakeoverCredentials(Protocol):
         ...
 
     def replace_client_secrets(self, acting: Sequence[Acting], secret_hash: bytes) -> Sequence[MadeThing]:
-        """Store another hash for the secrets of services."""
+        """Store another hash for the secrets of services, and keep none that was replaced since."""
         ...
 
     def switch_webhooks_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:

@@ -55,8 +55,10 @@ class Services(Protocol):
         """Make the audiences of a service those of no other one; return one that another service has, else None."""
         ...
 
-    def set_client_secret(self, service: Service, client_secret_hash: bytes | None) -> None:
-        """Replace the stored hash of the secret; None removes it."""
+    def set_client_secret(
+        self, service: Service, client_secret_hash: bytes | None, *, previous_until: datetime | None
+    ) -> None:
+        """Replace the stored hash of the secret; None removes it. The present one is kept until then, or not."""
         ...
 
     def lock(self, service: Service) -> None:

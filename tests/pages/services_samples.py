@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from entrypoints.pages.services import snippets
 from entrypoints.pages.services.deletion import ServiceDeletionForm
 from entrypoints.pages.services.kinds import KINDS, TYPES
 from entrypoints.pages.services.management import FIELDS, PROFILES, texts_of
+from entrypoints.pages.services.secrets import KEPT
 from entrypoints.pages.services.services import NewServiceForm, ServiceSearchQuery
 from tests.pages.console_samples import CONSOLE, LONG_SLUG
 from tests.pages.sample_values import ID, NAME, NOW, PROBLEM
@@ -107,7 +109,14 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_list": Capability.SERVICES_VIEW,
     },
     "services/redirect_uris.html": {**SERVICE, "refused": _REFUSED},
-    "services/secrets.html": SERVICE,
+    "services/secrets.html": {
+        **SERVICE,
+        "service": SimpleNamespace(
+            id=ID, name=SERVICE["service"].name, slug="royal", version="now", has_client_secret=True
+        ),
+        "kept": KEPT,
+        "problems": {"keep": PROBLEM},
+    },
     "services/management.html": {
         "lacks_leading": None,
         **SERVICE,

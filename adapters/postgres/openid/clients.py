@@ -14,7 +14,7 @@ from core.openid.clients import Client
 PAGES_MAX: Final = 20
 FIND: Final = f"""
     {SELECT_SERVICE}, o.slug AS organization_slug, o.status = 'active' AS is_organization_active,
-           s.client_secret_hash AS secret_hash
+           s.client_secret_hash AS secret_hash, s.previous_secret_hash
     FROM   services s
     JOIN   organizations o ON o.id = s.organization_id AND o.status <> 'deleting'
     WHERE  s.client_id = %s
@@ -88,7 +88,12 @@ class PostgresClients(Aggregate):
 
 
 def client_row(
-    *, organization_slug: str, is_organization_active: bool, secret_hash: bytes | None, **service: Any
+    *,
+    organization_slug: str,
+    is_organization_active: bool,
+    secret_hash: bytes | None,
+    previous_secret_hash: bytes | None,
+    **service: Any,
 ) -> Client:
     """Return the client of a row with the columns of `FIND`."""
     return Client(
@@ -96,4 +101,5 @@ def client_row(
         organization_slug=organization_slug,
         is_organization_active=is_organization_active,
         secret_hash=secret_hash,
+        previous_secret_hash=previous_secret_hash,
     )

@@ -100,8 +100,8 @@ _OF_DEVICE: Final = (
 )
 WAITING: Final = f"""
     {SELECT_SERVICE}, o.name AS organization_name, o.slug AS organization_slug,
-           o.status = 'active' AS is_organization_active, s.client_secret_hash AS secret_hash, d.ip_address,
-           d.user_agent, d.created_at AS began_at, d.expires_at,
+           o.status = 'active' AS is_organization_active, s.client_secret_hash AS secret_hash,
+           s.previous_secret_hash, d.ip_address, d.user_agent, d.created_at AS began_at, d.expires_at,
            make_interval(secs => d.interval_seconds) AS interval, d.scopes, d.audience, d.denied_at, d.session_id,
            d.customer
     FROM   device_codes d

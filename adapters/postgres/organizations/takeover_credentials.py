@@ -122,11 +122,23 @@ class PostgresTakeoverCredentials(Aggregate):
         )
 
     def replace_client_secrets(self, acting: Sequence[Acting], secret_hash: bytes) -> Sequence[MadeThing]:
+        # One that was made since, and kept when another person replaced it.
+        self._connection.execute_later(
+            f"""
+            UPDATE    services t
+            SET       previous_secret_hash = NULL, previous_secret_expires_at = NULL, updated_at = %(now)s
+            FROM      {ACTING}
+            WHERE     t.organization_id = a.organization_id AND t.previous_secret_hash IS NOT NULL
+              AND     coalesce(t.client_secret_made_at, t.updated_at) >= a.since
+            """,
+            acting_values(acting) | {"now": self._transaction.now},
+        )
         return self._ended(
             MadeCredentialKind.CLIENT_SECRET,
             f"""
             UPDATE    services t
-            SET       client_secret_hash = %(secret_hash)s, client_secret_made_by = NULL, updated_at = %(now)s
+            SET       client_secret_hash = %(secret_hash)s, client_secret_made_by = NULL,
+                      previous_secret_hash = NULL, previous_secret_expires_at = NULL, updated_at = %(now)s
             FROM      {ACTING}
             WHERE     t.organization_id = a.organization_id AND t.client_secret_made_by = a.user_id
               AND     coalesce(t.client_secret_made_at, t.updated_at) >= a.since AND t.client_secret_hash IS NOT NULL

@@ -205,10 +205,24 @@ class PostgresServices(Aggregate):
         )
         return min(set(service.audiences).difference(claimed), default=None)
 
-    def set_client_secret(self, service: Service, client_secret_hash: bytes | None) -> None:
+    def set_client_secret(
+        self, service: Service, client_secret_hash: bytes | None, *, previous_until: datetime | None
+    ) -> None:
         self._connection.execute_later(
-            "UPDATE services SET client_secret_hash = %s, updated_at = %s WHERE organization_id = %s AND id = %s",
-            (client_secret_hash, self._transaction.now, service.organization_id, service.id),
+            """
+            UPDATE services
+            SET    client_secret_hash = %(secret_hash)s, previous_secret_expires_at = %(until)s,
+                   previous_secret_hash = CASE WHEN %(until)s::timestamptz IS NOT NULL THEN client_secret_hash END,
+                   updated_at = %(now)s
+            WHERE  organization_id = %(organization_id)s AND id = %(id)s
+            """,
+            {
+                "secret_hash": client_secret_hash,
+                "until": previous_until,
+                "now": self._transaction.now,
+                "organization_id": service.organization_id,
+                "id": service.id,
+            },
         )
 
     def lock(self, service: Service) -> None:

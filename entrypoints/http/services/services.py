@@ -8,6 +8,7 @@ from core.limits import PAGE_NUMBER_MAX
 from core.organizations.access import Operation
 from core.services import management
 from core.services.management import (
+    KEEP_PREVIOUS_HOURS_MAX,
     AudienceTaken,
     CountedService,
     CustomersRemain,
@@ -76,6 +77,12 @@ class ServiceList(msgspec.Struct, kw_only=True):
 
     services: list[ServiceItem]
     usage: Usage
+
+
+class SecretRotation(msgspec.Struct, kw_only=True):
+    """For how long the previous secret is taken beside the new one."""
+
+    keep_previous_hours: Annotated[int, msgspec.Meta(ge=0, le=KEEP_PREVIOUS_HOURS_MAX)] = 0
 
 
 class SecretRotated(SecretBody, kw_only=True):
@@ -166,7 +173,12 @@ async def delete_service(call: Call, org_slug: str, service_slug: str) -> None:
     refuses=(ServiceNotConfidential, ServiceHasKeysAlone, ServiceUnknown),
 )
 @on_service(Operation.SERVICE_SECRET_ROTATE)
-async def rotate_secret(call: Call, org_slug: str, service_slug: str) -> SecretRotated:
-    """Replace the client secret of a confidential service; the old one stops working at once."""
-    service, secret = await call.transact(management.rotate_secret, org_slug, service_slug)
+async def rotate_secret(call: Call, org_slug: str, service_slug: str, body: SecretRotation) -> SecretRotated:
+    """Replace the client secret of a confidential service.
+
+    The old one stops working at once, or after `keep_previous_hours`, as `previous_secret_expires_at` says then.
+    """
+    service, secret = await call.transact(
+        management.rotate_secret, org_slug, service_slug, keep_previous_hours=body.keep_previous_hours
+    )
     return SecretRotated(service=ServiceRecord.of(service), client_secret=secret.reveal())

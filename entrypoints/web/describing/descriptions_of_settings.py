@@ -149,6 +149,11 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "WorkloadForm.preset": _field("The platform of the program.", examples=["github"]),
     "WorkloadForm.audience": _field("The `aud` of its tokens; empty for the issuer of this installation."),
     "KeyForm.for_workloads": _field("Ticked for a key that only its workloads use."),
+    "keep_previous_hours": _field("For how many hours the previous secret is taken beside the new one.", examples=[24]),
+    "previous_secret_expires_at": _field(
+        "Until when the client secret before the present one is taken; null where none was kept.", examples=[None]
+    ),
+    "RotationForm.keep": _field("For how many hours the previous secret is taken.", examples=["24"]),
     "WorkloadList.workloads": _field("The workloads, the newest first."),
     "workload_id": _field("The id of the workload."),
     "OrganizationKey.permissions": _field(

@@ -210,6 +210,20 @@ async def test_what_leads_elsewhere_since_is_switched_off(intrusion: Intrusion) 
     ] * 5
 
 
+async def test_a_secret_made_since_is_not_kept_after_another_member_has_replaced_it(intrusion: Intrusion) -> None:
+    world = intrusion.world
+    await intrusion.take_over()
+    made = (await intrusion.act("POST", "/services", SERVICE)).json
+    boss = (await world.sign_in(BOSS)).access_token
+    kept = await intrusion.act("POST", "/services/shop/secret/rotate", {"keep_previous_hours": 168}, token=boss)
+    assert await accepts_secret(world, made)
+
+    await intrusion.undo()
+
+    assert not await accepts_secret(world, made)
+    assert await accepts_secret(world, {**made, **kept.json})
+
+
 async def test_a_webhook_that_is_switched_on_again_shows_no_reason(intrusion: Intrusion) -> None:
     world = intrusion.world
     await intrusion.take_over()

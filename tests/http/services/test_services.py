@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -12,6 +13,7 @@ import pytest
 from tests.application import Answer
 from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
+from tests.secret_watch import WATCH
 from tests.statements import recorded_statements
 from tests.world.builder import TIERS
 from tests.world.team import Team
@@ -81,6 +83,7 @@ class TestCreate:
             "individuals": "all",
             "roles": [],
             "initiate_login_uri": None,
+            "previous_secret_expires_at": None,
             "created_at": at,
         }
         plan = answer.json["default_plan"]
@@ -331,6 +334,46 @@ class TestSecret:
         assert new != old
         assert answer.json["service"]["slug"] == "shop"
         assert secret_hash(team) == hashlib.sha256(new.encode()).digest()
+
+    async def test_the_old_one_is_taken_beside_the_new_one_for_the_hours_that_are_named(
+        self, team: Team, clock: SettableClock
+    ) -> None:
+        made = await created(team)
+        first = made["client_secret"]
+        rotate = partial(team.request, "owner", "POST", "/services/shop/secret/rotate")
+
+        async def taken(*secrets: str) -> list[bool]:
+            WATCH.add(*secrets)
+            fields = {"grant_type": "client_credentials", "client_id": made["service"]["client_id"]}
+            return [
+                (await team.world.client.post("/auth/token", body={**fields, "client_secret": one})).status == 200
+                for one in secrets
+            ]
+
+        kept = await rotate(body={"keep_previous_hours": 1})
+        second = kept.json["client_secret"]
+
+        until = (clock.now + timedelta(hours=1)).isoformat().replace("+00:00", "Z")
+        assert kept.json["service"]["previous_secret_expires_at"] == until
+        assert (await team.request("owner", "GET", "/services/shop")).json["previous_secret_expires_at"] == until
+        assert await taken(first, second) == [True, True]
+        assert team.world.audit_entries("service.updated")[-1][-1]["previous_secret_hours"] == 1
+        # What was changed besides keeps it.
+        await team.request("owner", "PATCH", "/services/shop", body={"name": "Other"})
+        clock.advance(timedelta(minutes=59))
+        team.tokens.clear()
+        third = (await rotate(body={"keep_previous_hours": 168})).json["client_secret"]
+        assert await taken(first, second, third) == [False, True, True]
+        fourth = (await rotate()).json["client_secret"]
+        assert await taken(second, third, fourth) == [False, False, True]
+        await rotate(body={"keep_previous_hours": 1})
+        assert await taken(fourth) == [True]
+        clock.advance(timedelta(hours=1))
+        team.tokens.clear()
+        assert await taken(fourth) == [False]
+        for hours in (-1, 169, "1"):
+            refused = await rotate(body={"keep_previous_hours": hours})
+            assert (refused.status, refused.json["details"][0]["field"]) == (400, "keep_previous_hours")
 
     async def test_it_is_recorded_without_the_secret(self, team: Team) -> None:
         await created(team)
