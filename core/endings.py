@@ -4,9 +4,10 @@ Each cause is carried out in one place, which the use cases call: `organizations
 an address), `sessions/sessions.py` (ending the sessions of an account), `accounts/addresses.py` (a first proof, and
 what hangs on an address), `accounts/own_accounts.py` (what an organization may do to an account),
 `accounts/email_change_undo.py` with `organizations/takeovers.py` (a change of address that is undone),
-`organizations/deletion.py` (an organization that its owner may restore), and the foreign keys where something is
-deleted. `tests/http/test_endings.py` carries out every cause with everything issued, and expects exactly this table; a
-new table of the schema that keeps something issued has to be named here.
+`organizations/deletion.py` (an organization that its owner may restore), `sign_in/upstream/provider_endings.py`
+(what an identity provider ends), and the foreign keys where something is deleted. `tests/http/test_endings.py` carries
+out every cause with everything issued, and expects exactly this table; a new table of the schema that keeps something
+issued has to be named here.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class Cause(StrEnum):
     LEAVING = "the member leaves, or is removed"
     DIRECTORY_DELETION = "the directory deletes the member"
     SUSPENSION = "the directory deactivates the member, outside of its mail domains"
+    REVOCATION = "the identity provider of a connection ends what the person holds in its organization"
     DEACTIVATION = "the directory deactivates its own account, in its mail domain"
     ADDRESS_CHANGE = "the user proves another address"
     FIRST_PROOF = "the address is first proved, by a link that resets the password"
@@ -151,6 +153,7 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     Cause.LEAVING: _OF_MEMBERSHIP | _OF_SERVICE_SESSION | {Issued.CONNECTION_SESSION, Issued.CUSTOMER_SESSION},
     Cause.DIRECTORY_DELETION: _OF_MEMBERSHIP | _IN_ORGANIZATION,
     Cause.SUSPENSION: _SUSPENDED | _IN_ORGANIZATION,
+    Cause.REVOCATION: _IN_ORGANIZATION,
     Cause.DEACTIVATION: _SUSPENDED | _SESSIONS,
     Cause.ADDRESS_CHANGE: _UNCONFIRMED
     | {Issued.MAILED_CONFIRMATION, Issued.MAILED_RESET, Issued.MAILED_SIGN_IN, Issued.REQUESTED_ADDRESS},

@@ -36,6 +36,8 @@ class RateLimit(Enum):
     SAML = (0.02, 200)
     # Counted for each user who is signed in, on all addresses together; an impersonation counts for the impersonator.
     SIGNED_IN = (0.05, 100)
+    # Of a connection: what its identity provider ends (decisions 17.2).
+    GLOBAL_REVOCATION = (1.0, 60)
     # Of an API key, not of an address.
     API_KEY = (0.01, 200)
     # Of a key of an organization, likewise (decisions 5.13).

@@ -63,7 +63,13 @@ from entrypoints.http.sign_in import (
     sign_ins,
 )
 from entrypoints.http.sign_in import why as explanations
-from entrypoints.http.sign_in.upstream import domain_routes, metadata, oauth_credentials, upstream_providers
+from entrypoints.http.sign_in.upstream import (
+    domain_routes,
+    global_revocation,
+    metadata,
+    oauth_credentials,
+    upstream_providers,
+)
 from entrypoints.http.webhooks import deliveries, events, webhooks
 from entrypoints.pages.accounts import closing as closing_page
 from entrypoints.pages.accounts import confirm_address as confirm_address_page
@@ -223,6 +229,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     oauth_credentials.routes,
     upstream_providers.routes,
     metadata.routes,
+    global_revocation.routes,
     domain_routes.routes,
     sign_in_rules.routes,
     connection_pages.routes,

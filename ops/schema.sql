@@ -3413,6 +3413,7 @@ CREATE TABLE upstream_connections (
     made_at timestamp with time zone,
     off_reason text,
     was_on boolean DEFAULT true NOT NULL,
+    token_issuer text,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -3429,6 +3430,7 @@ COMMENT ON COLUMN upstream_connections.checked_at IS 'When its provider was last
 COMMENT ON COLUMN upstream_connections.check_problem IS 'What was found then, a word of core/sign_in/upstream/provider_problems.py; null for nothing. It means nothing without checked_at.';
 COMMENT ON COLUMN upstream_connections.off_reason IS 'Why it was switched off by itself; null when it is on, or a person switched it off.';
 COMMENT ON COLUMN upstream_connections.was_on IS 'Whether it was ever switched on. The holder of a setup link switches no other one on.';
+COMMENT ON COLUMN upstream_connections.token_issuer IS 'Of a SAML connection, the issuer by whose keys tokens of its identity provider are verified; null where it sends none.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections

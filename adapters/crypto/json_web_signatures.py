@@ -97,6 +97,12 @@ def verified_claims(
     return next((claims for key in tried if (claims := _claims(token, algorithm, key)) is not None), None)
 
 
+def has_type(token: str, kind: str, *, characters_max: int = TOKEN_CHARACTERS_MAX) -> bool:
+    """Return whether the header of a token names this `typ` (RFC 7515, 4.1.9: in any case, `application/` left out)."""
+    named = (_header(token, characters_max) or {}).get("typ")
+    return isinstance(named, str) and named.lower().removeprefix("application/") == kind
+
+
 def remembered_keys(listed: Any) -> list[dict[str, str]]:
     """Return the keys of a list with the members that are read; without what is no key, or too long for one."""
     if not isinstance(listed, list):

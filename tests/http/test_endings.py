@@ -13,9 +13,11 @@ from psycopg.types.json import Jsonb
 
 from core.endings import ENDED_BY, Cause, Issued
 from core.secrets import Secret
+from tests.openid_provider import running_openid_provider
 from tests.world.builder import PASSWORD
 from tests.world.directory import insert_directory
 from tests.world.issued import Everything, issue_everything
+from tests.world.revocations import Revoker
 from tests.world.team import Team
 from tests.world.world import World
 
@@ -51,6 +53,17 @@ async def delete_by_directory(one: Everything) -> None:
 async def deactivate(one: Everything) -> None:
     answer = await insert_directory(one.team).patch(str(one.user_id), OFF)
     assert answer.status == 200, answer.text
+
+
+async def revoke_by_provider(one: Everything) -> None:
+    with running_openid_provider() as provider:
+        one.world.connection.execute(
+            "UPDATE upstream_connections SET issuer = %(url)s, token_issuer = %(url)s, enabled = true",
+            {"url": provider.url},
+        )
+        connection_id = str(one.world.value("SELECT id FROM upstream_connections"))
+        answer = await Revoker(one.world, provider, connection_id).revoke_subject("ada")
+    assert answer.status == 204, answer.text
 
 
 async def change_address(one: Everything) -> None:
@@ -195,6 +208,7 @@ CARRIED_OUT: dict[Cause, Callable[[Everything], Awaitable[None]]] = {
     Cause.LEAVING: leave,
     Cause.DIRECTORY_DELETION: delete_by_directory,
     Cause.SUSPENSION: deactivate,
+    Cause.REVOCATION: revoke_by_provider,
     Cause.DEACTIVATION: deactivate,
     Cause.ADDRESS_CHANGE: change_address,
     Cause.FIRST_PROOF: first_proof,

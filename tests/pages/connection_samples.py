@@ -190,6 +190,7 @@ CONNECTION_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "current": STEPS[1],
         "kind": provider_kinds.SAML,
         "typed": _TYPED,
+        "token_issuer": "https://acme.okta.com",
         "options": SimpleNamespace(
             name=NAME,
             scopes="openid",

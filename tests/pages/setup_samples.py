@@ -40,6 +40,7 @@ COPIES: Final = {
         ("entity_id", "Entity id, or audience"),
         ("acs_url", "Address for assertions (ACS URL)"),
         ("slo_url", "Sign-out address"),
+        ("revocation_address", "Address to end sessions (global token revocation)"),
         ("sign_in_address", "Address to sign in by this connection"),
     )
 }
@@ -120,6 +121,7 @@ SETUP_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "current": STEPS[1],
         "kind": provider_kinds.SAML,
         "typed": _CONNECTION_FORM,
+        "token_issuer": "https://acme.okta.com",
         "copies": COPIES,
         "progress": _PROGRESS,
         "sentences": provider_problems.SENTENCES,

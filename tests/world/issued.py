@@ -305,7 +305,7 @@ class _Issuer:
         connection_id = self.world.value("SELECT id FROM upstream_connections")
         for issued, provider, organization_id, connection in (
             (Issued.IDENTITY, "codehost", None, None),
-            (Issued.CONNECTION_IDENTITY, "oidc", self.acme, connection_id),
+            (Issued.CONNECTION_IDENTITY, "upstream", self.acme, connection_id),
         ):
             self.ids[issued] = identity_id = new_id()
             self.run(

@@ -7,9 +7,24 @@ has the number up to which it answers none.
 
 from __future__ import annotations
 
+from typing import Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
+
+# Those to the organization, those by its connections, and those that may lead to a service which it uses as a customer.
+_OF_ORGANIZATION: Final = """
+    UPDATE mfa_challenges
+    SET    used_at = %(now)s
+    WHERE  user_id = %(user_id)s AND used_at IS NULL
+      AND  (context ->> 'organization' = (SELECT slug FROM organizations WHERE id = %(id)s)
+            OR context -> 'confinement' ->> 'organization_id' = %(id)s::uuid::text
+            OR EXISTS (SELECT FROM service_customers c
+                       JOIN   organizations v ON v.id = c.vendor_id
+                       JOIN   organizations o ON o.id = c.organization_id
+                       WHERE  c.organization_id = %(id)s AND v.slug = context ->> 'organization'
+                         AND  coalesce(context ->> 'customer' IN (c.id::text, o.slug), true)))
+"""
 
 
 class PostgresUnfinishedSignIns(Aggregate):
@@ -34,13 +49,15 @@ class PostgresUnfinishedSignIns(Aggregate):
 
     def end_in_organization(self, organization_id: UUID, *, user_id: UUID) -> None:
         self._connection.execute_later(
+            _OF_ORGANIZATION, {"now": self._transaction.now, "user_id": user_id, "id": organization_id}
+        )
+        self._connection.execute_later(
             """
-            UPDATE mfa_challenges
-            SET    used_at = %s
-            WHERE  user_id = %s AND context ->> 'organization' = (SELECT slug FROM organizations WHERE id = %s)
-              AND  used_at IS NULL
+            UPDATE upstream_sign_ins
+            SET    ended_at = %s
+            WHERE  organization_id = %s AND user_id = %s AND ended_at IS NULL
             """,
-            (self._transaction.now, user_id, organization_id),
+            (self._transaction.now, organization_id, user_id),
         )
         self._connection.execute_later(
             """

@@ -194,6 +194,7 @@ def record(uow: UnitOfWork, editor: Editor, action: AuditAction, connection: Con
         issuer=connection.issuer,
         joins_as=connection.joins_as,
         trust_mfa=connection.trust_mfa,
+        **({"token_issuer": connection.token_issuer} if connection.token_issuer is not None else {}),
         enabled=connection.enabled,
         **details,
     )

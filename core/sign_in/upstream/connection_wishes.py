@@ -31,7 +31,7 @@ MAPPED: Final = frozenset({"id", "email", "groups"})
 _OF_OPENID: Final = ("issuer", "client_id", "client_secret", "scopes")
 # The secret is stored beside the connection, and metadata are applied as they were read.
 _APPLIED_APART: Final = frozenset({"client_secret", "metadata_url", "metadata_xml"})
-_OF_SAML: Final = ("metadata_url", "metadata_xml")
+_OF_SAML: Final = ("metadata_url", "metadata_xml", "token_issuer")
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 # What documentation has in the place of a name, also when a browser has encoded it.
 _PLACEHOLDER: Final = re.compile("[{}<>]|%7[bd]|%3[ce]", re.IGNORECASE)
@@ -72,6 +72,8 @@ class ConnectionRecord:
     joins_as: str | None
     trust_mfa: bool
     enabled: bool
+    # Of one by SAML: who signs the tokens by which its identity provider ends sessions (`global_revocation.py`).
+    token_issuer: str | None = None
     created_at: datetime
     updated_at: datetime
 
@@ -88,7 +90,10 @@ class ConnectionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionWishes:
-    """The fields to set; None leaves one as it is. An empty `joins_as` makes no members."""
+    """The fields to set; None leaves one as it is. An empty `joins_as` makes no members.
+
+    An empty `token_issuer` takes no tokens of the identity provider.
+    """
 
     name: str | None = None
     issuer: str | None = None
@@ -100,6 +105,7 @@ class ConnectionWishes:
     attribute_mapping: dict[str, str] | None = None
     joins_as: str | None = None
     trust_mfa: bool | None = None
+    token_issuer: str | None = None
     enabled: bool | None = None
 
 
@@ -131,6 +137,7 @@ def applied(
         "attribute_mapping": _checked_mapping,
         "joins_as": lambda _: _role(uow, editor, before, wishes),
         "trust_mfa": lambda _: _trust(editor, before, wishes),
+        "token_issuer": partial(_checked_token_issuer, allowed=allowed),
         **{name: partial(_refuse, name=name, kind=before.type) for name in others},
     }
     checked = all_checked(given, checks)
@@ -216,6 +223,15 @@ def _checked_issuer(text: str, allowed: Sequence[Network]) -> str:
             " https://login.microsoftonline.com/0f8fad5b-d9cb-469f-a165-70867728950e/v2.0.",
         )
     return _checked_https(text, allowed, "issuer")
+
+
+def _checked_token_issuer(text: str, *, allowed: Sequence[Network]) -> str | None:
+    """Return the issuer of tokens, None for an empty text; raise `BadRequest` of the field."""
+    if not text.strip():
+        return None
+    if names_no_tenant(text):
+        raise BadRequest.of_field("token_issuer", "Enter the id of your tenant in place of the placeholder.")
+    return _checked_https(text, allowed, "token_issuer")
 
 
 def _checked_https(text: str, allowed: Sequence[Network], field: str) -> str:

@@ -18,6 +18,7 @@ ACTIONS: Final[Mapping[AuditAction, str]] = {
     AuditAction.USER_ANONYMIZED: marked("Removed the personal data of a person for good"),
     AuditAction.USER_IMPERSONATED: marked("The platform began to act as a person, for a customer of a service"),
     AuditAction.USER_EXPORTED: marked("Exported the personal data of a person"),
+    AuditAction.SESSION_REVOKED: marked("The identity provider ended the sessions of a person"),
     AuditAction.CUSTOMER_OFFERED: marked("Offered a service to an organization"),
     AuditAction.CUSTOMER_ACCEPTED: marked("An organization became a customer"),
     AuditAction.CUSTOMER_DECLINED: marked("An organization declined the offer of a service"),

@@ -18,7 +18,6 @@ _NOT_RECORDED: Final = {
     EventType.USER_MFA_DISABLED: marked("Turned the second factor off"),
     EventType.USER_MFA_VERIFY_SUCCESS: marked("Gave a correct second factor"),
     EventType.USER_MFA_VERIFY_FAILED: marked("Gave a wrong second factor"),
-    EventType.SESSION_REVOKED: marked("Session ended by others"),
     EventType.ORGANIZATION_OWNER_CHANGED: marked("Transferred the ownership"),
     EventType.WEBHOOK_TEST: marked("Test of a webhook"),
 }

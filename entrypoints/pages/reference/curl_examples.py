@@ -22,6 +22,7 @@ CREDENTIALS: Final = {
     CredentialKind.ORGANIZATION_KEY: '"X-Api-Key: $ORGANIZATION_KEY"',
     CredentialKind.BROWSER_SESSION: '"Cookie: gatehouse_session=$SESSION"',
     CredentialKind.SCIM_TOKEN: '"Authorization: Bearer $SCIM_TOKEN"',
+    CredentialKind.PROVIDER_TOKEN: '"Authorization: Bearer $PROVIDER_TOKEN"',
     CredentialKind.SIGNATURE: '"billing-signature: $SIGNATURE"',
 }
 _PATH_PARAMETER: Final = re.compile(r"{([a-z_]+)}")

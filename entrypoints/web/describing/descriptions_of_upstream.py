@@ -38,6 +38,11 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "metadata_valid_until": _field(
         "When the metadata of the SAML identity provider end, as they say; null if they do not."
     ),
+    "token_issuer": _field(
+        "Of a SAML connection: the issuer, found by OpenID Connect discovery, by whose keys its identity provider signs"
+        " requests to end sessions; null or empty for none.",
+        examples=["https://example.okta.com"],
+    ),
     "signs_requests": _field(
         "Whether requests are signed, because the metadata of the SAML identity provider want it."
     ),

@@ -47,6 +47,7 @@ CREDENTIAL_REFUSALS: Final[dict[CredentialKind, tuple[ErrorCode, ...]]] = {
         ErrorCode.ORGANIZATION_NOT_ACTIVE,
         ErrorCode.RATE_LIMIT_EXCEEDED,
     ),
+    CredentialKind.PROVIDER_TOKEN: (ErrorCode.UNAUTHORIZED, ErrorCode.RATE_LIMIT_EXCEEDED),
     CredentialKind.SIGNATURE: (ErrorCode.UNAUTHORIZED,),
 }
 _BODY_REFUSALS: Final = (

@@ -48,6 +48,15 @@ class CredentialKind(Enum):
         "scim-token",
         {"type": "http", "scheme": "bearer", "description": "An organization's provisioning token, scim_live_…"},
     )
+    PROVIDER_TOKEN = (
+        "provider's token",
+        {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "JWT",
+            "description": "A token that the identity provider of a connection has signed for this one request.",
+        },
+    )
     SIGNATURE = (
         "signature",
         {"type": "apiKey", "in": "header", "name": "billing-signature", "description": "The sender's signature."},

@@ -20,6 +20,7 @@ from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid
 from core.sessions.tokens import TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
+from core.sign_in.upstream.global_revocation import RevocationUnauthorized
 from entrypoints.web.serving import browsers, dpop, impersonating
 from entrypoints.web.serving.browsers import SignInFirst
 from entrypoints.web.serving.calls import Call
@@ -148,6 +149,20 @@ async def admit_scim_token(call: Call) -> None:
 async def admit_signature(call: Call) -> None:
     """Read the signature of the payment provider; the handler verifies it over the body."""
     signatures.parse(signature_header(call))
+
+
+async def admit_provider_token(call: Call) -> None:
+    """Require a token of a connection's provider in the header; the handler verifies it."""
+    provider_token(call)
+
+
+def provider_token(call: Call) -> str:
+    """Return the one token of the header; raise `RevocationUnauthorized` without it."""
+    values = call.request.headers.getlist("Authorization")
+    try:
+        return bearer_value(values[0] if len(values) == 1 else None)
+    except Unauthorized:
+        raise RevocationUnauthorized().because("no_token") from None
 
 
 def signature_header(call: Call) -> str | None:

@@ -227,6 +227,10 @@ class Call:
         """Take one request of an organization, from whatever address it comes, or raise `RateLimitExceeded`."""
         self._limiter.take((limit,), str(organization_id))
 
+    def limit_connection(self, connection_id: UUID, limit: RateLimit) -> None:
+        """Take one request of the provider of a connection, from whatever address it comes, or raise."""
+        self._limiter.take((limit,), str(connection_id))
+
     def limit_person(self) -> None:
         """Take one request of the person who is signed in, or raise `RateLimitExceeded`.
 

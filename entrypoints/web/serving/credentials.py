@@ -303,6 +303,18 @@ def signed_by_provider(body: Any) -> Callable[[Handler], Handler]:
     return declare
 
 
+def signed_by_connection(body: Any) -> Callable[[Handler], Handler]:
+    """Require a token in the header; the handler verifies it by the keys of a connection, then reads the body."""
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            AccessPolicy(kind=CredentialKind.PROVIDER_TOKEN, admit=admission.admit_provider_token, signed_body=body),
+        )
+
+    return declare
+
+
 def declared_policy(handler: Callable[..., Any]) -> AccessPolicy | None:
     """Return what was declared for a handler, or None."""
     return getattr(handler, "__who__", None)

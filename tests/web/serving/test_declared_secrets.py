@@ -45,7 +45,8 @@ NO_SECRETS = {
     "repeated",
     # What a browser made with a passkey, of which it keeps the secret.
     "credential",
-    # Whether, and for how long, the key of another thing is valid; public keys.
+    # Whether, and for how long, the key of another thing is valid; public keys, and where they are.
+    "token_issuer",
     "seen_certificate",
     "sp_certificate",
     "jwks",
@@ -61,6 +62,7 @@ WITHOUT_SECRET = {
     "POST /app/organizations/:org_slug/services/:service_slug/single-sign-on/certificate": "its key never leaves us",
     "POST /app/organizations/:org_slug/sign-in/connections/:connection_id/change": "takes none, and asks by itself",
     "POST /app/organizations/:org_slug/sign-in/connections/:connection_id/enabling": "a switch",
+    "POST /app/organizations/:org_slug/sign-in/connections/:connection_id/token-issuer": "an address",
     "POST /app/organizations/:org_slug/sign-in/connections/:connection_id/rotate-key-pair": "its key never leaves us",
     "POST /app/organizations/:org_slug/siem/pause": "a switch",
     "POST /app/organizations/:org_slug/siem/restart": "a time",

@@ -13,6 +13,7 @@ from core.sign_in.upstream.provider_problems import Finding, ProviderProblem, pr
 from core.sign_in.upstream.saml import MetadataUnusable, ServiceProvider
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.sign_in.upstream.provider_problems import SENTENCES, field_of
+from entrypoints.shared.sign_in.upstream.revocation_address import revocation_address
 from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK, read_metadata
 from entrypoints.web.serving.calls import Call
 
@@ -75,6 +76,10 @@ def copies_of(call: Call, connection_id: UUID) -> dict[str, tuple[str, str]]:
         "entity_id": (marked("Entity id, or audience"), provider.entity_id),
         "acs_url": (marked("Address for assertions (ACS URL)"), provider.acs_url),
         "slo_url": (marked("Sign-out address"), provider.slo_url),
+        "revocation_address": (
+            marked("Address to end sessions (global token revocation)"),
+            revocation_address(call.installation.settings.base_url, connection_id),
+        ),
         "sign_in_address": (
             marked("Address to sign in by this connection"),
             f"{call.installation.settings.base_url}/auth/upstream?connection_id={connection_id}",

@@ -120,6 +120,12 @@ class SeenForm(ProtectedForm, kw_only=True):
     seen: str = ""
 
 
+class TokenIssuerForm(SeenForm, kw_only=True):
+    """Whose tokens end sessions by a connection by SAML; an empty one takes none."""
+
+    token_issuer: str = ""
+
+
 class ConnectionDeletionForm(SeenForm, kw_only=True):
     """The deletion of a connection, and what the audit log is to keep about it."""
 
@@ -226,6 +232,7 @@ async def _page(
         kind=provider_kinds.kind_of_connection(connection, word),
         typed=sent or ConnectionForm(**stored(connection)),
         options=options,
+        token_issuer=form.token_issuer if isinstance(form, TokenIssuerForm) else connection.token_issuer or "",
         roles=_roles(found),
         copies=copies_of(call, connection.id),
         sentences=TO_MEMBERS,
@@ -282,6 +289,20 @@ async def change_options(call: Call, org_slug: str, connection_id: UUID, form: O
         None,
         allowed=call.installation.settings.outbound_allowed,
         seen=seen_at(form.seen),
+    )
+    return after(_page_of(org_slug, connection_id), "connection-saved")
+
+
+@routes.post(f"{CONNECTION}/token-issuer", refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
+@in_console(Operation.CONNECTION_CONFIGURE)
+@shows_again(_page, BadRequest, ConnectionSeenOtherwise)
+async def change_token_issuer(call: Call, org_slug: str, connection_id: UUID, form: TokenIssuerForm) -> PageOrRedirect:
+    """Say whose tokens end sessions by a connection by SAML; programs use `PATCH …/upstream-providers/:id`."""
+    await call.read(connections.require_may_change, org_slug)
+    await recent(call, page=_page_of(org_slug, connection_id))
+    wishes, allowed = ConnectionWishes(token_issuer=form.token_issuer), call.installation.settings.outbound_allowed
+    await call.transact(
+        configuring.change, org_slug, connection_id, wishes, None, allowed=allowed, seen=seen_at(form.seen)
     )
     return after(_page_of(org_slug, connection_id), "connection-saved")
 

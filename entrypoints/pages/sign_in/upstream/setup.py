@@ -91,6 +91,12 @@ class UpstreamSetupForm(SetupForm, kw_only=True):
         return f"{type(self).__name__}(***)"
 
 
+class TokenIssuerSetupForm(SetupForm, kw_only=True):
+    """Whose tokens end sessions by a connection by SAML; an empty one takes none."""
+
+    token_issuer: str = ""
+
+
 class MailDomainForm(SetupForm, kw_only=True):
     """The mail domain to route to a connection."""
 
@@ -156,6 +162,7 @@ async def show_connection(
         typed_domain=form.domain if isinstance(form, MailDomainForm) else "",
         claimed=found.domains,
         copies=copies_of(call, connection.id),
+        token_issuer=form.token_issuer if isinstance(form, TokenIssuerSetupForm) else connection.token_issuer or "",
     )
 
 
@@ -257,6 +264,17 @@ async def replace_key(call: Call, connection_id: UUID, form: SetupForm) -> PageO
     made, valid_from = await make_key(call, connection_id)
     await call.transact(connection_keys.rotate_by_link, cookie, connection_id, made, valid_from=valid_from)
     return see_other(f"{UPSTREAM}/{connection_id}")
+
+
+@routes.post(f"{UPSTREAM}/:connection_id/token-issuer", limits=LIMITS, refuses=(*REFUSES, BadRequest, Conflict))
+@public
+@shows_again(show_connection, BadRequest, Conflict)
+async def save_token_issuer(call: Call, connection_id: UUID, form: TokenIssuerSetupForm) -> PageOrRedirect:
+    """Say whose tokens end sessions by a connection by SAML on which the organization does not rely yet."""
+    cookie, allowed = protected_cookie(call, form), call.installation.settings.outbound_allowed
+    wishes = ConnectionWishes(token_issuer=form.token_issuer)
+    await call.transact(connections.change_by_link, cookie, connection_id, wishes, described=None, allowed=allowed)
+    return see_other(f"{UPSTREAM}/{connection_id}#revocation")
 
 
 @routes.post(f"{UPSTREAM}/:connection_id/domains", limits=LIMITS, refuses=(*REFUSES, Conflict))

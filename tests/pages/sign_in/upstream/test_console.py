@@ -212,3 +212,24 @@ async def test_credentials_at_a_provider_are_set_shown_without_the_secret_and_de
     assert "/auth/codehost/callback" in shown.text
     assert "The credentials are deleted." in deleted.text
     assert (await ann.open(f"{SIGN_IN}/oauth-credentials/upstream")).status == 404
+
+
+async def test_the_page_of_a_connection_says_how_its_provider_ends_sessions(acme: Acme, ann: Visitor) -> None:
+    by_openid = await ann.open(f"{SIGN_IN}/connections/{acme.connection_id}")
+    made = await acme.owner.post(CONNECTIONS, {"type": "saml", "name": "By SAML"})
+    path = f"{SIGN_IN}/connections/{made.json['id']}"
+
+    wrong = await ann.submit(await ann.open(path), f"{path}/token-issuer", token_issuer="http://idp.example")
+    acme.world.clock.advance(timedelta(minutes=1))
+    saved = await ann.submit(wrong, f"{path}/token-issuer", token_issuer="https://acme.okta.com")
+    stale = await ann.submit(wrong, f"{path}/token-issuer", token_issuer="")
+
+    address = f"http://localhost:8000/auth/upstream/{acme.connection_id}/global-token-revocation"
+    assert f'value="{address}"' in by_openid.text
+    assert "token_issuer" not in by_openid.text
+    assert "Universal Logout" in by_openid.text
+    assert (wrong.status, stale.status) == (400, 409)
+    assert "This must be an https address." in wrong.text
+    assert 'value="https://acme.okta.com"' in saved.text
+    shown = await acme.owner.get(f"{CONNECTIONS}/{made.json['id']}")
+    assert shown.json["token_issuer"] == "https://acme.okta.com"

@@ -48,7 +48,20 @@ async def test_the_page_of_a_connection_shows_the_addresses_that_the_manual_name
     addresses = {one: f'value="http://localhost:8000{one.replace(":id", connection_id)}" readonly' for one in named}
     assert {one for one, field in addresses.items() if field in page.text} == named - {"/auth/upstream/callback"}
     assert addresses["/auth/upstream/callback"] in new.text
-    assert len(named) == 4
+    assert len(named) == 5
+
+
+async def test_the_holder_names_the_issuer_of_the_tokens_that_end_sessions(setups: Setups) -> None:
+    await setups.begin(await setups.create("upstream"))
+    page = await connect_by_saml(setups)
+    form = f"{path_of(page)}/token-issuer"
+
+    wrong = await submit(setups, page, form, {"token_issuer": "https://{tenant}.example"})
+    saved = await submit(setups, page, form, {"token_issuer": "https://acme.okta.com"})
+
+    assert wrong.status == 400
+    assert "Enter the id of your tenant in place of the placeholder." in wrong.text
+    assert 'value="https://acme.okta.com"' in saved.text
 
 
 async def submit(setups: Setups, page: Answer, action: str, fields: dict[str, Any]) -> Answer:

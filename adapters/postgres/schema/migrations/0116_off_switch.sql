@@ -1,0 +1,4 @@
+-- gatehouse: compatible from 0025
+-- The issuer of the tokens by which the identity provider of a SAML connection ends what a person holds here.
+ALTER TABLE upstream_connections ADD COLUMN token_issuer text;
+COMMENT ON COLUMN upstream_connections.token_issuer IS 'Of a SAML connection, the issuer by whose keys tokens of its identity provider are verified; null where it sends none.';

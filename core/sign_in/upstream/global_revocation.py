@@ -1,0 +1,176 @@
+"""Global token revocation: the provider of a connection asks to end what a person holds here (decisions 17.2).
+
+The protocol is draft-parecki-oauth-global-token-revocation. The provider authenticates by a token that it has signed
+for this one address, and that is used once. Its signature is verified before the transaction, because its keys may have
+to be fetched; here its claims are judged, its id is used up, and the person is found: by the identity with which they
+sign in by this connection, or by an address in a mail domain that the organization has proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from core.accounts.providers import Provider
+from core.accounts.users import User
+from core.email_addresses import canonical_email, domain_of
+from core.errors import BadRequest, FieldError, Unauthorized
+from core.lazy_dataclasses import dataclass
+from core.secrets import hash_token
+from core.sign_in.identities import IdentityContext
+from core.sign_in.upstream import provider_endings
+from core.sign_in.upstream.connection_wishes import ConnectionRecord
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+TOKEN_TYPE: Final = "global-token-revocation+jwt"  # noqa: S105 - the name of a kind, not a secret
+LIFETIME_MAX: Final = timedelta(minutes=5)
+CLOCK_DIFFERENCE_MAX: Final = timedelta(seconds=30)
+ISS_SUB: Final = "iss_sub"
+EMAIL: Final = "email"
+_ID_CHARACTERS_MAX: Final = 200
+_SUBJECT_CHARACTERS_MAX: Final = 500
+
+
+class RevocationUnauthorized(Unauthorized):
+    """The caller is not the provider of an enabled connection, or its token is not valid here and now."""
+
+    default_message = (
+        "The token is not accepted. Sign a new one for each request, as the issuer of this connection and for this"
+        " address alone, which is valid for at most five minutes."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevocationIssuer:
+    """Who may revoke by a connection: the issuer, by whose keys its tokens are verified."""
+
+    organization_id: UUID
+    issuer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevocationToken:
+    """The claims of a token whose signature was verified with the keys of this issuer."""
+
+    issuer: str
+    id: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokedSubject:
+    """The person whom a provider means (RFC 9493): by `issuer` and `subject`, or by an address."""
+
+    issuer: str = ""
+    subject: str = ""
+    email: str | None = None
+
+
+def find_issuer(uow: UnitOfWork, connection_id: UUID) -> RevocationIssuer:
+    """Return who may revoke by a connection; raise `RevocationUnauthorized` where none may."""
+    slug = uow.upstream_connections.organization_of(connection_id)
+    organization = uow.organizations.by_slug(slug) if slug is not None else None
+    connection = uow.upstream_connections.find(organization.id, connection_id) if organization is not None else None
+    issuer = issuer_of(connection) if connection is not None else None
+    if organization is None or issuer is None:
+        raise RevocationUnauthorized().because("connection_closed")
+    return RevocationIssuer(organization_id=organization.id, issuer=issuer)
+
+
+def issuer_of(connection: ConnectionRecord) -> str | None:
+    """Return the issuer of a connection's tokens; None for one by SAML that names none."""
+    return connection.token_issuer if connection.is_saml else connection.issuer
+
+
+def judged(claims: Mapping[str, Any], *, issuer: str, audience: str, at: datetime) -> RevocationToken:
+    """Return a token of this issuer, for this address alone and of these minutes; raise `RevocationUnauthorized`."""
+    if claims.get("iss") != issuer:
+        raise RevocationUnauthorized().because("other_issuer")
+    if claims.get("aud") not in (audience, [audience]):
+        raise RevocationUnauthorized().because("other_audience")
+    identifier = claims.get("jti")
+    if not isinstance(identifier, str) or not 0 < len(identifier) <= _ID_CHARACTERS_MAX or not identifier.isprintable():
+        raise RevocationUnauthorized().because("no_id")
+    expires_at = _moment(claims.get("exp"))
+    latest = at + LIFETIME_MAX + CLOCK_DIFFERENCE_MAX
+    if expires_at is None or not at - CLOCK_DIFFERENCE_MAX < expires_at <= latest:
+        raise RevocationUnauthorized().because("expired")
+    for name in ("iat", "nbf"):
+        begins = _moment(claims[name]) if name in claims else at
+        if begins is None or begins > at + CLOCK_DIFFERENCE_MAX:
+            raise RevocationUnauthorized().because("not_valid_yet")
+        if name == "iat" and begins < at - LIFETIME_MAX - CLOCK_DIFFERENCE_MAX:
+            raise RevocationUnauthorized().because("too_old")
+    return RevocationToken(issuer=issuer, id=identifier, expires_at=expires_at)
+
+
+def subject_of(described: Mapping[str, Any]) -> RevokedSubject:
+    """Return the person whom a request means; raise `BadRequest` of `sub_id` for a format that is not understood."""
+    match described.get("format"):
+        case "iss_sub":
+            return RevokedSubject(issuer=_text(described, "iss"), subject=_text(described, "sub"))
+        case "email":
+            return RevokedSubject(email=_text(described, "email"))
+        case _:
+            raise BadRequest.of_field("sub_id.format", "This must be iss_sub or email.")
+
+
+def revoke(uow: UnitOfWork, connection_id: UUID, token: RevocationToken, subject: RevokedSubject) -> None:
+    """End what a person holds in the organization of a connection, if there is such a person; the token is used up.
+
+    Raise `RevocationUnauthorized` when it was used before, or the connection was changed since it was verified.
+    """
+    known = find_issuer(uow, connection_id)
+    if known.issuer != token.issuer:
+        raise RevocationUnauthorized().because("connection_changed")
+    mark = hash_token(f"global token revocation {connection_id} {token.id}")
+    if not uow.single_uses.claim(mark, until=token.expires_at + CLOCK_DIFFERENCE_MAX):
+        raise RevocationUnauthorized().because("used")
+    connection = uow.upstream_connections.find(known.organization_id, connection_id)
+    assert connection is not None, "an issuer was found without its connection"
+    user = _person(uow, known.organization_id, connection, subject)
+    if user is not None:
+        provider_endings.end(
+            uow,
+            known.organization_id,
+            user,
+            is_linked=subject.email is None,
+            connection_id=connection_id,
+            reason="global_token_revocation",
+        )
+
+
+def _person(
+    uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, subject: RevokedSubject
+) -> User | None:
+    """Return the account of a person whom the provider may mean; None for any other."""
+    if subject.email is not None:
+        address = canonical_email(subject.email, uow.domain_names.to_ascii)
+        is_own = "@" in address and uow.domain_routes.is_own_domain(organization_id, domain_of(address))
+        return uow.users.by_email(address) if is_own else None
+    if subject.issuer not in {connection.issuer, issuer_of(connection)}:
+        return None
+    context = IdentityContext(organization_id=organization_id, connection_id=connection.id)
+    identity = uow.identities.find(Provider.UPSTREAM, subject.subject, context)
+    return uow.users.by_id(identity.user_id) if identity is not None else None
+
+
+def _text(described: Mapping[str, Any], name: str) -> str:
+    value = described.get(name)
+    if not isinstance(value, str) or not 0 < len(value) <= _SUBJECT_CHARACTERS_MAX:
+        raise BadRequest.of_fields([FieldError(field=f"sub_id.{name}", message="This must be a text.")])
+    return value
+
+
+def _moment(value: object) -> datetime | None:
+    """Return the moment of a numeric date (RFC 7519, 2); None when it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return datetime.fromtimestamp(value, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None

@@ -1,0 +1,8 @@
+"""Where the provider of a connection ends what a person holds: the address that its administrator enters there."""
+
+from uuid import UUID
+
+
+def revocation_address(base_url: str, connection_id: UUID) -> str:
+    """Return the address for global token revocation by a connection, which is the `aud` of its tokens."""
+    return f"{base_url}/auth/upstream/{connection_id}/global-token-revocation"
