@@ -4,10 +4,10 @@ Each cause is carried out in one place, which the use cases call: `organizations
 an address), `sessions/sessions.py` (ending the sessions of an account), `accounts/addresses.py` (a first proof, and
 what hangs on an address), `accounts/own_accounts.py` (what an organization may do to an account),
 `accounts/email_change_undo.py` with `organizations/takeovers.py` (a change of address that is undone),
-`organizations/deletion.py` (an organization that its owner may restore), `sign_in/upstream/provider_endings.py`
-(what an identity provider ends), and the foreign keys where something is deleted. `tests/http/test_endings.py` carries
-out every cause with everything issued, and expects exactly this table; a new table of the schema that keeps something
-issued has to be named here.
+`accounts/locks.py` (an account that is locked), `organizations/deletion.py` (an organization that its owner may
+restore), `sign_in/upstream/provider_endings.py` (what an identity provider ends), and the foreign keys where something
+is deleted. `tests/http/test_endings.py` carries out every cause with everything issued, and expects exactly this table;
+a new table of the schema that keeps something issued has to be named here.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Cause(StrEnum):
     SIGN_OUT_ELSEWHERE = "the user ends all other sessions"
     UNDO_OF_LATER = "the user undoes a change of the address, which was requested before all of this was issued"
     UNDO_OF_EARLIER = "the user undoes a change of the address, which was requested after all of this was issued"
+    LOCK = "the account is locked"
     CLOSING = "the user closes the account"
     ANONYMIZATION = "the account is anonymized"
     ACCOUNT_DELETION = "the account is deleted"
@@ -164,6 +165,7 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     # What a takeover gave or made ends, whoever has it now; of what was there before, the ways into the account do.
     Cause.UNDO_OF_LATER: frozenset(Issued),
     Cause.UNDO_OF_EARLIER: _SESSIONS | _WAYS_IN | _UNCONFIRMED | {Issued.MAILED_CONFIRMATION, Issued.ORGANIZATION_KEY},
+    Cause.LOCK: _SESSIONS | {Issued.MAILED_RESET, Issued.ORGANIZATION_KEY},
     Cause.CLOSING: _SESSIONS,
     # Memberships stay, so that counts and logs stay correct; nothing can use them any more.
     Cause.ANONYMIZATION: _SESSIONS

@@ -7,7 +7,7 @@ from typing import Final
 
 from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints.added_providers import SETTING
-from entrypoints.http.accounts import password_reset, passwords, profile, registration
+from entrypoints.http.accounts import locks, password_reset, passwords, profile, registration
 from entrypoints.http.audit import analytics, audit_log, siem
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
@@ -26,6 +26,7 @@ from entrypoints.http.organizations.settings import domain as custom_domain
 from entrypoints.http.organizations.settings import smtp as mail_server
 from entrypoints.http.platform import audit_log as platform_audit_log
 from entrypoints.http.platform import health, impersonation, limits, mails, metrics, owners, support, tiers, users
+from entrypoints.http.platform import locks as platform_locks
 from entrypoints.http.platform import members as platform_members
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
@@ -76,6 +77,7 @@ from entrypoints.pages.accounts import confirm_address as confirm_address_page
 from entrypoints.pages.accounts import email_change_undo as email_change_pages
 from entrypoints.pages.accounts import email_changes as email_page
 from entrypoints.pages.accounts import languages as language_switch
+from entrypoints.pages.accounts import locks as lock_pages
 from entrypoints.pages.accounts import names as name_page
 from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
@@ -131,6 +133,7 @@ from entrypoints.pages.organizations.settings import smtp as mail_server_pages
 from entrypoints.pages.platform import approvals, deletion, suspension
 from entrypoints.pages.platform import audit_log as platform_audit_pages
 from entrypoints.pages.platform import impersonation as platform_impersonation_pages
+from entrypoints.pages.platform import locks as platform_lock_pages
 from entrypoints.pages.platform import mails as platform_mail_pages
 from entrypoints.pages.platform import members as platform_member_pages
 from entrypoints.pages.platform import mfa as platform_mfa_pages
@@ -216,6 +219,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     devices.routes,
     passwords.routes,
     password_reset.routes,
+    locks.routes,
     password_reset_pages.routes,
     profile.routes,
     email_change_pages.routes,
@@ -318,6 +322,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     users.routes,
     platform_explanations.routes,
     platform_sessions.routes,
+    platform_locks.routes,
     limits.routes,
     mails.routes,
     platform_mfa.routes,
@@ -382,6 +387,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     platform_user_pages.routes,
     platform_record_pages.routes,
     platform_session_pages.routes,
+    platform_lock_pages.routes,
     platform_mfa_pages.routes,
     platform_impersonation_pages.routes,
     platform_data_pages.routes,
@@ -430,6 +436,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     ownership_pages.routes,
     domain_pages.routes,
     closing_page.routes,
+    lock_pages.mailed_routes,
+    lock_pages.routes,
+    lock_pages.of_organizations,
     confirm_address_page.routes,
     registration_pages.routes,
     jwks.routes,

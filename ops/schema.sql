@@ -3520,6 +3520,7 @@ CREATE TABLE users (
     unproved_since timestamp with time zone,
     wrong_mailed_codes integer DEFAULT 0 NOT NULL,
     has_passkey_factor boolean DEFAULT false NOT NULL,
+    locked_at timestamp with time zone,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -3538,6 +3539,7 @@ COMMENT ON COLUMN users.is_platform_support IS 'Whether the account is appointed
 COMMENT ON COLUMN users.unproved_since IS 'When the account was registered by somebody who has not proved the address; null once that is proved or something else has come of the account, and for every account that was made in another way. Moved on while a link is valid.';
 COMMENT ON COLUMN users.wrong_mailed_codes IS 'How many codes of its sign-in mails were wrong since the last sign-in, up to the limit after which its mails have links alone.';
 COMMENT ON COLUMN users.has_passkey_factor IS 'Repeats whether a passkey of the account is a second factor, for every sign-in to see.';
+COMMENT ON COLUMN users.locked_at IS 'Since when the account is locked, by its person, its organization or the platform; null while it is open.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts import addresses, closing, links, one_time_tokens, open_registrations, passwords
-from core.accounts.links import LinkTexts
+from core.accounts.links import LinkTexts, LinkUnusable, ValidLink
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
 from core.credentials import mfa
 from core.errors import BadRequest
@@ -89,7 +89,24 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     Raise `LinkUnusable`, `GovernsSince` and `AddressGone`.
     """
     # The lock first: what is added concurrently is then either visible below, or refused because its session has ended.
-    link = links.lock_and_use(uow, TokenPurpose.UNDO_EMAIL_CHANGE, token, TEXTS)
+    return _undo(uow, links.lock_and_use(uow, TokenPurpose.UNDO_EMAIL_CHANGE, token, TEXTS))
+
+
+def can_be_undone(uow: UnitOfWork, user_id: UUID, email: str) -> bool:
+    """Return whether there is a change that would restore this address to an account, or might be refused to."""
+    return uow.one_time_tokens.undo_of(user_id, email, at=uow.now) is not None
+
+
+def undo_of_mailbox(uow: UnitOfWork, user_id: UUID, email: str) -> None:
+    """Do what `undo` does, by another link that was mailed to the former address of the account before the change."""
+    user = uow.users.lock(user_id)
+    token = uow.one_time_tokens.use_undo_of(user_id, email, at=uow.now)
+    if user is None or token is None:
+        raise LinkUnusable(TEXTS.used).because("used_link")
+    _undo(uow, ValidLink(token=token, user=user))
+
+
+def _undo(uow: UnitOfWork, link: ValidLink) -> Secret:
     user, changed_at, held = link.user, link.token.created_at, link.token.data
     old_email = link.token.email
     takeover = _takeover(uow, user.id, link.token)

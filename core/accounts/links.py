@@ -148,7 +148,8 @@ def _refusal(token: OneTimeToken | None, texts: LinkTexts) -> LinkUnusable:
 
 def _valid_link(uow: UnitOfWork, token: OneTimeToken, texts: LinkTexts) -> ValidLink:
     user = uow.users.by_id(token.user_id) if token.user_id is not None else None
-    if user is None or not user.may_sign_in:
+    may_use = user is not None and (user.may_sign_in or (user.deactivated_at is None and token.purpose.opens_locked))
+    if user is None or not may_use:
         reason = "unknown_account" if user is None else "deactivated"
         raise LinkUnusable(texts.unknown, token=token).because(reason)
     if token.purpose.is_tied_to_address and (token.email != user.email or user.is_disowned):

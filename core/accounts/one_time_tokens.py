@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
+from core.mail.mail import LOCK_LINK_LIFETIME
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class TokenPurpose(StrEnum):
     MAGIC_LINK_CODE = "magic_link_code"
     CONFIRM_MEMBERSHIP = "confirm_membership"
     CONTINUE_SIGN_IN = "continue_sign_in"
+    LOCK_ACCOUNT = "lock_account"
 
     @property
     def lifetime(self) -> timedelta:
@@ -40,7 +42,12 @@ class TokenPurpose(StrEnum):
     @property
     def is_tied_to_address(self) -> bool:
         """Whether a token is void once its account has another address than the one that the token is stored with."""
-        return self not in {TokenPurpose.CHANGE_EMAIL, TokenPurpose.UNDO_EMAIL_CHANGE}
+        return self not in {TokenPurpose.CHANGE_EMAIL, TokenPurpose.UNDO_EMAIL_CHANGE, TokenPurpose.LOCK_ACCOUNT}
+
+    @property
+    def opens_locked(self) -> bool:
+        """Whether a token is good for an account that is locked."""
+        return self in {TokenPurpose.RESET_PASSWORD, TokenPurpose.UNDO_EMAIL_CHANGE, TokenPurpose.LOCK_ACCOUNT}
 
 
 _LIFETIMES = {
@@ -53,6 +60,7 @@ _LIFETIMES = {
     TokenPurpose.MAGIC_LINK_CODE: timedelta(minutes=5),
     TokenPurpose.CONFIRM_MEMBERSHIP: timedelta(days=30),
     TokenPurpose.CONTINUE_SIGN_IN: timedelta(hours=24),
+    TokenPurpose.LOCK_ACCOUNT: LOCK_LINK_LIFETIME,
 }
 
 

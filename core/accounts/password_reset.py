@@ -1,7 +1,8 @@
 """Forgotten passwords: a link to the account's address, valid once and for an hour, to choose a new password.
 
 The link also proves the address. A reset ends all earlier access: every session, the trust in every device, and, when
-the address was never proved before, every credential that an attacker may have prepared on the account.
+the address was never proved before, every credential that an attacker may have prepared on the account. It opens a
+locked account again (`locks.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from uuid import UUID
 from core.accounts import (
     addresses,
     links,
+    locks,
     new_passwords,
     passwords,
     requesting_browsers,
@@ -63,7 +65,7 @@ def request(
     address = canonical_email(email, uow.domain_names.to_ascii)
     found = uow.credentials.defer_password_of(address)()
     locked = lock_unless_anonymized(uow, found.user if found is not None else None)
-    user = locked if locked is not None and locked.receives_links else None
+    user = locked if locked is not None and locked.receives_reset_links else None
     has_no_password = found is not None and found.password_hash is None
     template = MailTemplate.CHOOSE_PASSWORD if has_no_password else MailTemplate.RESET_PASSWORD
     links.send(uow, user, TokenPurpose.RESET_PASSWORD, template, back=back, browser=browser, requested_for=address)
@@ -88,6 +90,7 @@ def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset:
     done = _reset(uow, link)
     single_sign_on.require_open(uow, link.user, done.place.organization_id)
     user = addresses.mark_proved(uow, link.user)
+    locks.lift(uow, link.user, by="password_reset")
     uow.credentials.set_password_hash(user.id, password_hash)
     passwords.lock_out(uow, user.id, user.email)
     # A device was trusted by a user whose password others may have known.

@@ -47,6 +47,8 @@ class User:
     is_platform_support: bool = False
     # Codes of its sign-in mails since its last sign-in.
     wrong_mailed_codes: int = 0
+    # Since when it is locked (`locks.py`).
+    locked_at: datetime | None = None
 
     @property
     def is_verified(self) -> bool:
@@ -56,12 +58,12 @@ class User:
     @property
     def is_active(self) -> bool:
         """Whether the account may be used."""
-        return self.deactivated_at is None and self.closed_at is None
+        return self.deactivated_at is None and self.closed_at is None and self.locked_at is None
 
     @property
     def may_sign_in(self) -> bool:
         """Whether a sign-in is possible; that of a closed account opens it again, until it is anonymized."""
-        return self.deactivated_at is None
+        return self.deactivated_at is None and self.locked_at is None
 
     @property
     def is_disowned(self) -> bool:
@@ -72,6 +74,11 @@ class User:
     def receives_links(self) -> bool:
         """Whether links that sign in are mailed to the address."""
         return self.may_sign_in and not self.is_disowned
+
+    @property
+    def receives_reset_links(self) -> bool:
+        """Whether links that choose a new password are mailed to the address; they open a locked account again."""
+        return self.deactivated_at is None and not self.is_disowned
 
     @property
     def waits_for_proof(self) -> bool:

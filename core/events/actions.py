@@ -44,6 +44,7 @@ class AuditAction(Enum):
     USER_ANONYMIZED = (EventType.USER_ANONYMIZED, TargetType.USER)
     USER_IMPERSONATED = (EventType.USER_IMPERSONATED, TargetType.USER)
     USER_EXPORTED = (EventType.USER_EXPORTED, TargetType.USER)
+    ACCOUNT_LOCKED = (EventType.ACCOUNT_LOCKED, TargetType.USER)
     SESSION_REVOKED = (EventType.SESSION_REVOKED, TargetType.USER)
     GROUP_CREATED = (EventType.GROUP_CREATED, TargetType.GROUP)
     GROUP_CHANGED = (EventType.GROUP_CHANGED, TargetType.GROUP)

@@ -96,6 +96,11 @@ class EventType(Enum):
         "Product access changed",
         "Who may use a product, or what its vendor learns, was changed.",
     )
+    ACCOUNT_LOCKED = (
+        "account.locked",
+        "Account locked",
+        "An account was locked: by its person, by the organization whose own it is, or by the platform.",
+    )
     SESSION_REVOKED = ("session.revoked", "Session revoked", "A session was ended other than by signing out.")
     INVITATION_ACCEPTED = ("invitation.accepted", "Invitation accepted", "An invitation was accepted.")
     INVITATION_DECLINED = ("invitation.declined", "Invitation declined", "An invitation was declined.")
@@ -230,6 +235,7 @@ class EventType(Enum):
 
 _CATEGORIES = {
     "user": "User management",
+    "account": "Security",
     "session": "Security",
     "security": "Security",
     "group": "Provisioning",

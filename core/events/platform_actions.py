@@ -56,6 +56,8 @@ class PlatformAction(Enum):
     USER_OPENED = ("user.opened", PlatformTargetType.USER)
     LIST_NARROWED = ("list.narrowed", PlatformTargetType.LIST)
     USER_SESSIONS_ENDED = ("user.sessions_ended", PlatformTargetType.USER)
+    USER_LOCKED = ("user.locked", PlatformTargetType.USER)
+    USER_UNLOCKED = ("user.unlocked", PlatformTargetType.USER)
     USER_LIMITS_LIFTED = ("user.limits_lifted", PlatformTargetType.USER)
     ADDRESS_LIMITS_LIFTED = ("address.limits_lifted", PlatformTargetType.ADDRESS)
     USER_VERIFICATION_SENT = ("user.verification_sent", PlatformTargetType.USER)

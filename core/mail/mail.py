@@ -18,6 +18,7 @@ from core.lazy_dataclasses import dataclass
 from core.mail import languages, limits
 from core.mail.brands import MailBrand
 from core.mail.limits import MailLimit
+from core.secrets import hash_token
 from core.text import mentions_web_address
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class MailTemplate(StrEnum):
     INVITATION_ACCEPTED = "invitation_accepted"
     MEMBERSHIP_ADDED = "membership_added"
     ACCOUNT_CLOSED = "account_closed"
+    ACCOUNT_LOCKED = "account_locked"
     WELCOME = "welcome"
     TRIAL_ENDING = "trial_ending"
     PAYMENT_ACTION_REQUIRED = "payment_action_required"
@@ -109,6 +111,7 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.INVITATION_ACCEPTED: _TO_ADDRESS,
     MailTemplate.MEMBERSHIP_ADDED: (MailLimit.MEMBERSHIPS_TO_ADDRESS,),
     MailTemplate.ACCOUNT_CLOSED: _TO_ADDRESS,
+    MailTemplate.ACCOUNT_LOCKED: _TO_ADDRESS,
     # A synchronization goes on without a mail; a directory that removes and adds a user must not fill their mailbox.
     MailTemplate.WELCOME: _TO_ADDRESS,
     MailTemplate.TRIAL_ENDING: _TO_ADDRESS,
@@ -140,6 +143,28 @@ BY_ORGANIZATION: Final = frozenset(
         MailTemplate.UPSTREAM_METADATA_ENDING,
     }
 )
+# The mails that warn about an account, to the address that it has. Each has a link that locks it (decisions 17.4); that
+# to a former address, `EMAIL_CHANGED`, locks by the link that undoes the change.
+WARNINGS: Final = frozenset(
+    {
+        MailTemplate.NEW_SIGN_IN,
+        MailTemplate.MFA_ENABLED,
+        MailTemplate.MFA_DISABLED,
+        MailTemplate.MFA_FACTOR_ADDED,
+        MailTemplate.MFA_FACTOR_REMOVED,
+        MailTemplate.MFA_FORCE_DISABLED,
+        MailTemplate.EMAIL_CHANGE_REQUESTED,
+        MailTemplate.EMAIL_CHANGED_BY_ORGANIZATION,
+        MailTemplate.PASSWORD_CHANGED,
+        MailTemplate.PASSWORD_SET,
+        MailTemplate.PASSKEY_ADDED,
+        MailTemplate.PASSKEY_REMOVED,
+        MailTemplate.IDENTITY_LINKED,
+        MailTemplate.ACCOUNT_CLOSED,
+        MailTemplate.IMPERSONATION_STARTED,
+    }
+)
+LOCK_LINK_LIFETIME: Final = timedelta(days=30)
 # The mails that the person behind a request has asked for; all others tell the owner of an account what has happened
 # (`languages.py`).
 ASKED_FOR: Final = frozenset(
@@ -290,6 +315,10 @@ def send(
     is_sent = is_admitted and not is_discarded
     is_routed = is_sent and _is_routed(uow, template, organization_id)
     state = MailState.ROUTED if is_routed else MailState.QUEUED
+    if template in WARNINGS:
+        token = uow.randomness.mail_token().reveal()
+        uow.mail.add_lock_link(hash_token(token), to if is_sent else "", until=uow.now + LOCK_LINK_LIFETIME)
+        values["lock_token"] = token
     uow.mail.add(
         Mail(
             id=uow.randomness.new_id(),

@@ -152,6 +152,7 @@ class Operation(Enum):
     INVITATIONS_CHANGE = ("invite people", Capability.ORG_MEMBERS_MANAGE, _ACTIVE, _JUDGED)
     END_USERS_READ = ("read the end users", Capability.END_USERS_VIEW, _ACTIVE, _READS)
     END_USERS_CHANGE = ("end the sessions of end users", Capability.END_USERS_MANAGE, _ACTIVE, _TAKES_AWAY)
+    ACCOUNT_LOCK = ("lock an account of its own", Capability.END_USERS_MANAGE, _ACTIVE, _TAKES_AWAY)
     SIGN_INS_READ = ("read the sign-ins of a user", Capability.END_USERS_VIEW, _ACTIVE, _READS)
     PERSONAL_DATA_EXPORT = ("export the personal data of a person", RequiredStanding.OWNER, _ACTIVE, _READS)
     PERSONAL_DATA_REMOVE = ("remove the personal data of a person", RequiredStanding.OWNER, _ACTIVE, _CLOSED)

@@ -59,6 +59,7 @@ class RecordedAccount:
     updated_at: datetime
     deactivated_at: datetime | None
     closed_at: datetime | None
+    locked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +210,7 @@ def account_of(uow: UnitOfWork, user: User) -> RecordedAccount:
         updated_at=user.updated_at,
         deactivated_at=user.deactivated_at,
         closed_at=user.closed_at,
+        locked_at=user.locked_at,
     )
 
 

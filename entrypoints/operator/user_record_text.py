@@ -82,6 +82,8 @@ def _state(user: RecordedAccount) -> str:
     created = f"created {moment(user.created_at)}"
     if user.deactivated_at is not None:
         return f"deactivated {moment(user.deactivated_at)}, {created}"
+    if user.locked_at is not None:
+        return f"locked {moment(user.locked_at)}, {created}"
     if user.closed_at is not None:
         return f"closed by its user {moment(user.closed_at)}, {created}"
     return f"active, {created}"

@@ -42,6 +42,14 @@ class OneTimeTokens(Protocol):
         """
         ...
 
+    def undo_of(self, user_id: UUID, email: str, *, at: datetime) -> OneTimeToken | None:
+        """Return the latest token that restores this address to an account; None without a valid one."""
+        ...
+
+    def use_undo_of(self, user_id: UUID, email: str, *, at: datetime) -> OneTimeToken | None:
+        """Use up the token that `undo_of` returns, and return it; one of two concurrent calls succeeds."""
+        ...
+
     def use(self, token_hash: bytes, purpose: TokenPurpose, *, at: datetime) -> OneTimeToken | None:
         """Use up a token and return it; None when it is unknown, of another purpose, used or expired.
 

@@ -56,6 +56,10 @@ class Users(Protocol):
         """Close an account, or reopen it with None."""
         ...
 
+    def set_locked(self, user_id: UUID, *, at: datetime | None) -> None:
+        """Store since when an account is locked; None for one that is open."""
+        ...
+
     def remove(self, user_id: UUID) -> None:
         """Delete an account with everything that refers to it; the logs keep what it did."""
         ...

@@ -18,6 +18,10 @@ class MailOutbox(Protocol):
         """Store several mails, in one statement."""
         ...
 
+    def add_lock_link(self, token_hash: bytes, address: str, *, until: datetime) -> None:
+        """Store a one-time token that locks the account of an address; nothing without an account."""
+        ...
+
     def add(self, mail: Mail, choice: LanguageChoice) -> None:
         """Queue a mail in the language that is chosen and, after the commit, wake the courier that sends it."""
         ...

@@ -154,6 +154,11 @@ async def close(one: Everything) -> None:
     assert answer.status == 204, answer.text
 
 
+async def lock(one: Everything) -> None:
+    answer = await one.world.client.post("/api/user/lock", token=await _signed_in(one))
+    assert answer.status == 204, answer.text
+
+
 async def anonymize(one: Everything) -> None:
     root = await one.world.signed_in_platform_owner()
     answer = await root.delete(f"/api/privacy/forget/{one.user_id}")
@@ -216,6 +221,7 @@ CARRIED_OUT: dict[Cause, Callable[[Everything], Awaitable[None]]] = {
     Cause.SIGN_OUT_ELSEWHERE: sign_out_elsewhere,
     Cause.UNDO_OF_LATER: undo_of_later,
     Cause.UNDO_OF_EARLIER: undo_of_earlier,
+    Cause.LOCK: lock,
     Cause.CLOSING: close,
     Cause.ANONYMIZATION: anonymize,
     Cause.ACCOUNT_DELETION: delete_account,

@@ -188,6 +188,12 @@ PEOPLE_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "warns": True,
         "page": f"{_PAGE}/groups/rules",
     },
+    "accounts/locks_organization.html": {
+        **CONSOLE,
+        "user": SimpleNamespace(email=EMAIL),
+        "page": "/app/organizations/acme/people/lock/1",
+        "back": "/app/organizations/acme/people",
+    },
     "services/end_users_one.html": {**CONSOLE, **RECORD, "end_user": END_USER, "states": STATES, "is_self": False},
     "services/end_users.html": {
         **CONSOLE,

@@ -95,6 +95,8 @@ RECORD: Final[dict[str, Any]] = {
     "lacks_explaining": Capability.END_USERS_MANAGE,
     "lacks_end_users": None,
     "lacks_ending": None,
+    "lacks_locking": None,
+    "lock_page": "/app/organizations/acme/people/lock/1",
     "lacks_sign_ins": None,
     "lacks_audit": None,
     "lacks_personal_data": RequiredStanding.OWNER,

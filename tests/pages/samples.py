@@ -103,6 +103,7 @@ _SUBSCRIPTION: Final = SimpleNamespace(
 SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "credentials/mfa_backup_codes.html": {**_ACCOUNT, "outcome": SHORT, "codes": CODES},
     "accounts/closing.html": _ACCOUNT,
+    "accounts/locks_own.html": _ACCOUNT,
     "privacy/export.html": _ACCOUNT,
     "credentials/devices.html": {
         **_ACCOUNT,
@@ -263,6 +264,8 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         ),
     },
     "openid/device_answered.html": {"is_approved": False},
+    "accounts/locks.html": {"token": "token"},
+    "accounts/locks_done.html": {"refused": PROBLEM},
     "accounts/email_change_undo_drop.html": {"token": "token"},
     "accounts/email_change_undo_dropped.html": {},
     "accounts/email_change_undo_done.html": {"token": "token"},

@@ -200,6 +200,7 @@ USERS_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "problems": {"reason": PROBLEM, "org_slug": PROBLEM},
         "page": _PAGE,
     },
+    "platform/locks.html": {**PLATFORM, "user": SimpleNamespace(email=EMAIL, locked_at=NOW), "page": _PAGE},
     "platform/sessions.html": {
         **PLATFORM,
         "ending": SessionsToEnd(user_id=UUID(ID), email=EMAIL, total=10_001, services=3, impersonations=1),

@@ -26,6 +26,7 @@ from tests.tenants import (
     serving,
     standing,
     sweeping,
+    switching,
     using,
 )
 from tests.tenants.model import Violation
@@ -35,7 +36,7 @@ from tests.world.world import World
 
 MODULES: Final = (
     *(asserting, attacking, connecting, deleting, giving, grouping, hijacking, inviting, living, proving),
-    *(selling, serving, using),
+    *(selling, serving, switching, using),
 )
 # How often a history stays with the address and the organization that it is about.
 FOCUS: Final = 0.85
@@ -58,6 +59,7 @@ STAPLES: Final = {
         *("pauses", "assigns", "customer_takes_away"),
     },
     Story.DELETING: {"scim_creates", "works_at", "owner_deletes_and_restores"},
+    Story.SWITCHING: {"scim_creates", "signs_in", "works_at", "provider_revokes", "revokes_without_right"},
     Story.SELLING: {"joins_customers", "comes_by_password", "comes_by_saml", "vendor_gives_roles"},
 }
 WITHIN: Final = 0.9

@@ -26,7 +26,9 @@ async def judge(hood: Neighbourhood, held: Held | None) -> None:
     if answer.status != 200:
         return
     profile = answer.json
-    if held.ended is not None and (profile["service"] or held.ended[0] in {Ended.ACCOUNT, Ended.ORGANIZATION}):
+    if held.ended is not None and (
+        profile["service"] or held.ended[0] in {Ended.ACCOUNT, Ended.ORGANIZATION, Ended.REVOCATION}
+    ):
         raise Violation(f"outlived {held.ended[0]}", f"{held}, although {held.ended[1]}")
     if held.user_id in hood.model.off:
         raise Violation(f"outlived {Ended.ACCOUNT}", f"{held}, although its organization has deactivated the account")

@@ -57,6 +57,7 @@ class Ended(StrEnum):
     ACCOUNT = "an account"
     CONNECTION = "a connection"
     ORGANIZATION = "an organization"
+    REVOCATION = "a revocation"
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,8 @@ class Neighbourhood:
     takeovers: list[Takeover] = field(default_factory=list["Takeover"])
     # The service of a third organization that A and B may use as its customers; None while no step has used it.
     desk: Desk | None = None
+    # The last token of a provider that has ended something, by organization, with whom it was about (`switching.py`).
+    revocations: dict[str, tuple[str, dict[str, str]]] = field(default_factory=dict[str, tuple[str, dict[str, str]]])
 
     @property
     def addresses(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ class Story(StrEnum):
     SERVING = "serving"
     SELLING = "selling"
     DELETING = "deleting"
+    SWITCHING = "switching off"
 
 
 @dataclass(frozen=True)

@@ -217,6 +217,17 @@ def _of_vendor(original: Any) -> Any:
     return lambda mapping, **said: original(mapping, **{**said, "customer": None})
 
 
+def _any_person(original: Any) -> Any:
+    """Return a function that finds the account of every address, also outside of the mail domains."""
+
+    def person(uow: UnitOfWork, organization_id: UUID, connection: Any, subject: Any) -> User | None:
+        if subject.email is None:
+            return original(uow, organization_id, connection, subject)
+        return uow.users.by_email(subject.email)
+
+    return person
+
+
 _OF_VENDOR: Final = "c.vendor_paused_at IS NULL"
 _OF_CUSTOMER: Final = "c.customer_paused_at IS NULL"
 _PLACE: Final = ("adapters.postgres.sign_in.places", "_PLACE")
@@ -618,5 +629,29 @@ UNDONE: Final = (
         _none_of,
         Story.DELETING,
         ("outlived an organization",),
+    ),
+    Undone(
+        "a provider ends what its people hold",
+        "core.sign_in.upstream.provider_endings",
+        "end",
+        _nothing,
+        Story.SWITCHING,
+        ("outlived a revocation",),
+    ),
+    Undone(
+        "a token of a provider is used once",
+        "adapters.postgres.openid.single_uses.PostgresSingleUses",
+        "claim",
+        _yes,
+        Story.SWITCHING,
+        ("ended elsewhere",),
+    ),
+    Undone(
+        "a provider names addresses of its mail domain alone",
+        "core.sign_in.upstream.global_revocation",
+        "_person",
+        _any_person,
+        Story.SWITCHING,
+        ("ended elsewhere",),
     ),
 )

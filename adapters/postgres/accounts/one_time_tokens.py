@@ -83,6 +83,37 @@ class PostgresOneTimeTokens(Aggregate):
             (at, challenge_id, at),
         )
 
+    def undo_of(self, user_id: UUID, email: str, *, at: datetime) -> OneTimeToken | None:
+        return self._one(
+            _one_time_token,
+            f"""
+            SELECT   {columns(OneTimeToken)}
+            FROM     one_time_tokens
+            WHERE    user_id = %s AND email = %s AND purpose = %s AND used_at IS NULL AND expires_at > %s
+            ORDER BY created_at DESC
+            LIMIT    1
+            """,
+            (user_id, email, TokenPurpose.UNDO_EMAIL_CHANGE, at),
+        )
+
+    def use_undo_of(self, user_id: UUID, email: str, *, at: datetime) -> OneTimeToken | None:
+        return self._one(
+            _one_time_token,
+            f"""
+            UPDATE one_time_tokens
+            SET    used_at = %(at)s
+            WHERE  token_hash = (SELECT   token_hash
+                                 FROM     one_time_tokens
+                                 WHERE    user_id = %(user_id)s AND email = %(email)s AND purpose = %(purpose)s
+                                   AND    used_at IS NULL AND expires_at > %(at)s
+                                 ORDER BY created_at DESC
+                                 LIMIT    1)
+              AND  used_at IS NULL
+            RETURNING {columns(OneTimeToken)}
+            """,
+            {"user_id": user_id, "email": email, "purpose": TokenPurpose.UNDO_EMAIL_CHANGE, "at": at},
+        )
+
     def use(self, token_hash: bytes, purpose: TokenPurpose, *, at: datetime) -> OneTimeToken | None:
         return self._one(
             _one_time_token,

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _ACCOUNT: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
            mfa_enabled_at, has_passkey_factor, disowned_at, changed_by_service_at, name, language,
-           is_platform_support, wrong_mailed_codes
+           is_platform_support, wrong_mailed_codes, locked_at
     FROM   users
 """
 _STORED: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
            mfa_enabled_at, has_passkey_factor, disowned_at, changed_by_service_at, name, language,
-           is_platform_support, wrong_mailed_codes, password_hash
+           is_platform_support, wrong_mailed_codes, locked_at, password_hash
     FROM   users
 """
 # From each kind of hash to the next by the index `users_other_password_hashes`, so that a million imported accounts
@@ -116,6 +116,9 @@ class PostgresUsers(Aggregate):
 
     def set_closed(self, user_id: UUID, *, at: datetime | None) -> None:
         self._connection.execute_later("UPDATE users SET closed_at = %s WHERE id = %s", (at, user_id))
+
+    def set_locked(self, user_id: UUID, *, at: datetime | None) -> None:
+        self._connection.execute_later("UPDATE users SET locked_at = %s WHERE id = %s", (at, user_id))
 
     def remove(self, user_id: UUID) -> None:
         self._connection.execute_later("DELETE FROM users WHERE id = %s", (user_id,))

@@ -38,6 +38,17 @@ def opened_values(vault: Vault, mail_id: UUID, sealed: bytes) -> dict[str, str] 
 class PostgresMailOutbox(Aggregate):
     """The port `MailOutbox`."""
 
+    def add_lock_link(self, token_hash: bytes, address: str, *, until: datetime) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO one_time_tokens (token_hash, purpose, user_id, email, created_at, expires_at)
+            SELECT %s, 'lock_account', id, email, %s, %s
+            FROM   users
+            WHERE  email = %s
+            """,
+            (token_hash, self._transaction.now, until, address),
+        )
+
     def add(self, mail: Mail, choice: LanguageChoice) -> None:
         self.add_each([(mail, choice)])
 

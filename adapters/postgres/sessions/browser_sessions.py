@@ -54,7 +54,7 @@ _LIVE: Final = f"""
     LEFT   JOIN custom_domains d ON d.id = b.domain_id
     LEFT   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
     LEFT   JOIN users i       ON i.id = s.impersonator_id
-    WHERE  {IS_LIVE} AND u.deactivated_at IS NULL AND {IS_IMPERSONATOR_OWNER}
+    WHERE  {IS_LIVE} AND u.deactivated_at IS NULL AND u.locked_at IS NULL AND {IS_IMPERSONATOR_OWNER}
 """
 
 

@@ -139,7 +139,7 @@ LIVE: Final = f"""
 LIVE_SESSION: Final = f"""
     WHERE  s.id = %(session_id)s
       AND  {IS_LIVE}
-      AND  u.deactivated_at IS NULL
+      AND  u.deactivated_at IS NULL AND u.locked_at IS NULL
       AND  {IS_IMPERSONATOR_OWNER}
       AND  o.status IS DISTINCT FROM 'deleting'
 """

@@ -25,9 +25,9 @@ def end(
 ) -> int:
     """End what a person holds in the context of an organization; return how many sessions ended.
 
-    `is_linked` says that the person signs in by the connection; `reason` is a word of the protocol that asked. The organization's log has an entry also where nothing
-    ended, but none about an account with which it has nothing to do: the entry would tell that there is one. A vendor
-    is told how many sessions at its services have ended.
+    `is_linked` says that the person signs in by the connection; `reason` is a word of the protocol that asked. The
+    organization's log has an entry also where nothing ended, but none about an account with which it has nothing to do:
+    the entry would tell that there is one. A vendor is told how many sessions at its services have ended.
     """
     details: dict[str, Any] = {"connection_id": str(connection_id), "reason": reason}
     contexts = sessions.end_in_organization(uow, organization_id, user.id)

@@ -52,6 +52,8 @@ def record_values(standing: Standing, record: PersonRecord, user_id: UUID, email
         "lacks_explaining": standing.lacks(Operation.SIGN_INS_EXPLAIN),
         "lacks_end_users": standing.lacks(Operation.END_USERS_READ),
         "lacks_ending": standing.lacks(Operation.END_USERS_CHANGE),
+        "lacks_locking": standing.lacks(Operation.ACCOUNT_LOCK),
+        "lock_page": f"{page}/people/lock/{user_id}",
         "lacks_sign_ins": standing.lacks(Operation.SIGN_INS_READ),
         "lacks_audit": standing.lacks(Operation.AUDIT_LOG_READ),
         "lacks_personal_data": standing.lacks(Operation.PERSONAL_DATA_EXPORT),

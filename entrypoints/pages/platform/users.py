@@ -144,7 +144,8 @@ def user_tabs(user_id: UUID) -> list[tuple[str, str, None]]:
 
 def can_be_impersonated(user: RecordedAccount) -> bool:
     """Whether a platform owner can act as a user."""
-    return user.deactivated_at is None and user.closed_at is None and not user.is_platform_owner
+    is_open = user.deactivated_at is None and user.closed_at is None and user.locked_at is None
+    return is_open and not user.is_platform_owner
 
 
 def shown_sign_in(one: SignIn) -> tuple[SignIn, tuple[str, str], list[str]]:

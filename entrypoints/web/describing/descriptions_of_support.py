@@ -25,6 +25,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "RecordedAccount.language": _field(_LANGUAGE, examples=["de"]),
     "disowned": _field("Whether the organization of the mail domain has taken the address back."),
     "deactivated_at": _field("Since when the account cannot be used; null while it can."),
+    "locked_at": _field("Since when the account is locked; null while it is open."),
     "closed_at": _field("When the user closed the account; null while it is open."),
     "sign_in_methods": _field("The ways to sign in."),
     "RecordedWays.identities": _field("The accounts at other providers that are linked."),

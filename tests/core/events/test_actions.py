@@ -23,6 +23,8 @@ DOCUMENTED = {
         "user.exported",
         # An addition (decisions 15.7).
         "user.impersonated",
+        # An addition for accounts that are locked (decisions 17.4).
+        "account.locked",
         # An addition for what an identity provider ends (decisions 17.2).
         "session.revoked",
         # Additions for what a directory does (decisions 5.7 and 8).

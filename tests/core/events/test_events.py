@@ -28,6 +28,7 @@ DOCUMENTED = {
 }
 # Operations 6.3.
 HEADINGS = {
+    "account": "Security",
     "session": "Security",
     "user": "User management",
     "group": "Provisioning",

@@ -12,7 +12,7 @@ import pytest
 
 from core.sign_in.rules import Rule
 from tests.openid_provider import running_openid_provider
-from tests.tenants import asserting, deleting, links, people, selling, standing
+from tests.tenants import asserting, deleting, links, people, selling, standing, switching
 from tests.tenants.explaining import SIGNED_IN
 from tests.tenants.histories import Runner, draw
 from tests.tenants.model import Way
@@ -59,6 +59,7 @@ async def test_no_person_holds_what_was_not_given_to_them(runner: Runner) -> Non
         selling.GIVEN,
         selling.ACTED,
         people.LISTED,
+        switching.REVOKED,
     }
     # Nor would explanations that are compared with nothing.
     assert runner.happened >= {SIGNED_IN, Rule.ACCOUNT, Rule.ACTIVATED, Rule.ADDRESS_VERIFIED, Rule.NOT_SUSPENDED}

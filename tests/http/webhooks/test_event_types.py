@@ -39,6 +39,7 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.USER_ANONYMIZED: people.anonymize,
     EventType.USER_EXPORTED: people.export_the_data,
     EventType.USER_IMPERSONATED: customers.have_a_person_impersonated,
+    EventType.ACCOUNT_LOCKED: people.lock_the_account,
     EventType.SESSION_REVOKED: people.end_other_sessions,
     EventType.INVITATION_ACCEPTED: people.accept,
     EventType.INVITATION_DECLINED: people.decline,

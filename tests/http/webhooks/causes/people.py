@@ -60,6 +60,10 @@ async def end_other_sessions(stage: Stage) -> None:
     await stage.member_request("DELETE", "/api/user/sessions")
 
 
+async def lock_the_account(stage: Stage) -> None:
+    await stage.member_request("POST", "/api/user/lock")
+
+
 async def export_the_data(stage: Stage) -> None:
     await stage.member_request("GET", f"/api/privacy/export/{stage.team.ids['member']}")
 

@@ -1,0 +1,35 @@
+"""Locking and unlocking any account, for platform owners and support (decisions 17.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from core.accounts import helped_accounts
+from core.accounts import locks as account_locks
+from core.accounts.helped_accounts import RecordPart
+from core.accounts.locks import LockedBy
+from core.accounts.users import User
+from core.events.platform_actions import PlatformAction
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+def show(uow: UnitOfWork, user_id: UUID) -> User:
+    """Return an account that is about to be locked or unlocked; raise `UserUnknown`. What support opens is recorded."""
+    return helped_accounts.open_record(uow, user_id, RecordPart.ACCOUNT)
+
+
+def lock(uow: UnitOfWork, user_id: UUID) -> None:
+    """Lock an account, as `core/accounts/locks.py` says; raise `UserUnknown`."""
+    user = helped_accounts.lock(uow, user_id)
+    account_locks.lock(uow, user, LockedBy.PLATFORM)
+    uow.audit_platform(PlatformAction.USER_LOCKED, user.id)
+
+
+def unlock(uow: UnitOfWork, user_id: UUID) -> None:
+    """Open an account again, which has no password until its person chooses one; raise `UserUnknown`."""
+    user = helped_accounts.lock(uow, user_id)
+    account_locks.lift(uow, user, by=LockedBy.PLATFORM)
+    uow.audit_platform(PlatformAction.USER_UNLOCKED, user.id)

@@ -1,0 +1,202 @@
+"""Locking an account: who may, what ends, that every way in is refused, and the way back (decisions 17.4)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from tests.application import Answer
+from tests.clock import SettableClock
+from tests.world.builder import EMAIL, PASSWORD
+from tests.world.directory import insert_directory
+from tests.world.organization_keys import insert_organization_key
+from tests.world.passkeys import Keyring
+from tests.world.victim import NEW, NEW_PASSWORD, Victim
+from tests.world.world import World, assert_refused
+
+LOCK = "/auth/lock-account"
+
+
+async def submit(world: World, token: str, path: str = LOCK) -> Answer:
+    """Press the button of a page."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    return await world.client.post(path, data=f"token={token}".encode(), headers=headers)
+
+
+def is_locked(world: World, email: str = EMAIL) -> bool:
+    return world.value("SELECT locked_at IS NOT NULL FROM users WHERE email = %s", email)
+
+
+async def reset(world: World, email: str = EMAIL) -> Answer:
+    """Choose a new password by the link that is mailed to an address."""
+    await world.mails()
+    assert (await world.client.post("/api/auth/forgot-password", body={"email": email})).status == 200
+    [mail] = await world.mails()
+    body = {"token": mail.values["token"], "new_password": NEW_PASSWORD}
+    return await world.client.post("/api/auth/reset-password", body=body)
+
+
+async def warning(world: World, token: str) -> str:
+    """Cause a warning, and return the token of its link."""
+    await world.mails()
+    body = {"current_password": PASSWORD, "new_password": PASSWORD + "!"}
+    assert (await world.client.post("/api/user/change-password", token=token, body=body)).status == 200
+    [mail] = [one for one in await world.mails() if one.template == "password_changed"]
+    return mail.values["lock_token"]
+
+
+async def test_a_person_locks_the_account_and_opens_it_with_a_new_password(world: World, keyring: Keyring) -> None:
+    await keyring.sign_up()
+    acme = world.organization()
+    world.member(acme, world.user_id(EMAIL), "owner")
+    insert_organization_key(world, acme, world.user_id(EMAIL))
+    authenticator = await keyring.registered()
+    other = await world.sign_in(EMAIL)
+    await world.mails()
+    even = await world.log_in("nobody@example.com")
+
+    answer = await world.client.post("/api/user/lock", token=keyring.token)
+
+    assert (answer.status, answer.text) == (204, "")
+    assert (await world.client.get("/api/user", token=other.access_token)).status == 401
+    assert (await world.refresh(other.refresh_token)).status == 401
+    refused = await world.log_in(EMAIL)
+    by_passkey = await keyring.sign_in(authenticator)
+    assert (refused.status, refused.json["error"]) == (even.status, even.json["error"])
+    assert by_passkey.status == 401
+    assert (await world.client.post("/api/auth/magic-link/request", body={"email": EMAIL})).status == 200
+    assert [(mail.to, mail.template.value) for mail in await world.mails()] == [(EMAIL, "account_locked")]
+    assert world.value("SELECT count(*) FROM organization_keys") == 0
+    assert world.value("SELECT count(*) FROM passkeys") == 1
+    assert world.audit_entries("account.locked", "organization_id", "details") == [(acme, {"by": "person"})]
+    assert [(one, data) for one, _, data in world.events("account.locked")] == [(acme, {"by": "person"})]
+
+    assert (await reset(world)).status == 200
+
+    assert not is_locked(world)
+    assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 200
+    assert (await keyring.sign_in(authenticator)).status == 200
+    assert world.mfa_log(world.user_id(EMAIL))[-2:] == ["account_locked", "account_unlocked"]
+
+
+async def test_the_link_of_a_warning_locks_and_opening_it_does_not(world: World) -> None:
+    tokens = await world.register_and_sign_in()
+    token = await warning(world, tokens.access_token)
+
+    page = await world.client.get(f"{LOCK}?token={token}")
+    assert page.status == 200
+    assert not is_locked(world)
+    locked = await submit(world, token)
+    again = await submit(world, token)
+
+    assert locked.status == 200
+    assert "The account is locked" in locked.text
+    assert again.status == 400
+    assert is_locked(world)
+    assert (await reset(world)).status == 200
+    assert not is_locked(world)
+
+
+async def test_a_link_is_valid_for_thirty_days(world: World, clock: SettableClock) -> None:
+    tokens = await world.register_and_sign_in()
+    first = await warning(world, tokens.access_token)
+    clock.advance(timedelta(days=30))
+
+    assert (await submit(world, first)).status == 400
+    assert (await submit(world, "3f0c6f3e-2f66-4a6f-9a5c-6a0d6a1f0009")).status == 400
+    assert not is_locked(world)
+
+
+@pytest.mark.parametrize("is_warning", [True, False])
+async def test_in_a_former_mailbox_the_change_is_undone_first(victim: Victim, is_warning: bool) -> None:
+    world = victim.world
+    token = await warning(world, victim.token) if is_warning else ""
+    await victim.take_over()
+    token = token or victim.undo_token
+
+    page = await world.client.get(f"{LOCK}?token={token}")
+    locked = await submit(world, token)
+
+    assert (page.status, locked.status) == (200, 200), locked.text
+    assert is_locked(world, EMAIL)
+    assert (await submit(world, token)).status == 400
+    assert (await world.client.get("/api/user", token=victim.token)).status == 401
+    assert (await reset(world, EMAIL)).status == 200
+    assert not is_locked(world, EMAIL)
+
+
+@pytest.mark.parametrize("is_warning", [True, False])
+async def test_where_the_change_cannot_be_undone_it_locks_all_the_same(victim: Victim, is_warning: bool) -> None:
+    world = victim.world
+    token = await warning(world, victim.token) if is_warning else ""
+    await victim.take_over()
+    world.connection.execute("UPDATE users SET is_platform_owner = true WHERE email = %s", (NEW,))
+
+    locked = await submit(world, token or victim.undo_token)
+
+    assert locked.status == 200, locked.text
+    assert "The change cannot be undone here" in locked.text
+    assert is_locked(world, NEW)
+    assert (await world.client.get("/api/user", token=victim.token)).status == 401
+
+
+async def test_a_warning_to_a_former_address_is_void_once_the_change_cannot_be_undone(
+    victim: Victim, clock: SettableClock
+) -> None:
+    token = await warning(victim.world, victim.token)
+    await victim.take_over()
+    clock.advance(timedelta(days=7))
+
+    assert (await submit(victim.world, token)).status == 400
+    assert not is_locked(victim.world, NEW)
+
+
+async def test_a_second_lock_of_a_locked_account_changes_nothing_and_tells_nobody(world: World) -> None:
+    tokens = await world.register_and_sign_in()
+    first = await warning(world, tokens.access_token)
+    root = await world.signed_in_platform_owner()
+    user_id = world.user_id(EMAIL)
+    assert (await root.post(f"/api/platform/users/{user_id}/lock")).status == 204
+    at = world.value("SELECT locked_at FROM users WHERE id = %s", user_id)
+    await world.mails()
+    world.clock.advance(timedelta(minutes=1))
+
+    assert (await submit(world, first)).status == 200
+
+    assert world.value("SELECT locked_at FROM users WHERE id = %s", user_id) == at
+    assert await world.mails() == []
+
+
+class TestOfAnOrganization:
+    """An organization locks its own accounts, and no other ones."""
+
+    async def test_its_own_account_in_its_mail_domain(self, world: World) -> None:
+        team = world.team("acme")
+        team.add("owner", "owner")
+        world.mail_domain(team.organization_id, "acme.example")
+        made = await insert_directory(team).create("ada@acme.example")
+        user_id = UUID(made["id"])
+        world.connection.execute("UPDATE memberships SET confirmed_at = now() WHERE user_id = %s", (user_id,))
+
+        answer = await team.request("owner", "POST", f"/users/{user_id}/lock")
+
+        assert answer.status == 204, answer.text
+        assert is_locked(world, "ada@acme.example")
+        [(actor, details)] = world.audit_entries("account.locked", "actor_user_id", "details")
+        assert (actor, details) == (team.ids["owner"], {"by": "organization"})
+
+    async def test_no_other_account(self, world: World) -> None:
+        team = world.team("acme")
+        for role in ("owner", "admin", "member"):
+            team.add(role, role)
+        world.mail_domain(team.organization_id, "example.com")
+        stranger = world.user("stranger@example.com")
+
+        for person in ("admin", "member"):
+            answer = await team.request("owner", "POST", f"/users/{team.ids[person]}/lock")
+            assert_refused(answer, 403, "FORBIDDEN")
+        assert_refused(await team.request("owner", "POST", f"/users/{stranger}/lock"), 404, "NOT_FOUND")
+        assert_refused(await team.request("member", "POST", f"/users/{team.ids['admin']}/lock"), 403, "FORBIDDEN")
+        assert world.value("SELECT count(*) FROM users WHERE locked_at IS NOT NULL") == 0
