@@ -27,6 +27,7 @@ from core.accounts.requesting_browsers import RequestingBrowser
 from core.accounts.return_targets import ReturnRequest, ReturnTarget
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
+from core.errors import Refusal, SsoRequired
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
 
@@ -84,11 +85,20 @@ def check(uow: UnitOfWork, token: str, new_password: str, rules: PasswordRules) 
     return new_passwords.accepted(new_password, "new_password", rules, about)
 
 
-def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset:
-    """Use up a link, set the new password of its account, and end all its sessions; raise `LinkUnusable`."""
+def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset | Refusal:
+    """Use up a link, set the new password of its account, and end all its sessions; raise `LinkUnusable`.
+
+    Raise `SsoRequired` where the user has to sign in by a connection. If the account is locked, the link opens it for
+    that: it is the one proof, and the connection the other. Then the refusal is returned.
+    """
     link = links.use(uow, TokenPurpose.RESET_PASSWORD, token, TEXTS)
     done = _reset(uow, link)
-    single_sign_on.require_open(uow, link.user, done.place.organization_id)
+    if single_sign_on.is_required(uow, link.user, done.place.organization_id):
+        if link.user.locked_at is None:
+            raise SsoRequired
+        addresses.mark_proved(uow, link.user)
+        locks.lift(uow, link.user, by="mailed_link")
+        return SsoRequired().because("unlocked")
     user = addresses.mark_proved(uow, link.user)
     locks.lift(uow, link.user, by="password_reset")
     uow.credentials.set_password_hash(user.id, password_hash)

@@ -50,6 +50,11 @@ def defer_required_connection(uow: UnitOfWork, user_id: UUID) -> Deferred[Requir
 
 def require_open(uow: UnitOfWork, user: User, organization_id: UUID | None) -> None:
     """Raise `SsoRequired` when the user has to sign in by a connection on the way to an organization, or to none."""
-    required = defer_required_connection(uow, user.id)()
-    if required is not None and required.holds_for(organization_id):
+    if is_required(uow, user, organization_id):
         raise SsoRequired
+
+
+def is_required(uow: UnitOfWork, user: User, organization_id: UUID | None) -> bool:
+    """Return whether the user has to sign in by a connection on the way to an organization, or to none."""
+    required = defer_required_connection(uow, user.id)()
+    return required is not None and required.holds_for(organization_id)

@@ -44,6 +44,8 @@ async def reset(hood: Neighbourhood, person: Person, address: str) -> bool:
         return False
     body = {"token": mails[-1].values["token"], "new_password": person.password}
     answer = await hood.send("POST", "/api/auth/reset-password", body, by=person)
+    if answer.status == 200:
+        hood.model.locked.discard(hood.user_id(address) or "")
     hood.mailboxes[address] = [one for one in hood.mailboxes[address] if one not in mails]
     return answer.status == 200
 

@@ -27,7 +27,7 @@ NICKNAME = "nickname"
 HOPS_MAX = 6
 
 
-@step(CONNECTING, SUSPENDING)
+@step(CONNECTING, SUSPENDING, Story.SWITCHING)
 async def links_by_connection(hood: Neighbourhood, address: str) -> None:
     """The owner of an address at work signs in by its connection; one who has an account signs in to it first."""
     person = hood.model.owner_of(address)

@@ -15,7 +15,7 @@ from tests.world.visitor import Visitor
 CLOSED: Final = "a deleted organization was closed"
 
 
-@step(Story.DELETING)
+@step(Story.DELETING, Story.SWITCHING)
 async def works_at(hood: Neighbourhood, address: str, of: str) -> None:
     """The owner of an address works in an organization that has added them, which confirms it, and at its service."""
     person = hood.model.owner_of(address)

@@ -19,7 +19,7 @@ from tests.world.directory import GROUP, PATCH, USER
 GIVING, SUSPENDING, LEAVING = Story.GIVING, Story.SUSPENDING, Story.LEAVING
 
 
-@step(GIVING, SUSPENDING, LEAVING, Story.SERVING, Story.DELETING)
+@step(GIVING, SUSPENDING, LEAVING, Story.SERVING, Story.DELETING, Story.SWITCHING)
 async def scim_creates(hood: Neighbourhood, of: str, address: str, active: bool) -> None:
     had_account = hood.user_id(address) is not None
     body = {"schemas": [USER], "userName": address, "active": active}

@@ -8,6 +8,8 @@ from tests.tenants.model import GOVERNING, Ended, Held, Person, Violation, Way
 from tests.tenants.neighbourhood import DEPUTY, A, B, Neighbourhood, Organization
 
 # The plan of a user without a subscription (tests/world/builder.py).
+# What ends a session whatever it opens by now.
+OF_ALL_TOKENS = {Ended.ACCOUNT, Ended.ORGANIZATION, Ended.REVOCATION, Ended.LOCK}
 DEFAULT_PLAN = "Free"
 
 
@@ -26,9 +28,7 @@ async def judge(hood: Neighbourhood, held: Held | None) -> None:
     if answer.status != 200:
         return
     profile = answer.json
-    if held.ended is not None and (
-        profile["service"] or held.ended[0] in {Ended.ACCOUNT, Ended.ORGANIZATION, Ended.REVOCATION}
-    ):
+    if held.ended is not None and (profile["service"] or held.ended[0] in OF_ALL_TOKENS):
         raise Violation(f"outlived {held.ended[0]}", f"{held}, although {held.ended[1]}")
     if held.user_id in hood.model.off:
         raise Violation(f"outlived {Ended.ACCOUNT}", f"{held}, although its organization has deactivated the account")

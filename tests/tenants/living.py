@@ -57,7 +57,7 @@ async def mail_scanner_opens(hood: Neighbourhood, address: str) -> None:
         await hood.send("GET", f"{path}?token={mails[-1].values['token']}", headers={"Accept": "*/*"})
 
 
-@step(SUSPENDING, REGISTERING, CONNECTING)
+@step(SUSPENDING, REGISTERING, CONNECTING, Story.SWITCHING)
 async def gets_in(hood: Neighbourhood, address: str) -> None:
     """The owner of an address chooses a new password by mail, and signs in with it."""
     person = hood.model.owner_of(address)
@@ -66,7 +66,7 @@ async def gets_in(hood: Neighbourhood, address: str) -> None:
         await sign_in(hood, person, address)
 
 
-@step(GIVING, LEAVING, SUSPENDING)
+@step(GIVING, LEAVING, SUSPENDING, Story.SWITCHING)
 async def signs_in(hood: Neighbourhood, address: str, at: str) -> None:
     """The owner of an address signs in to a service or the platform, after a new password where theirs is refused."""
     person = hood.model.owner_of(address)

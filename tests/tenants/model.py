@@ -58,6 +58,7 @@ class Ended(StrEnum):
     CONNECTION = "a connection"
     ORGANIZATION = "an organization"
     REVOCATION = "a revocation"
+    LOCK = "a lock"
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,8 @@ class Model:
     opened: set[str] = field(default_factory=set[str])
     # Accounts whose link to the provider of an organization has ended: the person left, or took another address.
     unlinked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    # Accounts that are locked, until their person has chosen a new password by a mail.
+    locked: set[str] = field(default_factory=set[str])
     # Accounts that their person has closed.
     closed: set[str] = field(default_factory=set[str])
     # Accounts at A whose address A has asserted before their person used them.
@@ -226,7 +229,7 @@ class Model:
         for held in self.sessions:
             if held.user_id == user_id:
                 held.user_id = new_id
-        for accounts in (self.off, self.closed):
+        for accounts in (self.off, self.closed, self.locked):
             if user_id in accounts:
                 accounts.remove(user_id)
                 accounts.add(new_id)

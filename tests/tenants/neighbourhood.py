@@ -18,7 +18,7 @@ from core.mail.mail import MailMessage
 from tests.application import Answer
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
 from tests.tenants.customers import Desk, V
-from tests.tenants.model import Held, Model, Person, Way
+from tests.tenants.model import Ended, Held, Model, Person, Violation, Way
 from tests.world.backend import insert_key
 from tests.world.builder import PASSWORD, hash_password
 from tests.world.directory import SCIM_JSON, insert_scim_token
@@ -194,6 +194,8 @@ class Neighbourhood:
         if answer.status != 200 or not answer.json.get("refresh_token"):
             return None
         claims = claims_of(answer.json["access_token"])
+        if claims["sub"] in self.model.locked:
+            raise Violation(f"outlived {Ended.LOCK}", f"{person.name} has signed in to {claims['email']} by {way}")
         held = Held(
             person=person,
             access_token=answer.json["access_token"],

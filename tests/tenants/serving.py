@@ -73,7 +73,7 @@ async def begins_as_customer(hood: Neighbourhood, of: str, whole: bool) -> None:
         desk_rows.begin(hood, desk, of)
 
 
-@step(SERVING, SELLING)
+@step(SERVING, SELLING, Story.SWITCHING)
 async def joins_customers(hood: Neighbourhood, address: str, pick: int) -> None:
     """Both organizations add a person, who works in one of them, in both, or in none, which confirms it."""
     person = hood.model.owner_of(address)

@@ -1,4 +1,4 @@
-"""The off-switch: what providers of connections end, and who else tries to (decisions 17.2)."""
+"""The off-switch: what providers of connections end, who else tries to, and accounts that are locked (decisions 17)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import jwt
 
 from tests.openid_provider import KEY, OTHER_KEY
-from tests.tenants import judging
-from tests.tenants.model import Ended, Held, Violation
+from tests.tenants import acting, connecting, judging
+from tests.tenants.model import Ended, Held, Violation, Way
 from tests.tenants.neighbourhood import A, B, Neighbourhood
 from tests.tenants.taking import Story, step
 from tests.world.revocations import HEADER, revocation_claims, revocation_path
@@ -17,12 +17,14 @@ from tests.world.signing_in import claims_of
 
 SWITCHING = Story.SWITCHING
 REVOKED = "what a provider ended"
+LOCKED = "an account was locked"
 numbers = count(1)
 
 
-@step(SWITCHING, Story.CONNECTING)
+@step(SWITCHING)
 async def provider_revokes(hood: Neighbourhood, of: str, address: str, whole: bool) -> None:
     """The provider of an organization ends what the person of an address holds there, by its id or by the address."""
+    of = next((name for name in hood.organizations if hood.is_at(name, address)), of)
     if not await _is_taking(hood, of):
         return
     user_id = _linked(hood, of, address) if whole else _at_work(hood, of, address)
@@ -133,3 +135,61 @@ async def _require_alive(hood: Neighbourhood, others: list[Held]) -> None:
 
 async def _answers(hood: Neighbourhood, held: Held) -> bool:
     return (await hood.send("GET", "/api/user", token=held.access_token, by=held.person)).status == 200
+
+
+@step(SWITCHING)
+async def person_locks(hood: Neighbourhood, name: str, pick: int, whole: bool) -> None:
+    """A person locks their account in a session, sometimes; then every way in is tried."""
+    person = hood.person(name)
+    own = [held for held in judging.live(hood, person) if held.way is Way.PERSON and not held.service]
+    if not own or not whole:
+        return
+    held = own[pick % len(own)]
+    answer = await hood.send("POST", "/api/user/lock", token=held.access_token, by=person)
+    if answer.status == 204:
+        await _locked(hood, held.user_id, "its person has locked the account")
+
+
+@step(SWITCHING)
+async def owner_locks(hood: Neighbourhood, of: str, address: str) -> None:
+    """The owner of an organization locks an account, which works for the organization's own alone."""
+    user_id = hood.user_id(address)
+    if user_id is None:
+        return
+    answer = await hood.by_owner(of, "POST", f"/users/{user_id}/lock")
+    if answer.status != 204:
+        return
+    if hood.model.makers.get(user_id) != hood.organizations[of].slug:
+        raise Violation("denied", f"{of} has locked the account of {address}, which it did not make")
+    await _locked(hood, user_id, f"{of} has locked the account")
+
+
+@step(SWITCHING)
+async def opens_again(hood: Neighbourhood, address: str) -> None:
+    """The reader of a mailbox chooses a new password by a link, which opens a locked account again."""
+    person = hood.model.owner_of(address)
+    if person is not None and hood.user_id(address) in hood.model.locked and await acting.reset(hood, person, address):
+        await acting.sign_in(hood, person, address)
+
+
+async def _locked(hood: Neighbourhood, user_id: str, how: str) -> None:
+    """Record that an account is locked, and try every way in to it; `Neighbourhood.hold` judges what comes of that."""
+    hood.model.locked.add(user_id)
+    hood.explained.add(LOCKED)
+    for held in hood.model.sessions:
+        if held.user_id == user_id:
+            held.end(Ended.LOCK, how)
+            await judging.judge(hood, held)
+            await judging.refresh(hood, held)
+    address = hood.address_of(user_id)
+    person = hood.model.owner_of(address) if address is not None else None
+    if address is None or person is None:
+        return
+    await acting.sign_in(hood, person, address)
+    challenge = await acting.ask_for_code(hood, person, address)
+    if challenge is not None:
+        await acting.send_code(hood, person, challenge.id, challenge.code)
+    for of in (A, B):
+        if hood.is_at(of, address):
+            claims = connecting.claims_of_address(address)
+            await connecting.by_connection(hood, person, of, claims, Way.PERSON, password=person.password)

@@ -217,6 +217,11 @@ def _of_vendor(original: Any) -> Any:
     return lambda mapping, **said: original(mapping, **{**said, "customer": None})
 
 
+def _unless_deactivated(_original: Any) -> Any:
+    """Return a property by which an account that is locked signs in."""
+    return property(lambda user: user.deactivated_at is None)
+
+
 def _any_person(original: Any) -> Any:
     """Return a function that finds the account of every address, also outside of the mail domains."""
 
@@ -653,5 +658,21 @@ UNDONE: Final = (
         _any_person,
         Story.SWITCHING,
         ("ended elsewhere",),
+    ),
+    Undone(
+        "a lock refuses every way in",
+        "core.accounts.users.User",
+        "may_sign_in",
+        _unless_deactivated,
+        Story.SWITCHING,
+        ("outlived a lock",),
+    ),
+    Undone(
+        "an organization locks its own accounts alone",
+        "core.accounts.locks",
+        "may_lock",
+        _yes,
+        Story.SWITCHING,
+        ("denied",),
     ),
 )

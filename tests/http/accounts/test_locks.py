@@ -11,6 +11,7 @@ from tests.application import Answer
 from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.directory import insert_directory
+from tests.world.openid_connection import enforce
 from tests.world.organization_keys import insert_organization_key
 from tests.world.passkeys import Keyring
 from tests.world.victim import NEW, NEW_PASSWORD, Victim
@@ -167,6 +168,21 @@ async def test_a_second_lock_of_a_locked_account_changes_nothing_and_tells_nobod
 
     assert world.value("SELECT locked_at FROM users WHERE id = %s", user_id) == at
     assert await world.mails() == []
+
+
+async def test_who_has_to_sign_in_by_a_connection_opens_the_account_by_a_mail_and_signs_in_there(world: World) -> None:
+    await enforce(world, "acme", "example.com")
+    user_id = world.user_id(EMAIL) if world.rows("SELECT FROM users WHERE email = %s", EMAIL) else world.user(EMAIL)
+    open_before = await reset(world)
+    root = await world.signed_in_platform_owner("root@platform.example")
+    assert (await root.post(f"/api/platform/users/{user_id}/lock")).status == 204
+
+    answer = await reset(world)
+
+    assert_refused(open_before, 403, "SSO_REQUIRED")
+    assert_refused(answer, 403, "SSO_REQUIRED")
+    assert not is_locked(world)
+    assert world.value("SELECT password_hash IS NULL FROM users WHERE id = %s", user_id)
 
 
 class TestOfAnOrganization:

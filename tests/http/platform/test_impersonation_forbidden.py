@@ -30,6 +30,7 @@ CREDENTIAL = {
 # Each with a valid body.
 FORBIDDEN: dict[str, Any] = {
     "DELETE /api/user": None,
+    "POST /api/user/lock": None,
     "POST /api/user/set-password": {"new_password": NEW_PASSWORD},
     "POST /api/user/change-password": {"current_password": PASSWORD, "new_password": NEW_PASSWORD},
     "PATCH /api/user": {"email": "mine@example.com"},
