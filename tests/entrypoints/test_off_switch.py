@@ -42,18 +42,19 @@ class Fleet:
         assert answer.status == 200, answer.content
         return answer.json
 
-    def statuses(self, tokens: dict[str, Any]) -> list[int]:
-        """Return what each process answers to an access token, and to the refresh token."""
-        used = [
+    def uses(self, tokens: dict[str, Any]) -> list[int]:
+        """Return what each process answers to an access token."""
+        return [
             self.send("GET", "/api/user", token=tokens["access_token"], process=number).status
             for number in range(len(self.processes))
         ]
-        refresh = {"refresh_token": tokens["refresh_token"]}
-        refreshed = [
-            self.send("POST", "/api/auth/refresh", refresh, process=number).status
-            for number in range(len(self.processes))
+
+    def refreshes(self, tokens: dict[str, Any]) -> list[int]:
+        """Return what each process answers to the refresh token of a session that has ended."""
+        body = {"refresh_token": tokens["refresh_token"]}
+        return [
+            self.send("POST", "/api/auth/refresh", body, process=number).status for number in range(len(self.processes))
         ]
-        return [*used, *refreshed]
 
 
 @pytest.fixture
@@ -106,6 +107,10 @@ def test_a_revocation_holds_in_every_process_and_its_token_is_used_once_in_all(
     ]
 
     assert [answer.status for answer in answers] == [204, *[401] * (PROCESSES - 1)]
-    assert fleet.statuses(hers) == [401] * 2 * PROCESSES
-    assert fleet.statuses(elsewhere)[:PROCESSES] == [200] * PROCESSES
-    assert fleet.statuses(his)[:PROCESSES] == [200] * PROCESSES
+    assert fleet.uses(hers) == fleet.refreshes(hers) == [401] * PROCESSES
+    assert fleet.uses(elsewhere) == [200] * PROCESSES
+    assert fleet.uses(his) == [200] * PROCESSES
+    # A lock holds as well, in the session that another process has begun.
+    assert fleet.send("POST", "/api/user/lock", token=elsewhere["access_token"]).status == 204
+    assert fleet.uses(elsewhere) == fleet.refreshes(elsewhere) == [401] * PROCESSES
+    assert fleet.uses(his) == [200] * PROCESSES

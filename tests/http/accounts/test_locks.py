@@ -7,6 +7,8 @@ from uuid import UUID
 
 import pytest
 
+from core.accounts import email_change_undo, locks
+from core.accounts.links import LinkUnusable
 from tests.application import Answer
 from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
@@ -216,3 +218,15 @@ class TestOfAnOrganization:
         assert_refused(await team.request("owner", "POST", f"/users/{stranger}/lock"), 404, "NOT_FOUND")
         assert_refused(await team.request("member", "POST", f"/users/{team.ids['admin']}/lock"), 403, "FORBIDDEN")
         assert world.value("SELECT count(*) FROM users WHERE locked_at IS NOT NULL") == 0
+
+
+async def test_what_was_not_shown_before_is_refused_as_well(victim: Victim, clock: SettableClock) -> None:
+    world = victim.world
+    await victim.take_over()
+    transact = world.installation.database.transact
+
+    with pytest.raises(LinkUnusable):
+        await transact(email_change_undo.undo_of_mailbox, world.user_id(NEW), "never@example.com")
+    clock.advance(timedelta(days=7))
+    with pytest.raises(LinkUnusable):
+        await transact(locks.lock_by_link, victim.undo_token)
