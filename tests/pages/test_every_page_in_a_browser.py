@@ -61,6 +61,7 @@ OTHERS = {
     "services/plans_components.html",
     "services/sales_components.html",
     "services/standing.html",
+    "services/workloads_components.html",
     "sign_in/conclusion_customers.html",
     "sign_in/upstream/connections_components.html",
     "sign_in/upstream/trials_components.html",

@@ -31,7 +31,7 @@ _USED: Final = Workload(
 )
 _UNUSED: Final = Workload(
     id=UUID(ID),
-    name=NAME,
+    name="Nightly backup",
     issuer="https://gitlab.com",
     jwks_uri=None,
     jwks={"keys": []},
