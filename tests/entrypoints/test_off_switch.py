@@ -18,7 +18,7 @@ from tests.world.revocations import BASE_URL, revocation_path, signed_revocation
 
 pytestmark = pytest.mark.long
 
-PROCESSES = 3
+PROCESSES = 4
 ADA, BOB, ANN = "ada@acme.example", "bob@acme.example", "ann@acme.example"
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from collections.abc import Generator
-from html import unescape
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -19,7 +15,7 @@ from tests.application import Answer
 from tests.world.organization_keys import insert_organization_key
 from tests.world.team import Team
 from tests.world.visitor import FORM, Visitor, forms_of
-from tests.world.workload_issuer import BASE_URL, WorkloadIssuer, ask, running_issuer
+from tests.world.workload_issuer import WorkloadIssuer, ask, running_issuer
 from tests.world.world import World
 
 PAGE = "/app/organizations/acme/services/shop/workloads"
@@ -181,72 +177,3 @@ async def test_a_member_reads_no_workloads_and_a_service_without_tokens_says_so(
     assert form.status == 400
     for path in (PAGE, f"{PAGE}/new", f"/app/organizations/acme/keys/{key_id}/workloads"):
         assert (await ann.open(path)).status == 403, path
-
-
-@pytest.mark.parametrize("word", ["github", "gitlab", "kubernetes", "entra", "google", "spiffe", "other"])
-def test_the_program_of_each_platform_sends_its_token_and_gets_ours(word: str, tmp_path: Path) -> None:
-    """Run the shell of the pipeline, with programs in place of the network that note what they were asked."""
-    preset = next(one for one in PRESETS if one.word == word)
-    text = preset.program(issuer=BASE_URL, client_id="key:0191")
-    token_file = tmp_path / "token"
-    token_file.write_text("token-of-the-platform")
-    script = _shell_of(text).replace("/var/run/secrets/gatehouse/token", str(token_file))
-    _install(tmp_path / "curl", _CURL)
-    _install(tmp_path / "spire-agent", 'echo \'{"svids":[{"spiffe_id":"x","svid":"token-of-the-platform"}]}\'')
-
-    done = subprocess.run(
-        ["/bin/sh", "-ec", f'{script}\necho "got $TOKEN"'],
-        env={
-            "PATH": f"{tmp_path}:{os.environ['PATH']}",
-            "CALLS": str(tmp_path / "calls"),
-            "ACTIONS_ID_TOKEN_REQUEST_URL": "https://platform.example/token?api-version=2",
-            "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "request-token",
-            "GITHUB_ENV": str(tmp_path / "github.env"),
-            "ASSERTION": "token-of-the-platform",
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=30,
-    )
-
-    last = (tmp_path / "calls").read_text().splitlines()[-1]
-    sent = f"client_assertion@{token_file}" if word == "kubernetes" else "client_assertion=token-of-the-platform"
-    assert done.stdout.endswith("got our-token\n")
-    assert f"{BASE_URL}/auth/token" in last
-    assert "-d client_id=key:0191" in last
-    assert sent in last
-    if word != "entra":
-        assert BASE_URL in text
-
-
-_CURL = """
-echo "$@" >> "$CALLS"
-case "$*" in
-  *auth/token*) echo '{"access_token": "our-token","token_type":"Bearer","expires_in":900}' ;;
-  *platform.example*) echo '{"count":1,"value":"token-of-the-platform"}' ;;
-  *169.254*) echo '{"access_token":"token-of-the-platform","resource":"api"}' ;;
-  *metadata.google*) echo token-of-the-platform ;;
-esac
-"""
-
-
-def _install(path: Path, text: str) -> None:
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-
-
-def _shell_of(text: str) -> str:
-    """Return the shell in a pipeline: the block after the last `|` of its YAML, or all of it."""
-    lines = unescape(text).split("\n")
-    begins = [number for number, line in enumerate(lines) if re.search(r"(run:|-) \|$", line)]
-    if not begins:
-        return "\n".join(lines)
-    block = lines[begins[-1] + 1 :]
-    indent = len(block[0]) - len(block[0].lstrip())
-    kept: list[str] = []
-    for line in block:
-        if line.strip() and len(line) - len(line.lstrip()) < indent:
-            break
-        kept.append(line[indent:])
-    return "\n".join(kept)
