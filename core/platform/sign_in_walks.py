@@ -32,7 +32,7 @@ from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.places import Place
 from core.sign_in.proofs import FEDERATED, Destination, IdentityProof
-from core.sign_in.reasons import SignInReason, reason_of
+from core.sign_in.reasons import SignInReason, reason_of, reason_of_account
 from core.sign_in.recognition import DeviceMatch
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.risk import Habits
@@ -90,6 +90,7 @@ _NO_HABITS: Final = Habits(sign_ins=0, countries=(), hours=(), failures=0)
 _OF_PASSWORD: Final = {
     SignInReason.UNKNOWN_ACCOUNT: Rule.ACCOUNT,
     SignInReason.DEACTIVATED: Rule.ACTIVATED,
+    SignInReason.LOCKED: Rule.ACTIVATED,
     SignInReason.NO_PASSWORD: Rule.CREDENTIAL,
 }
 
@@ -270,7 +271,7 @@ class Walker:
 
     def _activated(self) -> RuleCheck:
         user = self._subject.user
-        return _check(Rule.ACTIVATED, None if user is None or user.may_sign_in else SignInReason.DEACTIVATED)
+        return _check(Rule.ACTIVATED, reason_of_account(user) if user is not None else None)
 
     def _failures(self) -> RuleCheck:
         """Refuse while too many attempts count; where those of some networks do, it depends on that of the attempt."""

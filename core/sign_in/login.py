@@ -23,7 +23,7 @@ from core.lazy_dataclasses import dataclass
 from core.sign_in import arrivals, conclusion, places, recognition
 from core.sign_in.conclusion import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, UsedWay
-from core.sign_in.reasons import SignInReason
+from core.sign_in.reasons import SignInReason, reason_of_account
 from core.sign_in.refusals import SignInRefused, noted, refuse
 
 if TYPE_CHECKING:
@@ -125,6 +125,4 @@ def reason_before_comparison(user: User | None, *, has_password: bool) -> SignIn
     """Return why no password signs in to an account; None when the right one does."""
     if user is None:
         return SignInReason.UNKNOWN_ACCOUNT
-    if not user.may_sign_in:
-        return SignInReason.DEACTIVATED
-    return None if has_password else SignInReason.NO_PASSWORD
+    return reason_of_account(user) or (None if has_password else SignInReason.NO_PASSWORD)

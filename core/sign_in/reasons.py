@@ -8,7 +8,10 @@ text, which may reveal less.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from core.accounts.users import User
 
 # In fifteen minutes, for one account, reason and organization; further events are not stored. One says that a limit is
 # reached.
@@ -37,6 +40,7 @@ class SignInReason(StrEnum):
     NO_PASSWORD = "no_password", "A password was given, and the account has none. It can be set by a reset."
     PASSWORD_CHANGED = "password_changed", "The password was changed during the sign-in."
     DEACTIVATED = "deactivated", "The account is deactivated."
+    LOCKED = "locked", "The account is locked. A new password, chosen by a mailed link, opens it again."
     CLOSED = (
         "closed",
         "The user has closed the account. A sign-in by password, passkey or mailed link opens it again.",
@@ -205,6 +209,7 @@ _WITHOUT_PROOF: Final = frozenset(
         SignInReason.NO_PASSWORD,
         SignInReason.PASSWORD_CHANGED,
         SignInReason.DEACTIVATED,
+        SignInReason.LOCKED,
         SignInReason.TOO_MANY_FAILURES,
         SignInReason.WRONG_PASSKEY,
         SignInReason.SIGN_COUNT_REGRESSED,
@@ -225,3 +230,10 @@ _BY_VALUE: Final = {str(reason): reason for reason in SignInReason}
 def reason_of(stored: str | None) -> SignInReason | None:
     """Return the reason of a refusal or of a row; None for one that is not in this vocabulary."""
     return _BY_VALUE.get(stored or "")
+
+
+def reason_of_account(user: User) -> SignInReason | None:
+    """Return why no way signs in to an account; None for one that is neither deactivated nor locked."""
+    if user.deactivated_at is not None:
+        return SignInReason.DEACTIVATED
+    return SignInReason.LOCKED if user.locked_at is not None else None

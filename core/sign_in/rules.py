@@ -27,7 +27,7 @@ from core.sign_in.customer_choices import Choice, ForCustomer, NotOpen, Undecide
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.places import Place
 from core.sign_in.proofs import Destination, IdentityProof, Target
-from core.sign_in.reasons import SignInReason
+from core.sign_in.reasons import SignInReason, reason_of_account
 from core.sign_in.refusals import ClosedToProviders, EmailNotVerified, SignInRefused
 
 if TYPE_CHECKING:
@@ -207,9 +207,8 @@ class SignInRule:
 
 
 def _activated(candidate: Candidate) -> Refusal | None:
-    if candidate.user is not None and candidate.user.may_sign_in:
-        return None
-    return candidate.of_unusable.because(SignInReason.DEACTIVATED)
+    reason = reason_of_account(candidate.user) if candidate.user is not None else SignInReason.DEACTIVATED
+    return candidate.of_unusable.because(reason) if reason is not None else None
 
 
 def _reopening(candidate: Candidate) -> Refusal | None:

@@ -16,6 +16,7 @@ REASONS: Final = {
     SignInReason.NO_PASSWORD: marked("A password was tried, and your account has none."),
     SignInReason.PASSWORD_CHANGED: marked("The password was changed at the same time."),
     SignInReason.DEACTIVATED: marked("Your account was deactivated."),
+    SignInReason.LOCKED: marked("Your account was locked."),
     SignInReason.CLOSED: marked("You had closed your account."),
     SignInReason.EMAIL_NOT_VERIFIED: marked("Your email address was not confirmed yet."),
     SignInReason.ADDRESS_DISOWNED: marked("The organization that your address belongs to had taken it back."),

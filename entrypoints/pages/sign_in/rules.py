@@ -44,7 +44,7 @@ TITLES: Final[Mapping[Rule, str]] = {
     Rule.MAIL_DOMAIN: marked("Mail domain of the address"),
     Rule.LINK: marked("Link between account and provider"),
     Rule.SEAT: marked("Room for a new member"),
-    Rule.ACTIVATED: marked("Account is not deactivated"),
+    Rule.ACTIVATED: marked("Account is neither deactivated nor locked"),
     Rule.REOPENING: marked("Account is not closed"),
     Rule.ADDRESS_VERIFIED: marked("Verified address"),
     Rule.ADDRESS_OWNED: marked("Address belongs to the user"),
@@ -125,6 +125,10 @@ _NEXT: Final[Mapping[SignInReason, tuple[str, str | None]]] = {
     SignInReason.DEACTIVATED: (
         marked("Ask the administrators of your directory, or the platform, who deactivated it and why."),
         marked("Look in the audit log who deactivated it and why, before you change it."),
+    ),
+    SignInReason.LOCKED: (
+        marked("Ask the user to choose a new password with “Forgot your password?” on the sign-in page."),
+        marked("Ask the person why it was locked. A new password by mail opens it again, or you do on their page."),
     ),
     SignInReason.CLOSED: (
         marked("Ask the user to sign in to their account by password, passkey or mailed link, which opens it again."),

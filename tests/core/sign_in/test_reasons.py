@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from uuid import UUID
 
-from core.sign_in.reasons import FAILED_ATTEMPTS, ROWS_MAX, ROWS_OF_LIMIT_MAX, SignInReason, reason_of
+from core.accounts.users import User
+from core.sign_in.reasons import (
+    FAILED_ATTEMPTS,
+    ROWS_MAX,
+    ROWS_OF_LIMIT_MAX,
+    SignInReason,
+    reason_of,
+    reason_of_account,
+)
 from tests.documents import ROOT
 
 
@@ -24,6 +35,22 @@ def test_a_stored_reason_is_found_by_its_value() -> None:
     assert reason_of("wrong_password") is SignInReason.WRONG_PASSWORD
     assert reason_of("of_a_later_version") is None
     assert reason_of(None) is None
+
+
+def test_a_locked_account_is_told_from_a_deactivated_one() -> None:
+    now = datetime(2026, 2, 3, tzinfo=UTC)
+    ada = User(
+        id=UUID(int=1),
+        email="ada@example.org",
+        email_verified_at=now,
+        is_platform_owner=False,
+        created_at=now,
+        updated_at=now,
+    )
+
+    assert reason_of_account(ada) is None
+    assert reason_of_account(replace(ada, locked_at=now)) is SignInReason.LOCKED
+    assert reason_of_account(replace(ada, locked_at=now, deactivated_at=now)) is SignInReason.DEACTIVATED
 
 
 def test_what_is_asked_and_what_was_proved_raises_no_risk() -> None:

@@ -69,6 +69,7 @@ async def test_a_person_locks_the_account_and_opens_it_with_a_new_password(world
     by_passkey = await keyring.sign_in(authenticator)
     assert (refused.status, refused.json["error"]) == (even.status, even.json["error"])
     assert by_passkey.status == 401
+    assert world.value("SELECT string_agg(DISTINCT reason, ',') FROM login_events WHERE NOT success") == "locked"
     assert (await world.client.post("/api/auth/magic-link/request", body={"email": EMAIL})).status == 200
     assert [(mail.to, mail.template.value) for mail in await world.mails()] == [(EMAIL, "account_locked")]
     assert world.value("SELECT count(*) FROM organization_keys") == 0
