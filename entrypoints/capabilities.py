@@ -66,7 +66,7 @@ from entrypoints.http.sign_in import (
 from entrypoints.http.sign_in import why as explanations
 from entrypoints.http.sign_in.upstream import (
     domain_routes,
-    global_revocation,
+    global_token_revocation,
     metadata,
     oauth_credentials,
     upstream_providers,
@@ -233,7 +233,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     oauth_credentials.routes,
     upstream_providers.routes,
     metadata.routes,
-    global_revocation.routes,
+    global_token_revocation.routes,
     domain_routes.routes,
     sign_in_rules.routes,
     connection_pages.routes,

@@ -102,6 +102,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "mode": marked("Mode of billing"),
     "name": marked("Name"),
     "new_role": marked("New role"),
+    "key_id": marked("Management key"),
     "note": marked("Note"),
     "officesuite_scopes": marked("Scopes for Microsoft"),
     "old_permissions": marked("Permissions before"),
@@ -120,6 +121,8 @@ FIELDS: Final[Mapping[str, str]] = {
     "plan_name": marked("Name of the plan"),
     "port": marked("Port"),
     "post_logout_redirect_uris": marked("Addresses after logout"),
+    "previous_secret_expires_at": marked("Previous client secret is taken until"),
+    "previous_secret_hours": marked("Hours for which the previous client secret is taken"),
     "price_cents": marked("Price in cents"),
     "primary_color": marked("Primary color"),
     "privacy_url": marked("Privacy policy"),
@@ -188,6 +191,8 @@ FIELDS: Final[Mapping[str, str]] = {
     "webhook_id": marked("Webhook"),
     "webhook_name": marked("Name of the webhook"),
     "websuite_scopes": marked("Scopes for Google"),
+    "token_issuer": marked("Issuer of the tokens of the provider"),
+    "workload_id": marked("Workload"),
 }
 # Names that the log of the platform uses for something else.
 PLATFORM_FIELDS: Final[Mapping[str, str]] = {"left": marked("Secrets that could not be encrypted")}

@@ -147,4 +147,5 @@ TARGET_TYPES: Final[Mapping[str, str]] = {
     "mail": marked("Mail"),
     "list": marked("List"),
     "tier": marked("Tier"),
+    "workload": marked("Workload"),
 }

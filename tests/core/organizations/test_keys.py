@@ -32,3 +32,7 @@ def test_a_key_without_an_expiry_never_expires() -> None:
     made = MadeOrganizationKey(key=replace(KEY, expires_at=None), maker_email="ann@example.com")
 
     assert not made.has_expired(datetime.max.replace(tzinfo=UTC))
+
+
+def test_workloads_name_a_key_by_its_id() -> None:
+    assert KEY.client_id == f"key:{KEY.id}"

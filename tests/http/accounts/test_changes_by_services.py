@@ -146,6 +146,10 @@ async def close(account: Account) -> None:
     await account.send("DELETE", "/api/user")
 
 
+async def lock(account: Account) -> None:
+    await account.send("POST", "/api/user/lock")
+
+
 async def mfa_on(account: Account) -> None:
     await account.turn_mfa_on()
 
@@ -170,6 +174,7 @@ CHANGES: Final[list[tuple[str, Act, Act, bool]]] = [
     ("DELETE /api/user/devices/:id", nothing, remove_device, False),
     ("DELETE /api/user/sessions", nothing, end_sessions, False),
     ("DELETE /api/user", nothing, close, False),
+    ("POST /api/user/lock", nothing, lock, False),
 ]
 
 

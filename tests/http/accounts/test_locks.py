@@ -7,8 +7,10 @@ from uuid import UUID
 
 import pytest
 
-from core.accounts import email_change_undo, locks
+from core.accounts import email_change_undo, locks, single_sign_on
 from core.accounts.links import LinkUnusable
+from core.errors import SsoRequired
+from ports.unit_of_work import UnitOfWork
 from tests.application import Answer
 from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
@@ -186,6 +188,16 @@ async def test_who_has_to_sign_in_by_a_connection_opens_the_account_by_a_mail_an
     assert_refused(answer, 403, "SSO_REQUIRED")
     assert not is_locked(world)
     assert world.value("SELECT password_hash IS NULL FROM users WHERE id = %s", user_id)
+    # No other way in is open to them either.
+    with pytest.raises(SsoRequired):
+        await world.installation.database.transact(require_open_way, EMAIL)
+
+
+def require_open_way(uow: UnitOfWork, email: str) -> None:
+    """Raise `SsoRequired` when the user of an address has to sign in by a connection."""
+    user = uow.users.by_email(email)
+    assert user is not None
+    single_sign_on.require_open(uow, user, None)
 
 
 class TestOfAnOrganization:

@@ -54,6 +54,7 @@ class TestRead:
             "updated_at": record["user"]["updated_at"],
             "deactivated_at": None,
             "closed_at": None,
+            "locked_at": None,
         }
         assert record["sign_in_methods"] == {
             "has_password": True,

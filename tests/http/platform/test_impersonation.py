@@ -101,8 +101,8 @@ class TestStart:
 
         assert refused.status == 404
         mails = [one for one in await world.mails() if one.template is MailTemplate.IMPERSONATION_STARTED]
-        assert [(one.to, one.values) for one in mails] == [
-            (EMAIL, {"at": "2026-02-03 04:05 UTC", "until": "2026-02-03 05:05 UTC"})
+        assert [(one.to, {**one.values, "lock_token": ""}) for one in mails] == [
+            (EMAIL, {"at": "2026-02-03 04:05 UTC", "until": "2026-02-03 05:05 UTC", "lock_token": ""})
         ]
 
     async def test_it_is_not_recorded_as_a_sign_in_of_the_user(self, platform: Platform, world: World) -> None:

@@ -38,6 +38,7 @@ ACCOUNT_WIDE: dict[str, Any] = {
     # The invitations are shown with their tokens.
     "GET /api/invitations": None,
     "DELETE /api/user": None,
+    "POST /api/user/lock": None,
 }
 each_route = pytest.mark.parametrize("name", sorted(ACCOUNT_WIDE))
 # What makes an account one that the service shares, and what does not.

@@ -109,7 +109,7 @@ class TestBegin:
     ) -> None:
         [mail] = [one for one in await callers.world.mails() if one.template is MailTemplate.IMPERSONATION_STARTED]
         assert mail.to == ADMIN
-        assert set(mail.values) == {"at", "until"}
+        assert set(mail.values) == {"at", "until", "lock_token"}
         theirs = await browser_of(callers, Caller.ADMIN).open("/app/account/sessions")
         assert "Support of the platform" in theirs.text
         assert acting.cookies.keys() >= {"gatehouse_session", "gatehouse_impersonation"}

@@ -15,6 +15,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from core.rate_limits import RateLimit
+from core.sign_in.upstream import global_revocation
+from core.sign_in.upstream.global_revocation import RevocationToken, RevocationUnauthorized, RevokedSubject
 from tests.application import serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
 from tests.openid_provider import KEY, OTHER_KEY, OpenIdProvider, running_openid_provider
@@ -282,6 +284,12 @@ async def test_a_connection_that_is_closed_or_leads_elsewhere_takes_no_tokens(
     with running_openid_provider() as other:
         await acme.change(issuer=other.url, client_secret="x")
         assert_refused(await revoker.send(token, BY_ADDRESS), 401, "UNAUTHORIZED")
+    # It was changed after the token was verified.
+    verified = RevocationToken(issuer=acme.provider.url, id="one", expires_at=world.clock())
+    with pytest.raises(RevocationUnauthorized):
+        await world.installation.database.transact(
+            global_revocation.revoke, acme.connection_id, verified, RevokedSubject(email=ADA)
+        )
 
 
 async def test_an_issuer_that_is_away_is_asked_again_later(acme: Acme, revoker: Revoker, world: World) -> None:
