@@ -234,6 +234,6 @@ def reason_of(stored: str | None) -> SignInReason | None:
 
 def reason_of_account(user: User) -> SignInReason | None:
     """Return why no way signs in to an account; None for one that is neither deactivated nor locked."""
-    if user.deactivated_at is not None:
-        return SignInReason.DEACTIVATED
-    return SignInReason.LOCKED if user.locked_at is not None else None
+    if user.may_sign_in:
+        return None
+    return SignInReason.DEACTIVATED if user.deactivated_at is not None else SignInReason.LOCKED
