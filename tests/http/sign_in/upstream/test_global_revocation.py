@@ -9,6 +9,7 @@ import json
 from collections.abc import Generator
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import jwt
 import pytest
@@ -288,7 +289,7 @@ async def test_a_connection_that_is_closed_or_leads_elsewhere_takes_no_tokens(
     verified = RevocationToken(issuer=acme.provider.url, id="one", expires_at=world.clock())
     with pytest.raises(RevocationUnauthorized):
         await world.installation.database.transact(
-            global_revocation.revoke, acme.connection_id, verified, RevokedSubject(email=ADA)
+            global_revocation.revoke, UUID(acme.connection_id), verified, RevokedSubject(email=ADA)
         )
 
 
