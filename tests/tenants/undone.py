@@ -653,7 +653,7 @@ UNDONE: Final = (
     ),
     Undone(
         "a provider names addresses of its mail domain alone",
-        "core.sign_in.upstream.global_revocation",
+        "core.sign_in.upstream.global_token_revocation",
         "_person",
         _any_person,
         Story.SWITCHING,

@@ -72,7 +72,7 @@ class ConnectionRecord:
     joins_as: str | None
     trust_mfa: bool
     enabled: bool
-    # Of one by SAML: who signs the tokens by which its identity provider ends sessions (`global_revocation.py`).
+    # Of one by SAML: who signs the tokens by which its identity provider ends sessions (`global_token_revocation.py`).
     token_issuer: str | None = None
     created_at: datetime
     updated_at: datetime

@@ -3,7 +3,7 @@
 Sessions, refresh tokens, approvals of devices and what applications were granted are all of sessions, and end with
 them: those in the organization, those by its connections, and those at services that it uses as a customer (decisions
 15.6). Memberships and ways to sign in stay; the provider decides whether the person signs in again. Whatever tells that
-a provider ends something calls `end`: `global_revocation.py` does.
+a provider ends something calls `end`: `global_token_revocation.py` does.
 """
 
 from __future__ import annotations

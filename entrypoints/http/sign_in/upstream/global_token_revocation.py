@@ -7,9 +7,9 @@ import msgspec
 
 from core.errors import BadRequest, ServiceUnavailable, UnsupportedMediaType
 from core.rate_limits import RateLimit
-from core.sign_in.upstream import global_revocation
+from core.sign_in.upstream import global_token_revocation
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.global_revocation import TOKEN_TYPE, RevocationToken, RevocationUnauthorized
+from core.sign_in.upstream.global_token_revocation import TOKEN_TYPE, RevocationToken, RevocationUnauthorized
 from entrypoints.http.sign_in.upstream import upstream_providers
 from entrypoints.shared.sign_in.upstream.revocation_address import revocation_address
 from entrypoints.web.input.decoding import decode_body
@@ -57,8 +57,8 @@ async def revoke_globally(call: Call, connection_id: UUID) -> None:
     body = cast("bytes", await call.request.get_data(as_text=False))
     if body and call.request.mimetype not in {"", JSON}:
         raise UnsupportedMediaType
-    subject = global_revocation.subject_of(decode_body(body, RevocationRequest).sub_id)
-    await call.transact(global_revocation.revoke, connection_id, token, subject)
+    subject = global_token_revocation.subject_of(decode_body(body, RevocationRequest).sub_id)
+    await call.transact(global_token_revocation.revoke, connection_id, token, subject)
 
 
 async def _verified(call: Call, connection_id: UUID) -> RevocationToken:
@@ -72,7 +72,7 @@ async def _verified(call: Call, connection_id: UUID) -> RevocationToken:
 
 async def _judged(call: Call, connection_id: UUID, text: str) -> RevocationToken:
     installation = call.installation
-    known = await call.read(global_revocation.find_issuer, connection_id)
+    known = await call.read(global_token_revocation.find_issuer, connection_id)
     # Its keys are asked for only where the token is said to be signed with them.
     if installation.signatures.named_issuer(text) != known.issuer:
         raise RevocationUnauthorized().because("other_issuer")
@@ -87,4 +87,4 @@ async def _judged(call: Call, connection_id: UUID, text: str) -> RevocationToken
     if claims is None:
         raise RevocationUnauthorized().because("wrong_signature")
     audience = revocation_address(installation.settings.base_url, connection_id)
-    return global_revocation.judged(claims, issuer=known.issuer, audience=audience, at=installation.clock())
+    return global_token_revocation.judged(claims, issuer=known.issuer, audience=audience, at=installation.clock())

@@ -16,8 +16,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from core.rate_limits import RateLimit
-from core.sign_in.upstream import global_revocation
-from core.sign_in.upstream.global_revocation import RevocationToken, RevocationUnauthorized, RevokedSubject
+from core.sign_in.upstream import global_token_revocation
+from core.sign_in.upstream.global_token_revocation import RevocationToken, RevocationUnauthorized, RevokedSubject
 from tests.application import serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
 from tests.openid_provider import KEY, OTHER_KEY, OpenIdProvider, running_openid_provider
@@ -289,7 +289,7 @@ async def test_a_connection_that_is_closed_or_leads_elsewhere_takes_no_tokens(
     verified = RevocationToken(issuer=acme.provider.url, id="one", expires_at=world.clock())
     with pytest.raises(RevocationUnauthorized):
         await world.installation.database.transact(
-            global_revocation.revoke, UUID(acme.connection_id), verified, RevokedSubject(email=ADA)
+            global_token_revocation.revoke, UUID(acme.connection_id), verified, RevokedSubject(email=ADA)
         )
 
 
