@@ -21,6 +21,7 @@ LEFT_OUT = {
     "sessions_revoke_sessions",
     "profile_change_profile",
     "profile_close_account",
+    "profile_lock_own_account",
     "privacy_forget",
     "organizations_delete_organization",
     "passwords_change_password",

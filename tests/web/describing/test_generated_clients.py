@@ -45,6 +45,14 @@ CHECKS = (
 # They end what the other requests need: the session, the address to sign in with, the account. A stranger and a caller
 # without a session send them too.
 ENDING = ("sessions_log_out", "profile_change_profile", "privacy_forget")
+# They lock the account out that signs in for the next request.
+LOCKING = (
+    "profile_lock_own_account",
+    "profile_lock_account_of_organization",
+    "platform_users_lock_user",
+    "account_pages_lock_account",
+    "platform_console_lock_user",
+)
 
 
 @pytest.fixture
@@ -166,7 +174,7 @@ def test_generated_types_compile_strictly(document: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("email", "left_out"),
-    [(EMAIL, ENDING), (MEMBER, ENDING), (STRANGER, ()), ("", ())],
+    [(EMAIL, (*ENDING, *LOCKING)), (MEMBER, (*ENDING, *LOCKING)), (STRANGER, LOCKING), ("", ())],
     ids=["owner", "member", "stranger", "nobody"],
 )
 def test_the_server_answers_what_the_document_says(
