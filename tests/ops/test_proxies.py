@@ -31,7 +31,7 @@ SOME_REQUESTS = 10
 # Two would do where each takes one of the two servers.
 BROKEN_REQUESTS = 4
 # Far below the seconds for which a proxy leaves out a server that failed.
-AT_ONCE_SECONDS_MAX = 3.0
+AT_ONCE_SECONDS_MAX = 1.0
 # As nginx and HAProxy log it.
 TAKEN_OUT = re.compile("upstream server temporarily disabled|Server gatehouse/(?:one|two) is DOWN|no live upstreams")
 # How the paths of the operator could be written so that a proxy and Gatehouse read them differently.

@@ -35,6 +35,7 @@ from tests.plans import explained, explained_statements, pages_read, rows_read, 
 from tests.world.builder import Builder
 
 BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
+PARTS: Final = 5
 PERIOD_DAYS: Final = 60
 _numbers = count(1)
 EMPTYING: Final = (
@@ -208,17 +209,17 @@ def outcomes(found: list[Event]) -> tuple[int, int]:
     return sum(not event.reason for event in found), sum(bool(event.reason) for event in found)
 
 
-# An example asks some hundred questions.
-@settings(
-    max_examples=max(10, settings().max_examples // 5), suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+# An example asks some hundred questions. In parts, so that several processes share them, and each ends long before a
+# test is taken for stuck.
+@pytest.mark.parametrize("_part", range(PARTS))
+@settings(max_examples=settings().max_examples // PARTS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     history=st.lists(events, max_size=25),
     batches=st.lists(st.integers(1, 7), min_size=1, max_size=6),
     counted_until=st.integers(0, (PERIOD_DAYS - 1) * 1440),
 )
 def test_plots_and_lists_agree_with_the_log_however_much_of_it_is_counted(
-    log: Log, history: list[Event], batches: list[int], counted_until: int
+    log: Log, _part: int, history: list[Event], batches: list[int], counted_until: int
 ) -> None:
     log.empty()
     end = BEGIN + timedelta(days=PERIOD_DAYS) - timedelta(minutes=1)
