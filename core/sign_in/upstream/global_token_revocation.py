@@ -63,7 +63,7 @@ class RevocationToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevokedSubject:
-    """The person whom a provider means (RFC 9493): by `issuer` and `subject`, or by an address."""
+    """The person that a provider means (RFC 9493): by `issuer` and `subject`, or by an address."""
 
     issuer: str = ""
     subject: str = ""
@@ -109,7 +109,7 @@ def judged(claims: Mapping[str, Any], *, issuer: str, audience: str, at: datetim
 
 
 def subject_of(described: Mapping[str, Any]) -> RevokedSubject:
-    """Return the person whom a request means; raise `BadRequest` of `sub_id` for a format that is not understood."""
+    """Return the person that a request means; raise `BadRequest` of `sub_id` for a format that is not understood."""
     match described.get("format"):
         case "iss_sub":
             return RevokedSubject(issuer=_text(described, "iss"), subject=_text(described, "sub"))
@@ -147,7 +147,7 @@ def revoke(uow: UnitOfWork, connection_id: UUID, token: RevocationToken, subject
 def _person(
     uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, subject: RevokedSubject
 ) -> User | None:
-    """Return the account of a person whom the provider may mean; None for any other."""
+    """Return the account of a person that the provider may mean; None for any other."""
     if subject.email is not None:
         address = canonical_email(subject.email, uow.domain_names.to_ascii)
         is_own = "@" in address and uow.domain_routes.is_own_domain(organization_id, domain_of(address))

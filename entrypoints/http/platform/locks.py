@@ -1,4 +1,4 @@
-"""Locking and unlocking any account."""
+"""Locking any account; `users.py` unlocks one."""
 
 from uuid import UUID
 
@@ -21,10 +21,3 @@ async def lock_user(call: Call, user_id: UUID) -> None:
     mailed to the address, or with `POST …/unlock`. Support locks no platform owner.
     """
     await call.transact(locks.lock, user_id)
-
-
-@routes.post("/api/platform/users/:user_id/unlock", status=204, refuses=(Forbidden, UserUnknown))
-@platform_support
-async def unlock_user(call: Call, user_id: UUID) -> None:
-    """Open a locked account again. It has no password until the user chooses one by a link to the address."""
-    await call.transact(locks.unlock, user_id)

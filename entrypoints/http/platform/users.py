@@ -1,4 +1,4 @@
-"""The users of the whole platform: searching them, the record of one, and verifying the address of one."""
+"""The users of the whole platform: searching them, the record of one, verifying its address, and unlocking it."""
 
 from typing import Annotated
 from uuid import UUID
@@ -8,7 +8,7 @@ import msgspec
 from core.accounts.users import UserUnknown
 from core.errors import Forbidden
 from core.limits import PAGE_ITEMS_MAX
-from core.platform import mails, user_records
+from core.platform import locks, mails, user_records
 from core.platform import users as platform_users
 from core.platform.mails import NothingToVerify
 from core.platform.user_records import UserRecord
@@ -73,3 +73,10 @@ async def show_user(call: Call, user_id: UUID) -> UserRecord:
 async def resend_verification_to_user(call: Call, user_id: UUID) -> VerificationSent:
     """Mail the link again that verifies a user's address; it is the mail that the user can request."""
     return VerificationSent(sent=await call.transact(mails.resend_verification, user_id))
+
+
+@routes.post("/api/platform/users/:user_id/unlock", status=204, refuses=(Forbidden, UserUnknown))
+@platform_support
+async def unlock_user(call: Call, user_id: UUID) -> None:
+    """Open a locked account again. It has no password until the user chooses one by a link to the address."""
+    await call.transact(locks.unlock, user_id)

@@ -1,4 +1,4 @@
-"""Which tokens of a provider revoke, and whom they mean."""
+"""Which tokens of a provider revoke, and which person they mean."""
 
 from __future__ import annotations
 
