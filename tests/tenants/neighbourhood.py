@@ -28,6 +28,7 @@ from tests.world.world import MAILS_MAX, World
 
 if TYPE_CHECKING:
     from tests.tenants.hijacking import Takeover
+    from tests.tenants.machines import Machine
 
 A, B = "a", "b"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -115,6 +116,8 @@ class Neighbourhood:
     # The service of a third organization that A and B may use as its customers; None while no step has used it.
     desk: Desk | None = None
     # The last token of a provider that has ended something, by organization, with whom it was about (`switching.py`).
+    # Keys without a secret, by organization.
+    machines: dict[str, Machine] = field(default_factory=dict[str, "Machine"])
     revocations: dict[str, tuple[str, dict[str, str]]] = field(default_factory=dict[str, tuple[str, dict[str, str]]])
 
     @property

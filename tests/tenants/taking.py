@@ -25,6 +25,7 @@ class Story(StrEnum):
     SELLING = "selling"
     DELETING = "deleting"
     SWITCHING = "switching off"
+    MACHINES = "machines"
 
 
 @dataclass(frozen=True)

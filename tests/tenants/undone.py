@@ -636,6 +636,22 @@ UNDONE: Final = (
         ("outlived an organization",),
     ),
     Undone(
+        "a program has the claims of its rule",
+        "core.services.workload_rules.Workload",
+        "fits",
+        _yes,
+        Story.MACHINES,
+        ("machine",),
+    ),
+    Undone(
+        "a program's token is for this installation",
+        "core.services.workload_rules.Workload",
+        "has_audience",
+        _yes,
+        Story.MACHINES,
+        ("machine",),
+    ),
+    Undone(
         "a provider ends what its people hold",
         "core.sign_in.upstream.provider_endings",
         "end",

@@ -12,9 +12,9 @@ import pytest
 
 from core.sign_in.rules import Rule
 from tests.openid_provider import running_openid_provider
-from tests.tenants import asserting, deleting, links, people, selling, standing, switching
+from tests.tenants import asserting, deleting, links, machines, people, selling, standing, switching
 from tests.tenants.explaining import SIGNED_IN
-from tests.tenants.histories import CYCLE, Runner, draw
+from tests.tenants.histories import ALONE, CYCLE, Runner, draw
 from tests.tenants.model import Way
 from tests.tenants.taking import Story
 from tests.tenants.undone import UNDONE, Undone
@@ -23,7 +23,7 @@ from tests.world.world import World
 # A window of seeds in which all happens that the gate asks for.
 HISTORIES_OF_THE_GATE = range(180, 200)
 # Of the off-switch: seeds in which a provider ends something, and an account is locked.
-SWITCHED_OFF_IN_THE_GATE = (7, 8, 12)
+ALONE_IN_THE_GATE = (7, 8, 12)
 STEPS_OF_THE_GATE = 25
 HISTORIES = 200
 STEPS = 40
@@ -67,8 +67,17 @@ async def test_no_person_holds_what_was_not_given_to_them(runner: Runner) -> Non
 
 
 @pytest.mark.hypothesis
+async def test_programs_get_what_their_own_organization_allows(runner: Runner) -> None:
+    for seed in ALONE_IN_THE_GATE:
+        found = await runner.find(seed, STEPS_OF_THE_GATE, Story.MACHINES)
+        assert found is None, str(found)
+
+    assert runner.happened >= {machines.WORKED, machines.ENDED}
+
+
+@pytest.mark.hypothesis
 async def test_what_was_switched_off_stays_off(runner: Runner) -> None:
-    for seed in SWITCHED_OFF_IN_THE_GATE:
+    for seed in ALONE_IN_THE_GATE:
         found = await runner.find(seed, STEPS_OF_THE_GATE, Story.SWITCHING)
         assert found is None, str(found)
 
@@ -77,9 +86,10 @@ async def test_what_was_switched_off_stays_off(runner: Runner) -> None:
 
 @pytest.mark.hypothesis
 @pytest.mark.long
-async def test_what_was_switched_off_stays_off_in_many_histories(runner: Runner) -> None:
+@pytest.mark.parametrize("story", ALONE)
+async def test_the_stories_of_their_own_in_many_histories(runner: Runner, story: Story) -> None:
     for seed in range(CHUNK):
-        found = await runner.find(seed, STEPS, Story.SWITCHING)
+        found = await runner.find(seed, STEPS, story)
         assert found is None, str(found)
 
 
