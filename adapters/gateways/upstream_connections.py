@@ -63,8 +63,9 @@ class HttpConnectionGateway:
         self._seconds_max = seconds_max
         # In the order in which they were fetched, so that the oldest is dropped.
         self._known: dict[str, _CachedConfiguration] = {}
-        # Since when an issuer is not asked, because it has not answered.
-        self._away: dict[str, float] = {}
+        # Since when an issuer is not asked, because it has not answered. By organization, because one whose share of
+        # the connections is used up must not pass its failure on to others that name the same issuer.
+        self._away: dict[tuple[UUID | None, str], float] = {}
 
     @property
     def remembered_count(self) -> int:
@@ -222,17 +223,18 @@ class HttpConnectionGateway:
         known, now = self._known.get(issuer), trio.current_time()
         if known is not None and not is_fresh and now - known.fetched_at_seconds < REMEMBERED_SECONDS:
             return known
-        if self._away.get(issuer, float("-inf")) > now - PAUSE_SECONDS:
+        asked = organization_id, issuer
+        if self._away.get(asked, float("-inf")) > now - PAUSE_SECONDS:
             raise failed(issuer, "away")
         try:
             with time_limit(issuer, self._seconds_max, TOO_SLOW):
                 return await self._find(organization_id, issuer, is_fresh=is_fresh)
         except UpstreamFailed:
             # Not when the caller has hung up, who may be a stranger.
-            self._away.pop(issuer, None)
+            self._away.pop(asked, None)
             while len(self._away) >= ISSUERS_MAX:
                 del self._away[next(iter(self._away))]
-            self._away[issuer] = now
+            self._away[asked] = now
             raise
 
     def _forget_before(self, seconds: float) -> None:

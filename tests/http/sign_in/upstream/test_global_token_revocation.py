@@ -305,6 +305,12 @@ async def test_an_issuer_that_is_away_is_asked_again_later(acme: Acme, revoker: 
     assert int(away.headers["Retry-After"]) > 0
     assert len(acme.provider.requests) == asked
     acme.provider.document = document
+    # What one organization has met holds for no other one with the same issuer.
+    gateway = world.installation.upstream_connections
+    claims = await gateway.verified(
+        new_id(), acme.provider.url, revoker.token(), kind=global_token_revocation.TOKEN_TYPE
+    )
+    assert claims is not None
 
 
 async def test_unknown_keys_do_not_make_us_ask_the_issuer_again_and_again(acme: Acme, revoker: Revoker) -> None:
