@@ -62,10 +62,12 @@ class JsonWebSignatures:
         return _object(_decoded(token.partition(".")[2].partition(".")[0]))
 
     def verified(
-        self, token: str, keys: KeySet, *, algorithms: Container[str] | None = None
+        self, token: str, keys: KeySet, *, algorithms: Container[str] | None = None, kind: str | None = None
     ) -> Mapping[str, Any] | None:
         header = _header(token)
         if header is None or (algorithms is not None and header["alg"] not in algorithms):
+            return None
+        if kind is not None and not _has_type(header, kind):
             return None
         return verified_claims(token, keys.get("keys", []))
 
@@ -97,12 +99,6 @@ def verified_claims(
     return next((claims for key in tried if (claims := _claims(token, algorithm, key)) is not None), None)
 
 
-def has_type(token: str, kind: str, *, characters_max: int = TOKEN_CHARACTERS_MAX) -> bool:
-    """Return whether the header of a token names this `typ` (RFC 7515, 4.1.9: in any case, `application/` left out)."""
-    named = (_header(token, characters_max) or {}).get("typ")
-    return isinstance(named, str) and named.lower().removeprefix("application/") == kind
-
-
 def remembered_keys(listed: Any) -> list[dict[str, str]]:
     """Return the keys of a list with the members that are read; without what is no key, or too long for one."""
     if not isinstance(listed, list):
@@ -111,6 +107,12 @@ def remembered_keys(listed: Any) -> list[dict[str, str]]:
     named = ({name: key[name] for name in _MEMBERS if name in key} for key in objects)
     short = (key for key in named if all(_is_short_text(value) for value in key.values()))
     return list(islice(short, KEYS_REMEMBERED_MAX))
+
+
+def _has_type(header: Mapping[str, Any], kind: str) -> bool:
+    """Return whether a header names this `typ` (RFC 7515, 4.1.9: in any case, and `application/` may be left out)."""
+    named = header.get("typ")
+    return isinstance(named, str) and named.lower().removeprefix("application/") == kind
 
 
 def _is_short_text(value: Any) -> bool:

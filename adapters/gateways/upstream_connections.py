@@ -16,12 +16,11 @@ from uuid import UUID
 import httpx
 import trio
 
-from adapters.crypto.json_web_signatures import has_type, remembered_keys, verified_claims
+from adapters.crypto.json_web_signatures import remembered_keys, verified_claims
 from adapters.gateways.upstream_requests import TOO_SLOW, UpstreamRequests, failed, time_limit
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sign_in.upstream import answers, discovery, provider_problems
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.discovery import Discovered
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.provider_problems import ProviderProblem
@@ -34,8 +33,6 @@ EXCHANGE_SECONDS_MAX: Final = 4.5
 REMEMBERED_SECONDS: Final = 300.0
 ISSUERS_MAX: Final = 1000
 TOKEN_CHARACTERS_MAX: Final = 64 * 1024
-# Strangers can name an unknown key, or an issuer that is away; however many do, it is asked once in it.
-PAUSE_SECONDS: Final = 30.0
 _OK: Final = 200
 # What an application may always ask Microsoft Entra for in its own name, by the host of the cloud. There, a code that
 # is none is refused before the secret is looked at.
@@ -63,9 +60,6 @@ class HttpConnectionGateway:
         self._seconds_max = seconds_max
         # In the order in which they were fetched, so that the oldest is dropped.
         self._known: dict[str, _CachedConfiguration] = {}
-        # Since when an issuer is not asked, because it has not answered. By organization, because one whose share of
-        # the connections is used up must not pass its failure on to others that name the same issuer.
-        self._away: dict[tuple[UUID | None, str], float] = {}
 
     @property
     def remembered_count(self) -> int:
@@ -86,19 +80,6 @@ class HttpConnectionGateway:
         """Return the claims of a code as `identify` does, and the answer of the token endpoint."""
         with time_limit(issuer, self._seconds_max):
             return await self._exchange(organization_id, issuer, exchange)
-
-    async def verified(
-        self, organization_id: UUID | None, issuer: str, token: str, *, kind: str
-    ) -> Mapping[str, Any] | None:
-        if not has_type(token, kind):
-            return None
-        known = await self._find_unless_away(organization_id, issuer)
-        claims = verified_claims(token, known.keys)
-        if claims is None and known.fetched_at_seconds < trio.current_time() - PAUSE_SECONDS:
-            # The provider may have a new key.
-            fresh = await self._find_unless_away(organization_id, issuer, is_fresh=True)
-            claims = verified_claims(token, fresh.keys)
-        return claims
 
     async def refresh(
         self, issuer: str, client: ProviderClient, refresh_token: Secret
@@ -215,27 +196,6 @@ class HttpConnectionGateway:
         self._forget_before(now - REMEMBERED_SECONDS)
         self._known[issuer] = known = _CachedConfiguration(found, usable, now)
         return known
-
-    async def _find_unless_away(
-        self, organization_id: UUID | None, issuer: str, *, is_fresh: bool = False
-    ) -> _CachedConfiguration:
-        """Do what `_find` does; raise `UpstreamFailed` at once while the issuer was away a moment ago."""
-        known, now = self._known.get(issuer), trio.current_time()
-        if known is not None and not is_fresh and now - known.fetched_at_seconds < REMEMBERED_SECONDS:
-            return known
-        asked = organization_id, issuer
-        if self._away.get(asked, float("-inf")) > now - PAUSE_SECONDS:
-            raise failed(issuer, "away")
-        try:
-            with time_limit(issuer, self._seconds_max, TOO_SLOW):
-                return await self._find(organization_id, issuer, is_fresh=is_fresh)
-        except UpstreamFailed:
-            # Not when the caller has hung up, who may be a stranger.
-            self._away.pop(asked, None)
-            while len(self._away) >= ISSUERS_MAX:
-                del self._away[next(iter(self._away))]
-            self._away[asked] = now
-            raise
 
     def _forget_before(self, seconds: float) -> None:
         """Drop what was fetched before, and the oldest of more than may be remembered."""

@@ -20,11 +20,11 @@ class Signatures(Protocol):
         ...
 
     def verified(
-        self, token: str, keys: KeySet, *, algorithms: Container[str] | None = None
+        self, token: str, keys: KeySet, *, algorithms: Container[str] | None = None, kind: str | None = None
     ) -> Mapping[str, Any] | None:
         """Return the claims of a token that one of the keys has signed; None for any other text.
 
-        `algorithms` are those that are taken of this signer, None for all.
+        `algorithms` are those that are taken of this signer, None for all; `kind` is the `typ` that it must have.
         """
         ...
 
@@ -39,7 +39,7 @@ class Signatures(Protocol):
 
 
 class KeySets(Protocol):
-    """Key sets that clients publish, and the issuers of the tokens of workloads."""
+    """Key sets that clients publish, and the issuers of foreign tokens: of workloads, and of what a provider ends."""
 
     async def fetch(
         self, organization_id: UUID, uri: str, *, is_fresh: bool = False, is_kept: bool = False

@@ -53,13 +53,3 @@ class ConnectionGateway(Protocol):
     ) -> ProviderProblem | None:
         """Return what the provider says of our credentials, to which no user is needed; None when they are right."""
         ...
-
-    async def verified(
-        self, organization_id: UUID | None, issuer: str, token: str, *, kind: str
-    ) -> Mapping[str, Any] | None:
-        """Return the claims of a token of this `typ` that a key of the provider has signed; None for any other text.
-
-        A provider that has not answered is asked again after a while, and so is one whose keys do not fit, because
-        strangers can send any token.
-        """
-        ...

@@ -8,7 +8,6 @@ import msgspec
 from core.errors import BadRequest, ServiceUnavailable, UnsupportedMediaType
 from core.rate_limits import RateLimit
 from core.sign_in.upstream import global_token_revocation
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.global_token_revocation import TOKEN_TYPE, RevocationToken, RevocationUnauthorized
 from entrypoints.http.sign_in.upstream import upstream_providers
 from entrypoints.shared.sign_in.upstream.revocation_address import revocation_address
@@ -76,14 +75,17 @@ async def _judged(call: Call, connection_id: UUID, text: str) -> RevocationToken
     # Its keys are asked for only where the token is said to be signed with them.
     if installation.signatures.named_issuer(text) != known.issuer:
         raise RevocationUnauthorized().because("other_issuer")
-    try:
-        claims = await installation.upstream_connections.verified(
-            known.organization_id, known.issuer, text, kind=TOKEN_TYPE
-        )
-    except UpstreamFailed:
-        raise ServiceUnavailable(
-            "The keys of the issuer cannot be read now. Try again in a moment.", retry_after_seconds=AWAY_SECONDS
-        ) from None
+    claims = None
+    # The issuer may have a new key.
+    for is_fresh in (False, True):
+        keys = await installation.key_sets.discover(known.organization_id, known.issuer, is_fresh=is_fresh)
+        if keys is None:
+            raise ServiceUnavailable(
+                "The keys of the issuer cannot be read now. Try again in a moment.", retry_after_seconds=AWAY_SECONDS
+            )
+        claims = installation.signatures.verified(text, keys, kind=TOKEN_TYPE)
+        if claims is not None:
+            break
     if claims is None:
         raise RevocationUnauthorized().because("wrong_signature")
     audience = revocation_address(installation.settings.base_url, connection_id)

@@ -8,6 +8,7 @@ import hmac
 import json
 from collections.abc import Generator
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -306,11 +307,7 @@ async def test_an_issuer_that_is_away_is_asked_again_later(acme: Acme, revoker: 
     assert len(acme.provider.requests) == asked
     acme.provider.document = document
     # What one organization has met holds for no other one with the same issuer.
-    gateway = world.installation.upstream_connections
-    claims = await gateway.verified(
-        new_id(), acme.provider.url, revoker.token(), kind=global_token_revocation.TOKEN_TYPE
-    )
-    assert claims is not None
+    assert await world.installation.key_sets.discover(new_id(), acme.provider.url) is not None
 
 
 async def test_unknown_keys_do_not_make_us_ask_the_issuer_again_and_again(acme: Acme, revoker: Revoker) -> None:
@@ -322,6 +319,17 @@ async def test_unknown_keys_do_not_make_us_ask_the_issuer_again_and_again(acme: 
         assert_refused(await revoker.send(forged, BY_ADDRESS), 401, "UNAUTHORIZED")
 
     assert len(acme.provider.requests) == asked
+
+
+async def test_wrong_tokens_at_once_ask_the_issuer_once(acme: Acme, revoker: Revoker) -> None:
+    forged = jwt.encode(revoker.claims(), OTHER_KEY, "ES256", headers={**HEADER, "kid": "unknown"})
+    asked = len(acme.provider.requests)
+
+    answers = await at_once(*[partial(revoker.send, forged, BY_ADDRESS)] * 20)
+
+    assert statuses_of(answers) == [401] * 20
+    # The document, and the keys that it names.
+    assert len(acme.provider.requests) == asked + 2
 
 
 async def test_a_connection_has_sixty_requests_a_minute_and_strangers_take_none_of_them(
