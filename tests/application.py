@@ -69,8 +69,15 @@ CHEAP = Argon2Cost(memory_kib=8, passes=1)
 
 # Nothing listens at this port, so that no test asks the name servers of its machine.
 NO_NAME_SERVER = ("127.0.0.1", 9)
+
+
+def ageless_ring() -> SigningKeyRing:
+    """Return a key ring whose keys never become too old to sign: no actor of these tests loads them again."""
+    return SigningKeyRing(monotonic_seconds=lambda: 0.0)
+
+
 # One for all tests of a process: it caches parsed keys, and parsing takes 30 ms. Each installation loads its own keys.
-RING = SigningKeyRing()
+RING = ageless_ring()
 
 
 @dataclass(frozen=True)

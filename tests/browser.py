@@ -21,7 +21,6 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
-from adapters.crypto.tokens import SigningKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.domain_names import IdnaDomainNames
@@ -35,7 +34,7 @@ from entrypoints.settings import Bind, Settings
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.routes import Route
 from ports.clock import Clock
-from tests.application import ReportedActors, connected_installation
+from tests.application import ReportedActors, ageless_ring, connected_installation
 from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
 from tests.ids import FollowingRandomness
@@ -114,7 +113,7 @@ class Site:
         database = PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())
         await self._prepare(database)
         installation = await connected_installation(
-            database, tools.clock, settings, ReportedActors(), self._keys, ring=SigningKeyRing()
+            database, tools.clock, settings, ReportedActors(), self._keys, ring=ageless_ring()
         )
         self._started.put(trio.lowlevel.current_trio_token())
         await Server(Application(installation, self._routes), self._listener, IN_FLIGHT_SECONDS_MAX).serve(
