@@ -101,7 +101,8 @@ def lock_own(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
 
 def inspect(uow: UnitOfWork, token: str) -> None:
     """Return if a link locks an account, without using it up; raise `LinkUnusable`."""
-    _usable(uow, token)
+    if not _is_undone(uow, token):
+        _usable(uow, token)
 
 
 def undo_first(uow: UnitOfWork, token: str) -> None:
@@ -109,6 +110,8 @@ def undo_first(uow: UnitOfWork, token: str) -> None:
 
     Raise as `email_change_undo.undo` when that is refused; then `lock_by_link` locks the account as it is.
     """
+    if _is_undone(uow, token):
+        return
     if email_change_undo.is_undo(uow, token):
         email_change_undo.undo(uow, token)
         return
@@ -170,6 +173,19 @@ def lift(uow: UnitOfWork, user: User, *, by: str) -> None:
     if user.locked_at is not None:
         uow.users.set_locked(user.id, at=None)
         uow.mfa_events.add(user.id, AccountEvent.UNLOCKED, is_success=True, details={"by": by})
+
+
+def _is_undone(uow: UnitOfWork, token: str) -> bool:
+    """Return whether a link has undone its change, and no password was chosen since: then it still locks.
+
+    A process may have died between the two, or the person may press both buttons of the mail.
+    """
+    found = uow.one_time_tokens.find(hash_token(token), TokenPurpose.UNDO_EMAIL_CHANGE)
+    if found is None or found.used_at is None or found.user_id is None or found.expires_at <= uow.now:
+        return False
+    user = uow.users.by_id(found.user_id)
+    is_open = user is not None and user.email == found.email and user.locked_at is None
+    return is_open and not uow.credentials.has_password(found.user_id)
 
 
 def _own(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> User:
