@@ -19,6 +19,7 @@ from core.organizations import access
 from core.organizations.access import Capability, Operation
 from core.organizations.key_callers import FORM, SUBJECT_PREFIX
 from core.secrets import Secret, hash_token
+from core.sessions import callers
 from core.text import checked_name
 from core.wording import Wording
 
@@ -89,6 +90,9 @@ def create(
     One without a secret is used by its workloads alone.
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.KEY_CREATE)
+    # What ends the sessions and keys of an account locks it: either it came first, and this session is over, or it
+    # finds the key.
+    callers.lock_account(uow)
     organization_id = authorized.organization.id
     given = set(permissions)
     name, _ = all_valid(lambda: checked_name(name, characters_min=1), lambda: _require_any(given))
@@ -161,10 +165,21 @@ def end_of_makers(
 ) -> None:
     """Delete the keys that these users have made in one organization or in all, and record why.
 
+    Workloads that they have made for keys of others act as these keys, and end likewise.
+
     Where a membership ends, its keys would end in any case, but without an entry in the log.
     """
     for owning_id, key in uow.organization_keys.remove_of_makers(user_ids, organization_id):
         _record(uow, owning_id, AuditAction.ORGANIZATION_KEY_DELETED, key, reason=reason)
+    for owning_id, workload in uow.workloads.remove_of_makers(user_ids, organization_id):
+        uow.record(
+            AuditAction.WORKLOAD_DELETED,
+            workload.id,
+            organization_id=owning_id,
+            workload_id=str(workload.id),
+            name=workload.name,
+            reason=reason,
+        )
 
 
 def _require_any(permissions: set[Capability]) -> None:

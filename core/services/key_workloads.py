@@ -18,6 +18,7 @@ from core.services import workloads
 from core.services.client_records import Outside
 from core.services.workload_rules import Workload, WorkloadFields, checked
 from core.services.workloads import WorkloadHolder, WorkloadUnknown
+from core.sessions import callers
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -34,6 +35,8 @@ class KeyWithWorkloads:
 def create(uow: UnitOfWork, slug: str, key_id: UUID, given: WorkloadFields, *, outside: Outside) -> Workload:
     """Let a program authenticate as a key of the organization; the caller must be able to make such a key."""
     authorized = access.authorize_and_lock(uow, slug, Operation.KEY_CREATE)
+    # As for the key itself (`core/organizations/keys.py`).
+    callers.lock_account(uow)
     organization_id = authorized.organization.id
     fields = checked(given, outside)
     key = _key(uow, organization_id, key_id)

@@ -24,8 +24,17 @@ class Workloads(Protocol):
         """Delete a workload and return it; None when there is none, as for the loser of concurrent calls."""
         ...
 
+    def remove_of_makers(
+        self, user_ids: Sequence[UUID], organization_id: UUID | None
+    ) -> Sequence[tuple[UUID, Workload]]:
+        """Delete the workloads of keys that these users have made, in one organization or all.
+
+        Return them with the ids of their organizations.
+        """
+        ...
+
     def key(self, key_id: UUID) -> HeldKey | None:
-        """Return a key with its organization; None when its maker is deactivated, or there is none."""
+        """Return a key with its organization; None when its maker is deactivated or locked, or there is none."""
         ...
 
     def is_live(self, holder: WorkloadHolder, workload_id: UUID) -> bool:

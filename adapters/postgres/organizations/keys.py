@@ -29,7 +29,7 @@ _CALLER: Final = f"""
     FROM   organization_keys k
     JOIN   organizations o ON o.id = k.organization_id AND o.status <> 'deleting'
     JOIN   memberships m   ON m.organization_id = k.organization_id AND m.user_id = k.created_by
-    JOIN   users u         ON u.id = k.created_by AND u.deactivated_at IS NULL
+    JOIN   users u         ON u.id = k.created_by AND u.deactivated_at IS NULL AND u.locked_at IS NULL
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
 """
 CALLERS: Final = f"""

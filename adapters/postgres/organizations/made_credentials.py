@@ -38,11 +38,10 @@ VALID: Final = """
     JOIN   services s ON s.organization_id = k.organization_id AND s.id = k.service_id
     WHERE  k.expires_at IS NULL OR k.expires_at > %(now)s
     UNION  ALL
-    SELECT 'workload', w.organization_id, w.created_by,
-           CASE WHEN s.id IS NULL THEN 'of a management key, at ' ELSE 'of the service ' || s.slug || ', at ' END,
-           w.issuer, s.id, NULL, NULL, NULL
+    SELECT 'workload', w.organization_id, w.created_by, 'of the service ' || s.slug || ', at ', w.issuer, s.id,
+           NULL, NULL, NULL
     FROM   workloads w
-    LEFT   JOIN services s ON s.organization_id = w.organization_id AND s.id = w.service_id
+    JOIN   services s ON s.organization_id = w.organization_id AND s.id = w.service_id
     UNION  ALL
     SELECT 'SIEM stream', organization_id, made_by, 'to ', endpoint, NULL, NULL, NULL, NULL
     FROM   siem_streams

@@ -69,7 +69,7 @@ class PostgresWorkloads(Aggregate):
             SELECT k.id, k.organization_id, o.slug AS organization_slug, o.status AS organization_status, k.expires_at
             FROM   organization_keys k
             JOIN   organizations o ON o.id = k.organization_id AND o.status <> 'deleting'
-            JOIN   users u         ON u.id = k.created_by AND u.deactivated_at IS NULL
+            JOIN   users u         ON u.id = k.created_by AND u.deactivated_at IS NULL AND u.locked_at IS NULL
             WHERE  k.id = %s
             """,
             (key_id,),
@@ -78,6 +78,20 @@ class PostgresWorkloads(Aggregate):
     def is_live(self, holder: WorkloadHolder, workload_id: UUID) -> bool:
         return self._finds_any(
             f"SELECT FROM workloads WHERE {_OF_SERVICE} AND id = %(id)s", {**_named(holder), "id": workload_id}
+        )
+
+    def remove_of_makers(
+        self, user_ids: Sequence[UUID], organization_id: UUID | None
+    ) -> Sequence[tuple[UUID, Workload]]:
+        return self._all(
+            _of_organization,
+            f"""
+            DELETE FROM workloads
+            WHERE     created_by = ANY (%(user_ids)s) AND key_id IS NOT NULL
+              AND     (%(organization_id)s::uuid IS NULL OR organization_id = %(organization_id)s)
+            RETURNING organization_id, {_COLUMNS}
+            """,
+            {"user_ids": list(user_ids), "organization_id": organization_id},
         )
 
     def record_use(self, holder: WorkloadHolder, workload_id: UUID, *, at: datetime) -> None:
@@ -127,6 +141,10 @@ def _named(holder: WorkloadHolder) -> dict[str, Any]:
         "service_id": holder.service_id,
         "key_id": holder.key_id,
     }
+
+
+def _of_organization(*, organization_id: UUID, **columns: Any) -> tuple[UUID, Workload]:
+    return organization_id, _workload(**columns)
 
 
 def _workload(

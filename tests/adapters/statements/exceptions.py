@@ -311,6 +311,7 @@ BOUND_IF_GIVEN: Final[Mapping[str, int]] = {
     "privacy.export.PostgresPrivacyExport.memberships": 1,
     "privacy.export.PostgresPrivacyExport.newest_logins": 1,
     "services.applications.PAGE": 1,
+    "services.workloads.PostgresWorkloads.remove_of_makers": 1,
     "sign_in.account_figures.FIGURES": 1,
     "sign_in.own_sessions.PAGE": 1,
     "sign_in.own_sessions._SUPPORT": 1,

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
+from typing import Any
 from uuid import UUID
 
 import pytest
+import trio
+import trio.lowlevel
 
 from core.accounts import email_change_undo, locks, single_sign_on
 from core.accounts.links import LinkUnusable
 from core.errors import SsoRequired
+from core.organizations import keys
+from core.services import workloads
 from ports.unit_of_work import UnitOfWork
 from tests.application import Answer
 from tests.clock import SettableClock
+from tests.meeting import wait_for
+from tests.waiting import eventually
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.directory import insert_directory
 from tests.world.openid_connection import enforce
-from tests.world.organization_keys import insert_organization_key
+from tests.world.organization_keys import NEW_KEY, insert_organization_key
 from tests.world.passkeys import Keyring
+from tests.world.team import Team
 from tests.world.victim import NEW, NEW_PASSWORD, Victim
 from tests.world.world import World, assert_refused
 
 LOCK = "/auth/lock-account"
+WORKLOAD = {"name": "Pipeline", "issuer": "https://issuer.example.com", "match": {"sub": "job"}}
 
 
 async def submit(world: World, token: str, path: str = LOCK) -> Answer:
@@ -87,6 +97,45 @@ async def test_a_person_locks_the_account_and_opens_it_with_a_new_password(world
     assert world.mfa_log(world.user_id(EMAIL))[-2:] == ["account_locked", "account_unlocked"]
 
 
+@pytest.mark.parametrize("made", ["key", "workload"])
+async def test_what_is_made_while_the_account_is_locked_ends_with_it(
+    team: Team, monkeypatch: pytest.MonkeyPatch, made: str
+) -> None:
+    world = team.world
+    key_id = insert_organization_key(world, team.organization_id, team.ids["admin"])
+    module, step, path, body = {
+        "key": (keys, "_record", "/keys", NEW_KEY),
+        "workload": (workloads, "record", f"/keys/{key_id}/workloads", WORKLOAD),
+    }[made]
+    is_made, may_commit, statuses = trio.Event(), trio.Event(), dict[str, int]()
+    record = getattr(module, step)
+
+    def record_and_wait(*args: Any, **kwargs: Any) -> None:
+        record(*args, **kwargs)
+        is_made.set()
+        wait_for(may_commit)
+
+    async def send(path: str, **options: Any) -> None:
+        statuses[path] = (await world.client.post(path, token=await team.token("owner"), **options)).status
+
+    async def waits_or_has_ended() -> bool:
+        return bool(statuses) or await trio.to_thread.run_sync(world.has_lock_waiter)
+
+    await team.token("owner")
+    async with trio.open_nursery() as nursery:
+        with monkeypatch.context() as patched:
+            patched.setattr(module, step, record_and_wait)
+            nursery.start_soon(partial(send, f"{team.path}{path}", body=body))
+            await is_made.wait()
+        nursery.start_soon(send, "/api/user/lock")
+        await eventually(waits_or_has_ended)
+        may_commit.set()
+
+    assert statuses == {f"{team.path}{path}": 200, "/api/user/lock": 204}
+    assert world.rows("SELECT id FROM organization_keys") == [(key_id,)]
+    assert world.value("SELECT count(*) FROM workloads") == 0
+
+
 async def test_the_link_of_a_warning_locks_and_opening_it_does_not(world: World) -> None:
     tokens = await world.register_and_sign_in()
     token = await warning(world, tokens.access_token)
@@ -131,6 +180,23 @@ async def test_in_a_former_mailbox_the_change_is_undone_first(victim: Victim, is
     assert (await world.client.get("/api/user", token=victim.token)).status == 401
     assert (await reset(world, EMAIL)).status == 200
     assert not is_locked(world, EMAIL)
+
+
+async def test_a_link_whose_undo_was_not_followed_by_the_lock_still_locks(victim: Victim) -> None:
+    world = victim.world
+    await victim.take_over()
+    # As when a process dies between the two.
+    await world.installation.database.transact(locks.undo_first, victim.undo_token)
+
+    shown = await world.client.get(f"{LOCK}?token={victim.undo_token}")
+    pressed = await submit(world, victim.undo_token)
+    locked = is_locked(world)
+    opened = await reset(world)
+    again = await submit(world, victim.undo_token)
+
+    assert (shown.status, pressed.status, locked, opened.status) == (200, 200, True, 200)
+    assert again.status == 400
+    assert not is_locked(world)
 
 
 @pytest.mark.parametrize("is_warning", [True, False])

@@ -186,6 +186,7 @@ class TestTokens:
             ("DELETE FROM memberships WHERE role = 'owner'", 401),
             ("UPDATE memberships SET suspended_at = now()", 403),
             ("UPDATE users SET deactivated_at = now()", 401),
+            ("UPDATE users SET locked_at = now()", 401),
             ("UPDATE organizations SET mfa_required = true", 403),
         ],
     )
@@ -202,6 +203,23 @@ class TestTokens:
         assert (await world.client.get(f"{till.team.path}/services", token=token)).status == status
         if status == 401:
             assert (await till.ask_for_key(foreign)).json["error"] == "invalid_client"
+
+    async def test_one_for_the_key_of_another_ends_with_the_membership_of_its_maker(
+        self, till: Till, issuer: WorkloadIssuer
+    ) -> None:
+        team = till.team
+        made = await till.allow(issuer, of_key=True, by="admin")
+        foreign = issuer.token(team.world)
+        token = (await till.ask_for_key(foreign)).json["access_token"]
+
+        removed = await team.request("owner", "POST", f"/members/{team.ids['admin']}")
+
+        assert (made.status, removed.status) == (200, 200)
+        assert (await team.world.client.get(f"{team.path}/services", token=token)).status == 401
+        assert (await till.ask_for_key(foreign)).json["error"] == "invalid_client"
+        assert team.world.audit_entries("workload.deleted", "details") == [
+            ({"workload_id": made.json["id"], "name": "Deployment", "reason": "maker_left"},)
+        ]
 
     async def test_a_key_made_with_two_factors_opens_no_more_than_its_workload_was_made_with(
         self, till: Till, issuer: WorkloadIssuer
