@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 LIFETIME_MAX: Final = timedelta(hours=24)
 # However many wrong tokens come, one in this time is stored with a rule: enough for a person who corrects it.
 REFUSAL_RECORDED_EVERY: Final = timedelta(seconds=10)
+# A token that nothing verified may be of anybody, and does not hide for a while why one of the issuer was refused.
+VERIFIED_SHOWN_FOR: Final = timedelta(minutes=10)
 # Rules with one issuer may have different keys. A wrong token is tried with no more sets of them.
 SOURCES_TRIED_MAX: Final = 3
 CLAIM: Final = "workload"
@@ -62,9 +64,9 @@ class Candidates:
     client: Client | None = None
     key: HeldKey | None = None
 
-    def sources(self, claims: Mapping[str, Any]) -> Sequence[WorkloadKeys]:
+    def sources(self, claims: Mapping[str, Any], issuer: str) -> Sequence[WorkloadKeys]:
         """Return where the keys are with which to verify a token that says this, those of rules that it fits first."""
-        by_fit = sorted(self.workloads, key=lambda one: not one.fits(claims))
+        by_fit = sorted(self.workloads, key=lambda one: not (one.fits(claims) and one.has_audience(claims, issuer)))
         distinct: list[WorkloadKeys] = []
         for source in map(keys_of, by_fit):
             if source not in distinct:
@@ -116,8 +118,13 @@ def due(refused: Sequence[tuple[Workload, RefusedAssertion]]) -> Sequence[tuple[
     return [
         (workload.id, refusal)
         for workload, refusal in refused
-        if workload.last_refused is None or workload.last_refused.at + REFUSAL_RECORDED_EVERY <= refusal.at
+        if workload.last_refused is None
+        or workload.last_refused.at + _shown_for(workload.last_refused, refusal) <= refusal.at
     ]
+
+
+def _shown_for(last: RefusedAssertion, refusal: RefusedAssertion) -> timedelta:
+    return VERIFIED_SHOWN_FOR if last.is_verified and not refusal.is_verified else REFUSAL_RECORDED_EVERY
 
 
 def record_refusals(uow: UnitOfWork, holder: WorkloadHolder, refusals: Sequence[tuple[UUID, RefusedAssertion]]) -> None:

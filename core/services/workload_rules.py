@@ -53,6 +53,11 @@ class RefusedAssertion:
     reason: RefusalReason
     claims: dict[str, Any]
 
+    @property
+    def is_verified(self) -> bool:
+        """Whether the issuer had signed the token."""
+        return self.reason not in {RefusalReason.KEYS_UNAVAILABLE, RefusalReason.SIGNATURE}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:

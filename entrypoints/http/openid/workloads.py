@@ -83,7 +83,7 @@ async def _judged(
     """Return the workload that an assertion fits, or why it fits none."""
     at = call.installation.clock()
     reason = RefusalReason.KEYS_UNAVAILABLE
-    for source in found.sources(said):
+    for source in found.sources(said, issuer_of(call)):
         for is_fresh in (False, True):
             keys = await _keys(call, found, source, is_fresh=is_fresh)
             if keys is None:

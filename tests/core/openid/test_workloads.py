@@ -107,12 +107,12 @@ def test_a_token_is_judged_by_the_rules_with_the_keys_that_have_signed_it() -> N
     fitting = replace(JOB, jwks={"keys": []})
     candidates = found(*others, fitting, replace(JOB, match={"sub": "x"}))
 
-    sources = candidates.sources(CLAIMS)
+    sources = candidates.sources(CLAIMS, ISSUER)
 
     # First those of the rule that it fits, and no more than are tried; those of two rules with the same keys once.
     assert sources[0] == keys_of(fitting)
     assert len(sources) == SOURCES_TRIED_MAX
-    assert found(JOB, JOB).sources(CLAIMS) == [keys_of(JOB)]
+    assert found(JOB, JOB).sources(CLAIMS, ISSUER) == [keys_of(JOB)]
     assert workloads.judge(candidates, keys_of(fitting), CLAIMS, issuer=ISSUER, at=NOW) == fitting
     refused = workloads.judge(candidates, keys_of(others[0]), CLAIMS, issuer=ISSUER, at=NOW)
     assert not isinstance(refused, Workload)
@@ -126,6 +126,16 @@ def test_a_refusal_is_stored_once_in_some_seconds_and_without_claims_when_nothin
 
     assert refusal.claims == {}
     assert workloads.due([(one, refusal) for one in (JOB, lately, earlier)]) == [(ID, refusal)] * 2
+
+
+def test_a_token_of_anybody_does_not_hide_why_one_of_the_issuer_was_refused() -> None:
+    [(_, by_anybody)] = workloads.unverified(found(JOB), RefusalReason.SIGNATURE, at=NOW)
+    by_issuer = RefusedAssertion(at=NOW - timedelta(minutes=9), reason=RefusalReason.CLAIMS, claims={"sub": "x"})
+    shown = replace(JOB, last_refused=by_issuer)
+    old = replace(JOB, last_refused=replace(by_issuer, at=NOW - timedelta(minutes=10)))
+
+    assert workloads.due([(shown, by_anybody), (old, by_anybody)]) == [(ID, by_anybody)]
+    assert workloads.due([(shown, replace(by_issuer, at=NOW))]) == [(ID, replace(by_issuer, at=NOW))]
 
 
 def test_a_use_is_stored_once_in_a_minute() -> None:
