@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -17,6 +17,7 @@ import trio
 from adapters.postgres.driver import server_facts, servers, timed_connection
 from adapters.postgres.driver.server_facts import ServerFacts
 from adapters.postgres.embedded import folder as embedded_folder
+from adapters.postgres.embedded.fresh_states import FreshStates, disable_durability
 from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SECONDS
 from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.server import EmbeddedPostgres
@@ -27,7 +28,7 @@ from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
 
-__all__ = ["newest_schema"]
+__all__ = ["FreshStates", "newest_schema"]
 
 
 WAIT_SECONDS_MAX: Final = 30.0
@@ -60,6 +61,17 @@ def address_and_keeper_of(settings: Settings) -> Generator[tuple[Secret, Keeper 
     postgres = EmbeddedPostgres(settings.data_dir)
     with postgres as address:
         yield Secret(address), Keeper(postgres)
+
+
+@contextmanager
+def throwaway(folder: Path, report: Callable[[str], None]) -> Generator[tuple[Secret, FreshStates]]:
+    """Yield the address of an up-to-date embedded database that may be lost, and what gives it its first state."""
+    postgres = EmbeddedPostgres(folder)
+    with postgres as address:
+        disable_durability(postgres.superuser_address())
+        migrate(Secret(address), report)
+        with closing(FreshStates(postgres.superuser_address())) as states:
+            yield Secret(address), states
 
 
 def listening_address(settings: Settings, address: Secret) -> Secret:

@@ -18,7 +18,7 @@ import trio
 from adapters import pictures, prometheus
 from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots
-from adapters.crypto.passwords import Argon2PasswordHasher
+from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from adapters.crypto.tokens import KeptKeys
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.breached_ranges import HttpBreachedRanges
@@ -266,11 +266,20 @@ def geoip_edition(settings: Settings) -> Edition | None:
         opened.close()
 
 
+# The cheapest that Argon2 computes.
+QUICK: Final = Argon2Cost(memory_kib=8, passes=1)
+
+
 def password_hasher(settings: Settings, *, worker: int | None) -> Argon2PasswordHasher:
     """Return the password hasher; workers share the processors of their machine."""
     processors = len(os.sched_getaffinity(0))
     machine = None if worker is None else MachineSlots(settings.data_dir.resolve() / "hashing", processors)
     return Argon2PasswordHasher(places=processors, machine=machine)
+
+
+def quick_password_hasher() -> Argon2PasswordHasher:
+    """Return a hasher of passwords that protect nothing: those of an instance that is thrown away."""
+    return Argon2PasswordHasher(places=1, cost=QUICK)
 
 
 @cache

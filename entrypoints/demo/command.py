@@ -24,13 +24,13 @@ from hypercorn.config import Config
 from hypercorn.trio import serve as serve_app  # pyright: ignore[reportUnknownVariableType] - that of WSGI is open
 
 from core.secrets import Secret
-from entrypoints import capabilities, database, main
-from entrypoints.demo import filling, names, shop, story
+from entrypoints import capabilities, database, local_names, main
+from entrypoints.demo import filling, shop, story
 from entrypoints.demo.filling import DemoMonth, DemoService
 from entrypoints.demo.identity_provider import DemoIdentityProvider
-from entrypoints.demo.names import DemoNames
 from entrypoints.demo.past import Past, PastClock
 from entrypoints.demo.shop import DemoShop
+from entrypoints.local_names import LocalNames
 from entrypoints.progress import Progress
 from entrypoints.refusals import CannotStart
 from entrypoints.server import listen
@@ -97,10 +97,10 @@ def _fill(settings: Settings, addresses: dict[str, str], record: Path, report: R
 
 async def _filled(settings: Settings, address: Secret, shop_url: str, report: Report) -> DemoService:
     began_at = filling.beginning(main.now())
-    clock, known = PastClock(began_at), DemoNames()
+    clock, known = PastClock(began_at), LocalNames()
     async with trio.open_nursery() as nursery:
         port = await nursery.start(known.serve)
-        asking = replace(settings, dns_server=Bind(host=names.HOST, port=port))
+        asking = replace(settings, dns_server=Bind(host=local_names.HOST, port=port))
         async with main.connected(asking, address, clock=clock) as connected:
             await connected.load_secrets()
             application = Application(connected.installation, capabilities.routes(is_development=True))
@@ -148,7 +148,7 @@ async def _serve(
             gatehouse_url=addresses["gatehouse"],
         )
         provider.add_to(own.app, story.PROVIDER_PATH)
-        dns_port = await nursery.start(DemoNames(service.proofs).serve)
+        dns_port = await nursery.start(LocalNames(service.proofs).serve)
         nursery.start_soon(partial(serve_app, own.app, config, shutdown_trigger=stopping.wait))
         # A group of its own, so that Ctrl-C reaches this process alone, which stops the server once.
         # `-P`: nothing is imported from the folder in which the demo was started.
@@ -182,7 +182,7 @@ def _environment(settings: Settings, port: int, dns_port: int) -> dict[str, str]
         "GATEHOUSE_DATA_DIR": str(settings.data_dir),
         "GATEHOUSE_BIND": f"{HOST}:{port}",
         "GATEHOUSE_BASE_URL": settings.base_url,
-        "GATEHOUSE_DNS_SERVER": f"{names.HOST}:{dns_port}",
+        "GATEHOUSE_DNS_SERVER": f"{local_names.HOST}:{dns_port}",
         # One person who tries several accounts would look like an attacker.
         "GATEHOUSE_RATE_LIMITS": "off",
         "GATEHOUSE_OWNER_EMAIL": story.PLATFORM_OWNER,

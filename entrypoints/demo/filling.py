@@ -14,7 +14,6 @@ from core.attempts import Attempt
 from core.lazy_dataclasses import dataclass
 from core.platform import owners
 from entrypoints.demo import identity_provider, story
-from entrypoints.demo.names import DemoNames
 from entrypoints.demo.past import Past, Visitor
 from entrypoints.demo.story import (
     ACME,
@@ -32,6 +31,7 @@ from entrypoints.demo.story import (
     DemoOrganization,
     visitor_of,
 )
+from entrypoints.local_names import LocalNames
 from entrypoints.shared.accounts.new_passwords import hashed
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class DemoMonth:
     past: Past
     began_at: datetime
     shop_url: str
-    names: DemoNames
+    names: LocalNames
     report: Callable[[str], None]
     progress: Progress
     chance: random.Random = field(default_factory=lambda: random.Random(SEED))  # noqa: S311 - decides no secret

@@ -109,6 +109,8 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--folder", default=".gatehouse-demo", help="where its data is (default: .gatehouse-demo)")
     demo.add_argument("--port", type=_positive, default=8000, help="the port of Gatehouse (default: 8000)")
     demo.add_argument("--shop-port", type=_positive, default=8001, help="that of the application (default: 8001)")
+    instance = command("test-instance", _test_instance, "Run an instance for the tests of a product, without its data.")
+    instance.add_argument("--prepared", help="a folder that keeps an empty database, so that later starts are faster")
     routes = command("routes", _routes, "List every route and who may call it.")
     routes.add_argument("--files", action="store_true", help="show where the handler of each is in the source instead")
     command("config", _config, "Show the effective settings, secrets masked.")
@@ -292,6 +294,16 @@ def _demo(settings: Settings, options: argparse.Namespace) -> int:
             shop_port=options.shop_port,
             report=_print_line,
         )
+    )
+
+
+def _test_instance(settings: Settings, options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from entrypoints.testing import instance
+
+    return _operate(
+        lambda: instance.run(settings, prepared=None if options.prepared is None else Path(options.prepared))
     )
 
 

@@ -88,6 +88,12 @@ class EmbeddedPostgres:
         """The file to which PostgreSQL writes."""
         return self._cluster.log
 
+    def superuser_address(self) -> str:
+        """Return the address for a superuser of a PostgreSQL that was started, for throw-away databases alone."""
+        socket_folder = self._answering_socket_folder()
+        assert socket_folder is not None, "PostgreSQL has not been started"
+        return self._address(socket_folder, role=SUPERUSER)
+
     def has_died(self) -> bool:
         """Return whether PostgreSQL has ended; some of its processes may still be ending."""
         # One that another container started is not visible, but answers.
@@ -248,6 +254,6 @@ class EmbeddedPostgres:
             create = sql.SQL("CREATE DATABASE {} OWNER {}")
             connection.execute(create.format(sql.Identifier(DATABASE), sql.Identifier(ROLE)))
 
-    def _address(self, socket_folder: str) -> str:
+    def _address(self, socket_folder: str, *, role: str = ROLE) -> str:
         host = quote(socket_folder, safe="")
-        return f"postgresql://{ROLE}:{self._cluster.password()}@/{DATABASE}?host={host}&port={PORT}"
+        return f"postgresql://{role}:{self._cluster.password()}@/{DATABASE}?host={host}&port={PORT}"

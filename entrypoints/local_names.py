@@ -1,6 +1,6 @@
-"""The name server of the demo: it has proved the mail domain of one customer, and no other name exists for it.
+"""A name server of the demo and of test instances: it has records that prove mail domains, and no other name exists.
 
-So no question of the demo leaves this machine. It answers on loopback, over UDP.
+So no question of them leaves this machine. It answers on loopback, over UDP.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KEPT_SECONDS: Final = 60
 
 
 @dataclass
-class DemoNames:
+class LocalNames:
     """The TXT records by their names."""
 
     records: dict[str, str] = field(default_factory=dict[str, str])
