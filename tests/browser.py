@@ -38,6 +38,7 @@ from tests.application import ReportedActors, ageless_ring, connected_installati
 from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
 from tests.ids import FollowingRandomness
+from tests.waiting import WAIT_SECONDS_MAX
 
 Prepare = Callable[[PostgresDatabase], Awaitable[None]]
 
@@ -110,7 +111,9 @@ class Site:
         settings = Settings(dev=True, rate_limits=False, base_url=self.url, **self._others)
         tools = _tools(self.url, self._clock)
         pool = Pool(self._database_url, connections_max=CONNECTIONS_MAX)
-        database = PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())
+        database = PostgresDatabase(
+            pool=pool, tools=tools, doorbells=RecordedDoorbells(), wait_seconds_max=WAIT_SECONDS_MAX
+        )
         await self._prepare(database)
         installation = await connected_installation(
             database, tools.clock, settings, ReportedActors(), self._keys, ring=ageless_ring()

@@ -40,6 +40,7 @@ from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
 from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
 from tests.turns import in_turn
+from tests.waiting import WAIT_SECONDS_MAX
 
 __all__ = ["chromium", "watch"]
 
@@ -199,7 +200,12 @@ def doorbells() -> RecordedDoorbells:
 @pytest.fixture
 def database(databases: Databases, database_url: str, tools: Tools, doorbells: RecordedDoorbells) -> PostgresDatabase:
     """A database as the application sees it."""
-    return PostgresDatabase(pool=databases.pool(database_url), tools=tools, doorbells=doorbells)
+    return PostgresDatabase(
+        pool=databases.pool(database_url),
+        tools=tools,
+        doorbells=doorbells,
+        wait_seconds_max=WAIT_SECONDS_MAX,
+    )
 
 
 @pytest.fixture

@@ -119,6 +119,7 @@ class PostgresDatabase:
     known: KnownCredentials = field(default_factory=KnownCredentials)
     # Takes the use case and the limit of a statement that PostgreSQL has cancelled, for the metric.
     cancelled: Callable[[str, str], None] = lambda _use_case, _limit: None
+    wait_seconds_max: float = WAIT_SECONDS_MAX
 
     def on_behalf_of(
         self,
@@ -258,7 +259,7 @@ class PostgresDatabase:
 
     async def _run_with_retries(self, run: Callable[[Connection], Result], share: Share) -> Result:
         """Run on a connection, and again after a failure that may pass; the connection is waited for in Trio."""
-        deadline = time.monotonic() + WAIT_SECONDS_MAX
+        deadline = time.monotonic() + self.wait_seconds_max
         has_repeated = has_renewed = False
         for _ in range(ATTEMPTS_MAX):
             try:
@@ -276,7 +277,7 @@ class PostgresDatabase:
                 self.pool.renew()
             except _LostRace:
                 # The database is there, so the next attempt may wait as long as the first.
-                deadline = time.monotonic() + WAIT_SECONDS_MAX
+                deadline = time.monotonic() + self.wait_seconds_max
             except _ReferenceGone as gone:
                 # The use case runs again, no longer finds the deleted row, and raises the refusal that fits.
                 if has_repeated:

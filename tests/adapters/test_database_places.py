@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import trio
 
-from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.database import WAIT_SECONDS_MAX, PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
 from core.errors import ServiceUnavailable
@@ -54,11 +54,13 @@ async def every_place_taken(database: PostgresDatabase) -> AsyncGenerator[None]:
 
 
 async def test_a_caller_without_a_place_is_refused_within_a_second(database: PostgresDatabase) -> None:
+    # As long as a server waits; other tests wait for the slowest machine.
+    impatient = replace(database, wait_seconds_max=WAIT_SECONDS_MAX)
     async with every_place_taken(database):
         started = time.monotonic()
 
         with pytest.raises(ServiceUnavailable):
-            await database.read(health_figures.probe)
+            await impatient.read(health_figures.probe)
 
         assert time.monotonic() - started < 1.0 + BUSY_MACHINE_SECONDS_MAX
 

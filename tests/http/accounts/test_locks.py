@@ -9,7 +9,6 @@ from uuid import UUID
 
 import pytest
 import trio
-import trio.lowlevel
 
 from core.accounts import email_change_undo, locks, single_sign_on
 from core.accounts.links import LinkUnusable
