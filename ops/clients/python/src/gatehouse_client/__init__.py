@@ -1,0 +1,39 @@
+"""Gatehouse for Python: sign people in, verify access tokens, read webhooks and the feed, call the interface."""
+
+from gatehouse_client.callers import Caller, Customer, Group, Organization, Person
+from gatehouse_client.dpop import Proof
+from gatehouse_client.errors import (
+    FieldProblem,
+    GatehouseError,
+    ProofRefused,
+    Refused,
+    ScopeMissing,
+    SignInRefused,
+    TokenRefused,
+    Unreachable,
+    WebhookRefused,
+)
+from gatehouse_client.seen import MemorySeen, SeenOnce
+from gatehouse_client.tokens import AsyncTokenVerifier, TokenVerifier
+
+__all__ = [
+    "AsyncTokenVerifier",
+    "Caller",
+    "Customer",
+    "FieldProblem",
+    "GatehouseError",
+    "Group",
+    "MemorySeen",
+    "Organization",
+    "Person",
+    "Proof",
+    "ProofRefused",
+    "Refused",
+    "ScopeMissing",
+    "SeenOnce",
+    "SignInRefused",
+    "TokenRefused",
+    "TokenVerifier",
+    "Unreachable",
+    "WebhookRefused",
+]

@@ -1,0 +1,106 @@
+"""Where the endpoints of an installation are: its discovery document (OpenID Connect Discovery), cached."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Any, Final, cast
+from urllib.parse import SplitResult, urlsplit
+
+import httpx
+
+from gatehouse_client.errors import Unreachable
+from gatehouse_client.steps import Steps, locked, now, send
+
+LIFETIME_SECONDS: Final = 3600.0
+RETRY_SECONDS: Final = 2.0
+
+
+class Provider:
+    """An installation, by its issuer. The document of the last success stays when it cannot be read again."""
+
+    def __init__(self, issuer: str) -> None:
+        self.issuer = checked_issuer(issuer)
+        self._document: Mapping[str, Any] = {}
+        self._read_at = 0.0
+        self._failed_at = 0.0
+
+    def endpoint(self, name: str) -> Steps[str]:
+        """Return an address of the document, such as `jwks_uri`, which is of the issuer's origin."""
+        document = yield from self._current()
+        address = document.get(name)
+        if not isinstance(address, str) or origin_of(address) != origin_of(self.issuer):
+            raise Unreachable(f"the discovery document of {self.issuer} has no {name} of the same origin")
+        return address
+
+    def _current(self) -> Steps[Mapping[str, Any]]:
+        at = yield from now()
+        if self._document and 0 <= at - self._read_at < LIFETIME_SECONDS:
+            return self._document
+        return (yield from locked(f"discovery {self.issuer}", self._read()))
+
+    def _read(self) -> Steps[Mapping[str, Any]]:
+        at = yield from now()
+        if self._document and 0 <= at - self._read_at < LIFETIME_SECONDS:
+            return self._document
+        if not 0 <= at - self._failed_at < RETRY_SECONDS:
+            try:
+                self._document = yield from self._fetch()
+            except Unreachable:
+                self._failed_at = at
+                if not self._document:
+                    raise
+            else:
+                self._read_at = at
+        if not self._document:
+            raise Unreachable(f"the discovery document of {self.issuer} could not be read a moment ago")
+        return self._document
+
+    def _fetch(self) -> Steps[Mapping[str, Any]]:
+        address = f"{self.issuer}/.well-known/openid-configuration"
+        document = yield from fetch_json(address)
+        if document.get("issuer") != self.issuer:
+            raise Unreachable(f"{address} names another issuer: use the one that Gatehouse has as its base URL")
+        return document
+
+
+def fetch_json(address: str) -> Steps[Mapping[str, Any]]:
+    """Return the JSON object at an address; raise `Unreachable` for any other answer."""
+    response = yield from send(httpx.Request("GET", address, headers={"Accept": "application/json"}))
+    return object_of(response, address)
+
+
+def object_of(response: httpx.Response, address: str) -> Mapping[str, Any]:
+    """Return the JSON object of a successful response; raise `Unreachable` for any other response."""
+    try:
+        document: object = response.json() if response.is_success else None
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise Unreachable(f"{address} answered {response.status_code}, and no JSON object")
+    return cast("Mapping[str, Any]", document)
+
+
+def checked_issuer(issuer: str) -> str:
+    """Return the issuer without a slash at its end; raise `ValueError` unless it is https, or http on loopback."""
+    parts = urlsplit(issuer)
+    is_secure = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or ""))
+    if not parts.hostname or not is_secure or parts.query or parts.fragment:
+        raise ValueError(f"the issuer is the https address of Gatehouse, or http on loopback, not {issuer!r}")
+    return issuer.rstrip("/")
+
+
+def origin_of(address: str) -> tuple[str, str, int | None]:
+    """Return scheme, host and port; raise `ValueError` for a port that is no number."""
+    parts: SplitResult = urlsplit(address)
+    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", port
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,241 @@
+"""Access tokens are verified offline, and what is no valid access token for this audience is refused."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from datetime import UTC, datetime
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from drivers import Driver
+from issuer import CLIENT_ID, SECRET, Clock, Issuer, Key, serving
+
+from gatehouse_client import ScopeMissing, TokenRefused, Unreachable
+
+JWKS = "/.well-known/jwks.json"
+CUSTOMER = {
+    "org": "bolt",
+    "service": "shop",
+    "customer": "globex",
+    "customer_id": "c1",
+    "customer_name": "Globex",
+    "customer_role": "admin",
+    "service_roles": ["editor"],
+    "customer_external_id": "crm-7",
+    "plan": "team",
+    "subscription_status": "active",
+    "features": ["exports"],
+    "groups": [{"id": "g1", "name": "Sales"}],
+    "impersonator": "olga",
+}
+
+
+def verifier(driver: Driver, issuer: Issuer, **options: object):
+    return driver.make("TokenVerifier", issuer.url, audience=CLIENT_ID, clock=issuer.clock, **options)
+
+
+def encoded(value: object) -> str:
+    text = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return base64.urlsafe_b64encode(text).decode().rstrip("=")
+
+
+def test_a_valid_token_names_its_caller(driver: Driver, issuer: Issuer) -> None:
+    made = verifier(driver, issuer)
+
+    caller = driver.call(made.verify, issuer.token(**CUSTOMER), scopes=["read:things"])
+
+    assert caller.person.id == "ann"
+    assert caller.email == "ann@example.com"
+    assert caller.session == "the session"
+    assert caller.organization.slug == "bolt"
+    assert (caller.customer.id, caller.customer.role, caller.customer.external_id) == ("c1", "admin", "crm-7")
+    assert caller.roles == {"admin", "editor"}
+    assert (caller.plan, caller.subscription_status, caller.features) == ("team", "active", ("exports",))
+    assert [group.name for group in caller.groups] == ["Sales"]
+    assert caller.impersonator == "olga"
+    assert caller.auth_time == datetime.fromtimestamp(issuer.clock(), UTC)
+    assert caller.claims["service"] == caller.service == "shop"
+    assert issuer.requests == ["/.well-known/openid-configuration", JWKS]
+
+
+def test_a_token_of_a_program_has_no_person_and_one_of_a_member_their_role(blocking: Driver, issuer: Issuer) -> None:
+    made = verifier(blocking, issuer)
+
+    program = made.verify(issuer.token(sub=CLIENT_ID, sid=None, email=None, auth_time=None, amr=None))
+    member = made.verify(issuer.token(org="bolt", role="owner"))
+
+    assert (program.person, program.email, program.subject, program.auth_time) == (None, None, CLIENT_ID, None)
+    assert member.roles == {"owner"}
+
+
+@pytest.mark.parametrize("kind", ["RSA", "EC", "OKP"])
+def test_tokens_are_signed_by_the_algorithms_of_their_key(blocking: Driver, issuer: Issuer, kind: str) -> None:
+    issuer.keys = [Key(kind)]
+    made = verifier(blocking, issuer)
+
+    assert made.verify(issuer.token()).subject == "ann"
+    if kind == "RSA":
+        assert made.verify(issuer.keys[0].sign(issuer.claims(), algorithm="PS256")).subject == "ann"
+        for other in ("RS512", "RS384", "PS512"):
+            with pytest.raises(TokenRefused, match="algorithm"):
+                made.verify(issuer.keys[0].sign(issuer.claims(), algorithm=other))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"iss": "https://id.example.org"}, "another issuer"),
+        ({"iss": None}, "another issuer"),
+        ({"aud": "another service"}, "another audience"),
+        ({"aud": ["another", "third"]}, "another audience"),
+        ({"aud": None}, "another audience"),
+        ({"aud": {CLIENT_ID: 1}}, "another audience"),
+        ({"sub": None}, "no sub"),
+        ({"sub": 1}, "no sub|invalid"),
+        ({"exp": None}, "no exp"),
+        ({"exp": "2099"}, "no exp"),
+        ({"exp": True}, "no exp"),
+        ({"iat": None}, "no iat"),
+    ],
+)
+def test_claims_that_do_not_hold_are_refused(
+    blocking: Driver, issuer: Issuer, changes: dict[str, object], reason: str
+) -> None:
+    made = verifier(blocking, issuer)
+    signed = jwt.PyJWS().encode(
+        json.dumps(issuer.claims(**changes)).encode(),
+        issuer.keys[0].private,
+        algorithm="RS256",
+        headers={"typ": "at+jwt", "kid": issuer.keys[0].id},
+    )
+
+    with pytest.raises(TokenRefused, match=reason):
+        made.verify(signed)
+
+
+def test_a_token_holds_from_its_beginning_to_its_end_give_or_take_the_leeway(blocking: Driver, issuer: Issuer) -> None:
+    at = int(issuer.clock())
+    strict, lenient = verifier(blocking, issuer, leeway_seconds=0), verifier(blocking, issuer)
+
+    for made, leeway in ((strict, 0), (lenient, 10)):
+        assert made.verify(issuer.token(exp=at - leeway + 1, nbf=at + leeway, iat=at + leeway)).subject == "ann"
+        for changes in ({"exp": at - leeway}, {"nbf": at + leeway + 1}, {"iat": at + leeway + 1}):
+            with pytest.raises(TokenRefused, match=r"expired|not valid yet|in the future"):
+                made.verify(issuer.token(**changes))
+    with pytest.raises(ValueError, match="between 0 and 10"):
+        verifier(blocking, issuer, leeway_seconds=11)
+
+
+@pytest.mark.parametrize("typ", ["JWT", "logout+jwt", "pre-auth+jwt", "audit-head+jwt", "dpop+jwt", "AT+JWT", ""])
+def test_a_token_of_another_kind_is_refused(blocking: Driver, issuer: Issuer, typ: str) -> None:
+    made = verifier(blocking, issuer)
+
+    with pytest.raises(TokenRefused, match="another kind"):
+        made.verify(issuer.keys[0].sign(issuer.claims(), typ=typ))
+
+
+def test_a_token_without_a_signature_or_by_a_symmetric_key_is_refused(blocking: Driver, issuer: Issuer) -> None:
+    key = issuer.keys[0]
+    secret = b"a symmetric key of thirty-two bytes"
+    issuer.keys.append({"kty": "oct", "kid": "symmetric", "k": encoded(secret), "alg": "HS256", "use": "sig"})
+    public = key.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    made = verifier(blocking, issuer)
+
+    def by_secret(kid: str, used: bytes) -> str:
+        signed = f"{encoded({'typ': 'at+jwt', 'alg': 'HS256', 'kid': kid})}.{encoded(issuer.claims())}"
+        return f"{signed}.{encoded(hmac.digest(used, signed.encode(), 'sha256'))}"
+
+    for forged in (
+        f"{encoded({'typ': 'at+jwt', 'alg': 'none', 'kid': key.id})}.{encoded(issuer.claims())}.",
+        f"{encoded({'typ': 'at+jwt', 'kid': key.id})}.{encoded(issuer.claims())}.{encoded(b'x')}",
+        by_secret(key.id, public),
+        by_secret(key.id, json.dumps(key.jwk).encode()),
+        by_secret("symmetric", secret),
+    ):
+        with pytest.raises(TokenRefused):
+            made.verify(forged)
+
+
+def test_a_token_of_another_installation_is_refused_also_under_a_known_key_id(
+    blocking: Driver, issuer: Issuer, clock: Clock
+) -> None:
+    made = verifier(blocking, issuer)
+    foreign = Key(number=1, id=issuer.keys[0].id)
+    with serving(clock) as other:
+        other.keys = [Key(number=1)]
+        for token in (other.token(), other.token(iss=issuer.url), foreign.sign(issuer.claims())):
+            with pytest.raises(TokenRefused):
+                made.verify(token)
+
+        assert other.requests == []
+
+
+def test_what_is_no_token_is_refused(blocking: Driver, issuer: Issuer) -> None:
+    made = verifier(blocking, issuer)
+    head, body, signature = issuer.token().split(".")
+
+    for text in (
+        *("", "a", "a.b", "a.b.c", "..", "é.é.é", f"{head}.{body}", f"{head}.{body}.{signature}.", "x" * 20_000),
+        f"{head}.{encoded({})}.{signature}",
+        f"{encoded([])}.{body}.{signature}",
+        f"{encoded(b'{')}.{body}.{signature}",
+        issuer.keys[0].sign(issuer.claims(), crit=["b64"], b64=True),
+    ):
+        with pytest.raises(TokenRefused):
+            made.verify(text)
+
+
+def test_a_missing_scope_is_named(driver: Driver, issuer: Issuer) -> None:
+    made = verifier(driver, issuer)
+
+    with pytest.raises(ScopeMissing) as caught:
+        driver.call(made.verify, issuer.token(), scopes=["read:things", "write:things"])
+
+    assert caught.value.missing == ("write:things",)
+
+
+def test_the_issuer_is_https_or_on_loopback_and_its_endpoints_are_of_its_origin(
+    blocking: Driver, issuer: Issuer
+) -> None:
+    for address in ("http://id.example.com", "id.example.com", "https://id.example.com?x=1", "ftp://localhost"):
+        with pytest.raises(ValueError, match="https address"):
+            blocking.make("TokenVerifier", address, audience=CLIENT_ID)
+    for metadata in ({"jwks_uri": "http://127.0.0.1:1/jwks"}, {"jwks_uri": None}, {"issuer": "https://id.example.org"}):
+        issuer.metadata = metadata
+        with pytest.raises(Unreachable, match=r"origin|another issuer"):
+            verifier(blocking, issuer).verify(issuer.token())
+
+
+def test_introspection_asks_once_for_many_and_again_after_seconds(driver: Driver, issuer: Issuer) -> None:
+    made = verifier(driver, issuer, client_secret=SECRET)
+    token = issuer.token()
+    issuer.answers["/auth/introspect"] = lambda: (200, {"active": True, "role": "admin", "org": "bolt"}, {})
+
+    callers = [future.result() for future in driver.at_once(8, made.introspect, token)]
+
+    assert {caller.roles for caller in callers} == {frozenset({"admin"})}
+    assert callers[0].email == "ann@example.com"
+    assert issuer.count("/auth/introspect") == 1
+    assert issuer.forms[0]["token"] == token
+    named, secret = base64.b64decode(issuer.headers[-1]["Authorization"].removeprefix("Basic ")).decode().split(":")
+    assert (named, secret) == (CLIENT_ID, SECRET.replace(" ", "%20"))
+
+    issuer.answers["/auth/introspect"] = lambda: (200, {"active": False}, {})
+    issuer.clock.advance(5)
+    with pytest.raises(TokenRefused, match="no longer"):
+        driver.call(made.introspect, token)
+
+
+def test_secrets_are_in_no_representation(blocking: Driver, issuer: Issuer) -> None:
+    made = verifier(blocking, issuer, client_secret=SECRET)
+    token = issuer.token()
+
+    shown = f"{made!r} {made.verify(token)!r} {made.__dict__!r}"
+
+    assert SECRET not in shown
+    assert token not in shown
+    assert hashlib.sha256(token.encode()).hexdigest() not in shown
