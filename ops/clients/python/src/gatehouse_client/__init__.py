@@ -1,6 +1,7 @@
 """Gatehouse for Python: sign people in, verify access tokens, read webhooks and the feed, call the interface."""
 
 from gatehouse_client.callers import Caller, Customer, Group, Organization, Person
+from gatehouse_client.clients import AsyncGatehouse, Gatehouse
 from gatehouse_client.dpop import Proof
 from gatehouse_client.errors import (
     FieldProblem,
@@ -13,14 +14,22 @@ from gatehouse_client.errors import (
     Unreachable,
     WebhookRefused,
 )
+from gatehouse_client.feed import AsyncFeedReader, Feed, FeedReader
 from gatehouse_client.seen import MemorySeen, SeenOnce
 from gatehouse_client.tokens import AsyncTokenVerifier, TokenVerifier
+from gatehouse_client.webhooks import Event, WebhookVerifier
 
 __all__ = [
+    "AsyncFeedReader",
+    "AsyncGatehouse",
     "AsyncTokenVerifier",
     "Caller",
     "Customer",
+    "Event",
+    "Feed",
+    "FeedReader",
     "FieldProblem",
+    "Gatehouse",
     "GatehouseError",
     "Group",
     "MemorySeen",
@@ -36,4 +45,5 @@ __all__ = [
     "TokenVerifier",
     "Unreachable",
     "WebhookRefused",
+    "WebhookVerifier",
 ]

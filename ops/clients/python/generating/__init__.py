@@ -1,0 +1,1 @@
+"""How `generate.py` writes modules from the OpenAPI document."""

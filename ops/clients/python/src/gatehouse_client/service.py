@@ -1,0 +1,532 @@
+"""The interface for the backend of a service, with an API key of the service.
+
+Generated from the OpenAPI document by `generate.py`: do not change it by hand. A function returns a call, which the
+`send` of `Gatehouse` or `AsyncGatehouse` sends, or `pages` where it is a list. What is left out is not sent, and None
+is sent as null. `API_VERSION` is that of this module: its first number rises when a name has gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
+
+from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
+
+API_VERSION: Final = "1.0"
+
+
+class CheckoutSession(TypedDict):
+    """A checkout page of the provider; the field names are those of operations 2.11."""
+
+    checkout_url: str
+    session_id: str
+
+
+class CustomerList(TypedDict):
+    """A part of the customers and open offers, and how many there are."""
+
+    customers: list[CustomerRecord]
+    total: int
+
+
+class CustomerOrganization(TypedDict):
+    """The organization of a customer; its name is null until it has accepted."""
+
+    slug: str
+    name: str | None
+
+
+class CustomerPerson(TypedDict):
+    """A person of a customer, as the vendor sees them; `id` is the `sub` of their tokens."""
+
+    id: str
+    email: str
+    name: str | None
+    service_roles: list[str]
+    own_roles: list[str]
+    last_sign_in_at: str | None
+
+
+CustomerPolicy: TypeAlias = Literal["any", "listed", "none"]
+
+
+class CustomerRecord(TypedDict):
+    """A customer of a service, or an offer to become one."""
+
+    id: str
+    organization: CustomerOrganization
+    state: CustomerState
+    external_id: str | None
+    paused: bool
+    shares_directory: bool
+    last_sign_in_at: str | None
+    created_at: str
+
+
+CustomerState: TypeAlias = Literal["active", "offered", "paused"]
+
+
+class CustomerUserList(TypedDict):
+    """A page of the people of a customer, and their total number."""
+
+    users: list[CustomerPerson]
+    total: int
+
+
+Individuals: TypeAlias = Literal["all", "none", "others"]
+
+
+class PlanCount(TypedDict):
+    """How many users are subscribed to a plan."""
+
+    plan_id: str
+    plan_name: str
+    count: int
+
+
+class PortalOpened(TypedDict):
+    """The address of the portal; whoever has it can use the portal for a while."""
+
+    portal_url: str
+
+
+class ProviderCount(TypedDict):
+    """How many sign-ins were made with a provider, such as `password`."""
+
+    provider: str
+    count: int
+
+
+SecurityProfile: TypeAlias = Literal["fapi2"]
+
+
+class ServiceAnalytics(TypedDict):
+    """Figures about a service: its users, their sign-ins of the last 30 days, and their active subscriptions."""
+
+    total_users: int
+    active_users_30d: int
+    new_users_30d: int
+    total_logins_30d: int
+    active_subscriptions: int
+    subscriptions_by_plan: list[PlanCount]
+    logins_by_provider: list[ProviderCount]
+
+
+class ServiceRecord(TypedDict):
+    """A service. Clients of OpenID Connect use `client_id`; it never changes."""
+
+    id: str
+    org_id: str
+    client_id: str
+    previous_secret_expires_at: str | None
+    created_at: str
+    slug: str
+    name: str
+    service_type: ServiceType
+    codehost_scopes: list[str] | None
+    websuite_scopes: list[str] | None
+    officesuite_scopes: list[str] | None
+    redirect_uris: list[str]
+    device_activation_uri: str | None
+    post_logout_redirect_uris: list[str]
+    backchannel_logout_uri: str | None
+    frontchannel_logout_uri: str | None
+    jwks_uri: str | None
+    jwks: dict[str, list[dict[str, Any]]] | None
+    audiences: list[str]
+    group_claims: list[str]
+    security_profile: SecurityProfile | None
+    customers: CustomerPolicy
+    individuals: Individuals
+    roles: list[ServiceRole]
+    initiate_login_uri: str | None
+
+
+class ServiceRole(TypedDict):
+    """A role of the service itself, which its customers assign to their people."""
+
+    name: str
+    title: str
+    description: NotRequired[str]
+
+
+ServiceType: TypeAlias = Literal["api", "desktop", "mobile", "web"]
+
+
+class ServiceUser(TypedDict):
+    """A user of the service, with the id by which the organization knows them."""
+
+    id: str
+    email: str
+    created_at: str
+
+
+class ServiceUserList(TypedDict):
+    """A page of users, and their total number."""
+
+    users: list[ServiceUser]
+    total: int
+
+
+class SubscriptionList(TypedDict):
+    """A page of subscriptions, and the number of those that match."""
+
+    subscriptions: list[SubscriptionRecord]
+    total: int
+
+
+class SubscriptionRecord(TypedDict):
+    """The subscription of a user to a plan."""
+
+    id: str
+    user_id: str
+    plan_id: str
+    plan_name: str
+    status: SubscriptionStatus
+    current_period_end: str | None
+
+
+SubscriptionStatus: TypeAlias = Literal["active", "cancelled", "expired", "past_due"]
+
+
+def list_users(*, limit: int | Unset = UNSET, offset: int | Unset = UNSET) -> ListCall[ServiceUserList, ServiceUser]:
+    """List the users of your service, the newest accounts first.
+
+    limit: At most how many to list; more than 100 is lowered to 100.
+    offset: How many to skip.
+    """
+    return ListCall(
+        method="GET",
+        path="/api/service/users",
+        query=query_of(limit=limit, offset=offset),
+        items="users",
+        paging="offset",
+    )
+
+
+def add_user(*, email: str) -> Call[ServiceUser]:
+    """Add a user by email address; if there is no account with it, one is created, without a password.
+
+    email: The email address of the account.
+    """
+    return Call(method="POST", path="/api/service/users", body=body_of(email=email))
+
+
+def show_user(user_id: str) -> Call[ServiceUser]:
+    """Show a user of your service.
+
+    user_id: The id of the user.
+    """
+    return Call(method="GET", path=f"/api/service/users/{segment(user_id)}")
+
+
+def change_user(user_id: str, *, email: str | Unset | None = UNSET) -> Call[ServiceUser]:
+    """Change the email address of a user whose account is yours alone.
+
+    user_id: The id of the user.
+    email: The email address.
+    """
+    return Call(method="PATCH", path=f"/api/service/users/{segment(user_id)}", body=body_of(email=email))
+
+
+def remove_user(user_id: str) -> Call[None]:
+    """Remove a user from your service: subscriptions, sessions and sign-ins to it are deleted.
+
+    user_id: The id of the user.
+    """
+    return Call(method="DELETE", path=f"/api/service/users/{segment(user_id)}", answer="nothing")
+
+
+def list_subscriptions(
+    *, limit: int | Unset = UNSET, offset: int | Unset = UNSET, status: SubscriptionStatus | Unset = UNSET
+) -> ListCall[SubscriptionList, SubscriptionRecord]:
+    """List the subscriptions to your service, the newest first.
+
+    limit: At most how many to list; more than 100 is lowered to 100.
+    offset: How many to skip.
+    status: The state.
+    """
+    return ListCall(
+        method="GET",
+        path="/api/service/subscriptions",
+        query=query_of(limit=limit, offset=offset, status=status),
+        items="subscriptions",
+        paging="offset",
+    )
+
+
+def create_subscription(
+    *,
+    user_id: str,
+    plan_id: str,
+    status: SubscriptionStatus | Unset = UNSET,
+    current_period_end: str | Unset | None = UNSET,
+) -> Call[SubscriptionRecord]:
+    """Subscribe a user of your service to one of its plans.
+
+    user_id: The id of the user.
+    plan_id: The id of the plan.
+    status: The state.
+    current_period_end: When the paid period ends; null if it has no end.
+    """
+    return Call(
+        method="POST",
+        path="/api/service/subscriptions",
+        body=body_of(user_id=user_id, plan_id=plan_id, status=status, current_period_end=current_period_end),
+    )
+
+
+def show_subscription(user_id: str) -> Call[SubscriptionRecord]:
+    """Show a user's subscription: the active one, or else the newest.
+
+    user_id: The id of the user.
+    """
+    return Call(method="GET", path=f"/api/service/subscriptions/{segment(user_id)}")
+
+
+def change_subscription(
+    user_id: str,
+    *,
+    status: SubscriptionStatus | Unset | None = UNSET,
+    current_period_end: str | Unset | None = UNSET,
+    plan_id: str | Unset | None = UNSET,
+) -> Call[SubscriptionRecord]:
+    """Change a user's subscription: the active one, or else the newest.
+
+    user_id: The id of the user.
+    status: The state.
+    current_period_end: When the paid period ends; null if it has no end.
+    plan_id: The id of the plan.
+    """
+    return Call(
+        method="PATCH",
+        path=f"/api/service/subscriptions/{segment(user_id)}",
+        body=body_of(status=status, current_period_end=current_period_end, plan_id=plan_id),
+    )
+
+
+def delete_subscription(user_id: str) -> Call[None]:
+    """Delete a user's subscription, and their earlier ones. The default plan holds for the user from then on.
+
+    user_id: The id of the user.
+    """
+    return Call(method="DELETE", path=f"/api/service/subscriptions/{segment(user_id)}", answer="nothing")
+
+
+def start_user_checkout(user_id: str, *, plan_id: str, success_url: str, cancel_url: str) -> Call[CheckoutSession]:
+    """Start buying a plan for a user of your service: lead their browser to `checkout_url` to pay.
+
+    user_id: The id of the user.
+    plan_id: The id of the plan.
+    success_url: `{CHECKOUT_SESSION_ID}` in it becomes the session's id.
+    cancel_url: Where the buyer returns without paying.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/service/users/{segment(user_id)}/checkout",
+        body=body_of(plan_id=plan_id, success_url=success_url, cancel_url=cancel_url),
+    )
+
+
+def open_user_portal(user_id: str, *, return_url: str) -> Call[PortalOpened]:
+    """Open the billing portal of a user of your service: what they have bought through it, and nothing else.
+
+    user_id: The id of the user.
+    return_url: Where the portal leads back to.
+    """
+    return Call(
+        method="POST", path=f"/api/service/users/{segment(user_id)}/portal", body=body_of(return_url=return_url)
+    )
+
+
+def read_analytics() -> Call[ServiceAnalytics]:
+    """Show figures about your service: its users, their sign-ins of the last 30 days, and active subscriptions."""
+    return Call(method="GET", path="/api/service/analytics")
+
+
+def read_info() -> Call[ServiceRecord]:
+    """Show your service."""
+    return Call(method="GET", path="/api/service/info")
+
+
+def change_info(
+    *,
+    name: str | Unset = UNSET,
+    service_type: ServiceType | Unset = UNSET,
+    codehost_scopes: Sequence[str] | Unset | None = UNSET,
+    websuite_scopes: Sequence[str] | Unset | None = UNSET,
+    officesuite_scopes: Sequence[str] | Unset | None = UNSET,
+    redirect_uris: Sequence[str] | Unset = UNSET,
+    device_activation_uri: str | Unset | None = UNSET,
+    post_logout_redirect_uris: Sequence[str] | Unset = UNSET,
+    backchannel_logout_uri: str | Unset | None = UNSET,
+    frontchannel_logout_uri: str | Unset | None = UNSET,
+    jwks_uri: str | Unset | None = UNSET,
+    jwks: Mapping[str, list[dict[str, Any]]] | Unset | None = UNSET,
+    audiences: Sequence[str] | Unset = UNSET,
+    group_claims: Sequence[str] | Unset = UNSET,
+    security_profile: SecurityProfile | Unset | None = UNSET,
+    customers: CustomerPolicy | Unset = UNSET,
+    individuals: Individuals | Unset | None = UNSET,
+    roles: Sequence[ServiceRole] | Unset = UNSET,
+    initiate_login_uri: str | Unset | None = UNSET,
+) -> Call[ServiceRecord]:
+    """Change your service. Lists are replaced, not merged.
+
+    name: The name for people, with 1 to 100 characters.
+    service_type: What kind of application it is: `web` and `api` keep a secret, the others are public.
+    codehost_scopes: The OAuth scopes to ask codehost for; null for its default ones.
+    websuite_scopes: The OAuth scopes to ask websuite for; null for its default ones.
+    officesuite_scopes: The OAuth scopes to ask officesuite for; null for its default ones.
+    redirect_uris: The addresses to which a browser may be sent back, compared exactly. Absolute and without a fragment;
+        plain http only for loopback, other schemes only for mobile and desktop.
+    device_activation_uri: The page of the device flow; null for that of Gatehouse.
+    post_logout_redirect_uris: The addresses to which a browser may be sent after signing out, compared exactly.
+    backchannel_logout_uri: Where a logout token is posted when a session ends; null for nowhere.
+    frontchannel_logout_uri: The page that a browser loads when a session ends; null for none.
+    jwks_uri: The address of the service's public keys; null when it has none.
+    jwks: The public keys of the service, as a JSON Web Key Set; null when it has none here.
+    audiences: The addresses of the APIs for which the service may get access tokens, as their `aud`: absolute https
+        addresses under a verified domain of the organization, each registered by one service only.
+    group_claims: The ids of the groups of the directory that tokens, userinfo and SAML assertions name of a member, or
+        `all`.
+    security_profile: Which stricter rules of OAuth hold for the service: `fapi2`, the FAPI 2.0 Security Profile, or
+        null.
+    customers: Which organizations may use the service as customers: `none`, those to which you offer it (`listed`), or
+        `any`. It goes back to `none` only without customers; open offers end then. In your data, tell customers apart
+        by `customer_id`, because `org` is your organization in every token.
+    individuals: Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Members
+        of your own organization always may.
+    roles: The service's own roles, which its customers assign to their people.
+    initiate_login_uri: The page of the service that begins a sign-in; null for none.
+    """
+    return Call(
+        method="PATCH",
+        path="/api/service/info",
+        body=body_of(
+            name=name,
+            service_type=service_type,
+            codehost_scopes=codehost_scopes,
+            websuite_scopes=websuite_scopes,
+            officesuite_scopes=officesuite_scopes,
+            redirect_uris=redirect_uris,
+            device_activation_uri=device_activation_uri,
+            post_logout_redirect_uris=post_logout_redirect_uris,
+            backchannel_logout_uri=backchannel_logout_uri,
+            frontchannel_logout_uri=frontchannel_logout_uri,
+            jwks_uri=jwks_uri,
+            jwks=jwks,
+            audiences=audiences,
+            group_claims=group_claims,
+            security_profile=security_profile,
+            customers=customers,
+            individuals=individuals,
+            roles=roles,
+            initiate_login_uri=initiate_login_uri,
+        ),
+    )
+
+
+def list_customers(
+    *, limit: int | Unset = UNSET, offset: int | Unset = UNSET, q: str | Unset = UNSET
+) -> ListCall[CustomerList, CustomerRecord]:
+    """List the customers and open offers of your service, the newest first.
+
+    limit: At most how many to list; more than 100 is lowered to 100.
+    offset: How many to skip.
+    q: Finds customers and offers whose slug or external id contains it, and customers whose name does.
+    """
+    return ListCall(
+        method="GET",
+        path="/api/service/customers",
+        query=query_of(limit=limit, offset=offset, q=q),
+        items="customers",
+        paging="offset",
+    )
+
+
+def offer_service(*, organization: str, external_id: str | Unset | None = UNSET) -> Call[CustomerRecord]:
+    """Offer your service to another organization, which has 30 days to accept.
+
+    organization: The slug of the organization; the answer is the same whether there is one.
+    external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
+        service. Tokens name it as `customer_external_id`.
+    """
+    return Call(
+        method="POST", path="/api/service/customers", body=body_of(organization=organization, external_id=external_id)
+    )
+
+
+def show_customer(customer_id: str) -> Call[CustomerRecord]:
+    """Show a customer or an open offer of your service.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    """
+    return Call(method="GET", path=f"/api/service/customers/{segment(customer_id)}")
+
+
+def change_customer(
+    customer_id: str, *, external_id: str | Unset | None = UNSET, paused: bool | Unset = UNSET
+) -> Call[CustomerRecord]:
+    """Change your own id of a customer, or pause it.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
+        service. Tokens name it as `customer_external_id`.
+    paused: Whether you have paused it. The customer's own pause is apart.
+    """
+    return Call(
+        method="PATCH",
+        path=f"/api/service/customers/{segment(customer_id)}",
+        body=body_of(external_id=external_id, paused=paused),
+    )
+
+
+def end_customer(customer_id: str) -> Call[None]:
+    """Withdraw an offer, or end the use of your service by a customer.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    """
+    return Call(method="DELETE", path=f"/api/service/customers/{segment(customer_id)}", answer="nothing")
+
+
+def list_customer_users(
+    customer_id: str,
+    *,
+    page: int | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    q: str | Unset = UNSET,
+    role: str | Unset = UNSET,
+    after: str | Unset = UNSET,
+) -> ListCall[CustomerUserList, CustomerPerson]:
+    """List the people of a customer, by their ids, which are the `sub` of their tokens.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    page: The number of the page, from 1.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    q: Finds people whose address or name contains it.
+    role: Finds people who have this role of the service, whoever gives it.
+    after: The id of the last person of the page before, for a program that reads many people: it names this instead of
+        the page.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/service/customers/{segment(customer_id)}/users",
+        query=query_of(page=page, limit=limit, q=q, role=role, after=after),
+        items="users",
+        paging="last_id",
+    )
+
+
+def set_customer_user_roles(customer_id: str, user_id: str, *, roles: Sequence[str]) -> Call[CustomerPerson]:
+    """Give a person who has signed in for a customer roles of your own, for this customer alone.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    user_id: The id of the user.
+    roles: Names of roles of the service, which replace those that you gave before; an empty list takes them away.
+    """
+    return Call(
+        method="PUT",
+        path=f"/api/service/customers/{segment(customer_id)}/users/{segment(user_id)}",
+        body=body_of(roles=roles),
+    )
