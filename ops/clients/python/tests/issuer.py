@@ -119,7 +119,7 @@ class Issuer:
         """Return an ID token that belongs to an access token."""
         digest = hashlib.sha256(access_token.encode()).digest()
         at_hash = base64.urlsafe_b64encode(digest[:16]).decode().rstrip("=")
-        claims = self.claims(scope=None, client_id=None, at_hash=at_hash, **changes)
+        claims = self.claims(**({"scope": None, "client_id": None, "at_hash": at_hash} | changes))
         return self.keys[0].sign(claims, typ="JWT")
 
     def document(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from gatehouse_client.callers import Caller, Customer, Group, Organization, Person
 from gatehouse_client.clients import AsyncGatehouse, Gatehouse
+from gatehouse_client.cookies import Cookie
 from gatehouse_client.dpop import Proof
 from gatehouse_client.errors import (
     FieldProblem,
@@ -16,14 +17,18 @@ from gatehouse_client.errors import (
 )
 from gatehouse_client.feed import AsyncFeedReader, Feed, FeedReader
 from gatehouse_client.seen import MemorySeen, SeenOnce
+from gatehouse_client.sessions import MemorySessions, Session, SessionStore
+from gatehouse_client.sign_in import AsyncSignIn, SignedIn, SignedOut, SignIn, SignInBegun
 from gatehouse_client.tokens import AsyncTokenVerifier, TokenVerifier
 from gatehouse_client.webhooks import Event, WebhookVerifier
 
 __all__ = [
     "AsyncFeedReader",
     "AsyncGatehouse",
+    "AsyncSignIn",
     "AsyncTokenVerifier",
     "Caller",
+    "Cookie",
     "Customer",
     "Event",
     "Feed",
@@ -33,6 +38,7 @@ __all__ = [
     "GatehouseError",
     "Group",
     "MemorySeen",
+    "MemorySessions",
     "Organization",
     "Person",
     "Proof",
@@ -40,7 +46,13 @@ __all__ = [
     "Refused",
     "ScopeMissing",
     "SeenOnce",
+    "Session",
+    "SessionStore",
+    "SignIn",
+    "SignInBegun",
     "SignInRefused",
+    "SignedIn",
+    "SignedOut",
     "TokenRefused",
     "TokenVerifier",
     "Unreachable",

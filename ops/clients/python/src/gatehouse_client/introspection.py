@@ -6,12 +6,11 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import quote
 
 import httpx
 
 from gatehouse_client.errors import Refused, TokenRefused
-from gatehouse_client.provider import Provider, object_of
+from gatehouse_client.provider import Provider, authenticated, object_of
 from gatehouse_client.steps import Steps, locked, now, send
 
 KEPT_SECONDS: Final = 5.0
@@ -24,7 +23,8 @@ class Introspection:
 
     def __init__(self, provider: Provider, client_id: str, client_secret: str) -> None:
         self._provider = provider
-        self._credentials = httpx.BasicAuth(quote(client_id, safe=""), quote(client_secret, safe=""))
+        self._client_id = client_id
+        self._client_secret = client_secret
         # By the hash of the token: when it was asked, and the answer.
         self._kept: OrderedDict[bytes, tuple[float, Mapping[str, Any]]] = OrderedDict()
 
@@ -50,8 +50,7 @@ class Introspection:
         at = yield from now()
         address = yield from self._provider.endpoint("introspection_endpoint")
         request = httpx.Request("POST", address, data={"token": token, "token_type_hint": "access_token"})
-        # The flow of basic authentication sends one request, whose header it has set.
-        response = yield from send(next(self._credentials.auth_flow(request)))
+        response = yield from send(authenticated(request, self._client_id, self._client_secret))
         if response.status_code in _REFUSED:
             raise Refused(
                 status=response.status_code,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from typing import Any, Final, cast
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 import httpx
 
@@ -68,6 +68,13 @@ def fetch_json(address: str) -> Steps[Mapping[str, Any]]:
     """Return the JSON object at an address; raise `Unreachable` for any other answer."""
     response = yield from send(httpx.Request("GET", address, headers={"Accept": "application/json"}))
     return object_of(response, address)
+
+
+def authenticated(request: httpx.Request, client_id: str, client_secret: str) -> httpx.Request:
+    """Return the request with the credentials of a client, by Basic (RFC 6749, 2.3.1)."""
+    credentials = httpx.BasicAuth(quote(client_id, safe=""), quote(client_secret, safe=""))
+    # The flow of basic authentication sends one request, whose header it has set.
+    return next(credentials.auth_flow(request))
 
 
 def object_of(response: httpx.Response, address: str) -> Mapping[str, Any]:
