@@ -42,7 +42,7 @@ class SignIn:
         client: httpx.Client | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._io = BlockingIO(client, clock=clock)
+        self.io = BlockingIO(client, clock=clock)
         self.steps = SignInSteps(
             issuer,
             client_id=client_id,
@@ -62,14 +62,14 @@ class SignIn:
         `return_to` is a path of this site, to which it comes back; `customer` the id or slug of the customer for whom
         the person comes; `parameters` others of the request, such as `prompt` or `login_hint`.
         """
-        return run(self.steps.start(return_to, customer, parameters), self._io)
+        return run(self.steps.start(return_to, customer, parameters), self.io)
 
     def finish(self, query: Mapping[str, str], cookie: str | None) -> SignedIn:
         """Return the session after the browser came back, with the cookies to set; raise `SignInRefused`.
 
         `query` has the parameters of the address, `cookie` the value of the cookie that `start` has set.
         """
-        return run(self.steps.finish(query, cookie), self._io)
+        return run(self.steps.finish(query, cookie), self.io)
 
     def session(self, cookie: str | None) -> Session | None:
         """Return the session of a cookie, with a live access token; None when nobody is signed in (any more).
@@ -77,19 +77,19 @@ class SignIn:
         Shortly before it expires the token is refreshed, once for all requests that ask at the same time. While
         Gatehouse is away the session goes on until it expires; then this raises `Unreachable`.
         """
-        return run(self.steps.session(cookie), self._io)
+        return run(self.steps.session(cookie), self.io)
 
     def logout(self, cookie: str | None) -> SignedOut:
         """End the session of a cookie; return where the browser goes to sign out at Gatehouse, and a cookie to set."""
-        return run(self.steps.logout(cookie), self._io)
+        return run(self.steps.logout(cookie), self.io)
 
     def backchannel_logout(self, form: Mapping[str, str]) -> None:
         """End the sessions that a logout token of Gatehouse names; raise `TokenRefused` for any other: answer 400."""
-        run(self.steps.backchannel_logout(form), self._io)
+        run(self.steps.backchannel_logout(form), self.io)
 
     def close(self) -> None:
         """Close the connections."""
-        self._io.close()
+        self.io.close()
 
 
 class AsyncSignIn:
@@ -111,7 +111,7 @@ class AsyncSignIn:
         client: httpx.AsyncClient | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._io = AsyncIO(client, clock=clock)
+        self.io = AsyncIO(client, clock=clock)
         self.steps = SignInSteps(
             issuer,
             client_id=client_id,
@@ -127,27 +127,27 @@ class AsyncSignIn:
 
     async def start(self, return_to: str = "/", *, customer: str | None = None, **parameters: str) -> SignInBegun:
         """Return where the browser goes to sign in, and the cookie to set, as `SignIn.start` does."""
-        return await run_async(self.steps.start(return_to, customer, parameters), self._io)
+        return await run_async(self.steps.start(return_to, customer, parameters), self.io)
 
     async def finish(self, query: Mapping[str, str], cookie: str | None) -> SignedIn:
         """Return the session after the browser came back, with the cookies to set; raise `SignInRefused`."""
-        return await run_async(self.steps.finish(query, cookie), self._io)
+        return await run_async(self.steps.finish(query, cookie), self.io)
 
     async def session(self, cookie: str | None) -> Session | None:
         """Return the session of a cookie, with a live access token, as `SignIn.session` does."""
-        return await run_async(self.steps.session(cookie), self._io)
+        return await run_async(self.steps.session(cookie), self.io)
 
     async def logout(self, cookie: str | None) -> SignedOut:
         """End the session of a cookie; return where the browser goes to sign out at Gatehouse, and a cookie to set."""
-        return await run_async(self.steps.logout(cookie), self._io)
+        return await run_async(self.steps.logout(cookie), self.io)
 
     async def backchannel_logout(self, form: Mapping[str, str]) -> None:
         """End the sessions that a logout token of Gatehouse names; raise `TokenRefused` for any other: answer 400."""
-        await run_async(self.steps.backchannel_logout(form), self._io)
+        await run_async(self.steps.backchannel_logout(form), self.io)
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._io.aclose()
+        await self.io.aclose()
 
 
 __all__ = ["AsyncSignIn", "SignIn", "SignInBegun", "SignedIn", "SignedOut"]

@@ -102,6 +102,11 @@ class SignInSteps:
         self.session_cookie = f"{prefix}app_session"
         self.sign_in_cookie = f"{prefix}app_sign_in"
 
+    @property
+    def issuer(self) -> str:
+        """The issuer at which people sign in."""
+        return self._own.issuer
+
     def start(self, return_to: str, customer: str | None, parameters: Mapping[str, str]) -> Steps[SignInBegun]:
         """Return where the browser goes to sign in."""
         if RESERVED & set(parameters):

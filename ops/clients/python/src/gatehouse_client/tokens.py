@@ -50,6 +50,11 @@ class Verification:
             else None
         )
 
+    @property
+    def issuer(self) -> str:
+        """The issuer of the tokens."""
+        return self.provider.issuer
+
     def verify(self, token: str, scopes: Collection[str], proof: Proof | None) -> Steps[Caller]:
         """Return who calls."""
         parsed = yield from self.signed(token, kinds=(ACCESS_TOKEN,))
@@ -131,8 +136,8 @@ class TokenVerifier:
         client: httpx.Client | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._io = BlockingIO(client, clock=clock)
-        self._steps = Verification(
+        self.io = BlockingIO(client, clock=clock)
+        self.steps = Verification(
             issuer,
             audience=audience,
             client_id=client_id,
@@ -143,15 +148,15 @@ class TokenVerifier:
 
     def verify(self, token: str, *, scopes: Collection[str] = (), dpop: Proof | None = None) -> Caller:
         """Return who calls; raise `TokenRefused`, `ScopeMissing`, or `Unreachable` when the keys are not known."""
-        return run(self._steps.verify(token, scopes, dpop), self._io)
+        return run(self.steps.verify(token, scopes, dpop), self.io)
 
     def introspect(self, token: str, *, scopes: Collection[str] = (), dpop: Proof | None = None) -> Caller:
         """Return who calls, as `verify` does, after asking whether the token still holds; answers are kept for 5 s."""
-        return run(self._steps.introspect(token, scopes, dpop), self._io)
+        return run(self.steps.introspect(token, scopes, dpop), self.io)
 
     def close(self) -> None:
         """Close the connections."""
-        self._io.close()
+        self.io.close()
 
 
 class AsyncTokenVerifier:
@@ -169,8 +174,8 @@ class AsyncTokenVerifier:
         client: httpx.AsyncClient | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._io = AsyncIO(client, clock=clock)
-        self._steps = Verification(
+        self.io = AsyncIO(client, clock=clock)
+        self.steps = Verification(
             issuer,
             audience=audience,
             client_id=client_id,
@@ -181,12 +186,12 @@ class AsyncTokenVerifier:
 
     async def verify(self, token: str, *, scopes: Collection[str] = (), dpop: Proof | None = None) -> Caller:
         """Return who calls; raise `TokenRefused`, `ScopeMissing`, or `Unreachable` when the keys are not known."""
-        return await run_async(self._steps.verify(token, scopes, dpop), self._io)
+        return await run_async(self.steps.verify(token, scopes, dpop), self.io)
 
     async def introspect(self, token: str, *, scopes: Collection[str] = (), dpop: Proof | None = None) -> Caller:
         """Return who calls, as `verify` does, after asking whether the token still holds; answers are kept for 5 s."""
-        return await run_async(self._steps.introspect(token, scopes, dpop), self._io)
+        return await run_async(self.steps.introspect(token, scopes, dpop), self.io)
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._io.aclose()
+        await self.io.aclose()

@@ -1,0 +1,57 @@
+"""A FastAPI application whose users sign in at Gatehouse.
+
+pip install "gatehouse-client[fastapi]" uvicorn
+export ISSUER=http://localhost:8000 CLIENT_ID=… CLIENT_SECRET=… COOKIE_SECRET=$(openssl rand -hex 32)
+uvicorn fastapi_app:app --port 9000
+"""
+
+import os
+from typing import Annotated
+
+from fastapi import Depends, FastAPI
+from fastapi.responses import HTMLResponse
+
+from gatehouse_client import AsyncSignIn, AsyncTokenVerifier, Caller
+from gatehouse_client.starlette import Protection
+
+HOME = os.environ.get("HOME_URL", "http://localhost:9000")
+
+gatehouse = Protection(
+    sign_in=AsyncSignIn(
+        os.environ["ISSUER"],
+        client_id=os.environ["CLIENT_ID"],
+        client_secret=os.environ["CLIENT_SECRET"],
+        redirect_uri=f"{HOME}/auth/callback",
+        post_logout_redirect_uri=f"{HOME}/",
+        cookie_secret=os.environ["COOKIE_SECRET"],
+    ),
+    verifier=AsyncTokenVerifier(os.environ["ISSUER"], audience=os.environ["CLIENT_ID"]),
+)
+app = FastAPI()
+app.router.routes.extend(gatehouse.routes)
+
+
+@app.get("/", response_class=HTMLResponse)
+async def home() -> str:
+    return '<!doctype html><title>Shop</title><a href="/me">My account</a>'
+
+
+@app.get("/me", response_class=HTMLResponse)
+async def me(caller: Annotated[Caller, Depends(gatehouse.signed_in)]) -> str:
+    sign_out = '<form method="post" action="/auth/logout"><button>Sign out</button></form>'
+    return f"<!doctype html><title>Shop</title><h1>Hello {caller.email}</h1>{sign_out}"
+
+
+@app.get("/admin")
+async def admin(caller: Annotated[Caller, Depends(gatehouse.role("owner", "admin"))]) -> dict[str, str]:
+    return {"admin": caller.subject}
+
+
+@app.get("/exports")
+async def exports(caller: Annotated[Caller, Depends(gatehouse.feature("exports"))]) -> dict[str, str]:
+    return {"exports of": caller.subject}
+
+
+@app.get("/api/things")
+async def things(caller: Annotated[Caller, Depends(gatehouse.bearer())]) -> dict[str, str]:
+    return {"things of": caller.subject}

@@ -1,0 +1,240 @@
+"""For Django: URLs that sign people in, and decorators that require a person, a role or a token.
+
+    GATEHOUSE = {"issuer": "https://id.example.com", "client_id": "…", "client_secret": "…",    # in the settings
+                 "redirect_uri": "https://shop.example/auth/callback"}
+
+    urlpatterns = [*gatehouse_client.django.urls(), ...]
+
+    @feature("exports")
+    def exports(request): return HttpResponse(f"Exports of {request.caller.email}")
+
+The caller is `request.caller`, or `caller_of(request)` for type checkers. The check of an async view runs in a thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, wraps
+from inspect import iscoroutinefunction
+from typing import Any, Final, cast
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.core.cache import BaseCache, caches
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from gatehouse_client import web
+from gatehouse_client.callers import Caller
+from gatehouse_client.sessions import Session
+from gatehouse_client.sign_in import SignIn
+from gatehouse_client.sign_in_steps import SESSION_SECONDS
+from gatehouse_client.steps import BlockingIO, Steps, run
+from gatehouse_client.tokens import TokenVerifier
+from gatehouse_client.web import Condition, WebAnswer, WebRequest
+
+PREFIX: Final = "gatehouse-client"
+# What `GATEHOUSE` may have beside what `SignIn` takes.
+_OF_TOKENS: Final = ("audience", "scopes_of_api", "resource_address", "cache")
+View = Callable[..., Any]
+
+
+class CacheSessions:
+    """Sessions in a cache of Django, which has to be shared by all processes and to have room for them.
+
+    An end that Gatehouse reports is kept beside the sessions, because a cache has no list of them.
+    """
+
+    def __init__(self, cache_: BaseCache) -> None:
+        self._cache = cache_
+
+    def get(self, session_id: str) -> Session | None:
+        """Return a session; None when there is none, or it has ended."""
+        text = self._cache.get(f"{PREFIX}:session:{session_id}")
+        session = Session.from_json(text) if text is not None else None
+        if session is None:
+            return None
+        ends = self._cache.get_many([_end_of("sid", session.sid), _end_of("sub", session.sub)])
+        # An end of a person is about the sessions until then; those that begin later go on.
+        is_over = any(session.claims["iat"] <= ended_at for ended_at in ends.values())
+        return None if is_over else session
+
+    def put(self, session: Session) -> None:
+        """Keep a session, in place of the one with its id."""
+        self._cache.set(f"{PREFIX}:session:{session.id}", session.to_json(), SESSION_SECONDS)
+
+    def delete(self, session_id: str) -> None:
+        """Remove a session, if there is one."""
+        self._cache.delete(f"{PREFIX}:session:{session_id}")
+
+    def delete_by(self, *, sid: str | None, sub: str | None) -> None:
+        """End the session with that `sid`; without one, all sessions of the person `sub` that have begun."""
+        kind, value = ("sid", sid) if sid is not None else ("sub", sub)
+        # A session of Gatehouse never begins again; the time of a person's end is that of this machine.
+        ended_at = float("inf") if sid is not None else _clock()
+        self._cache.set(_end_of(kind, str(value)), ended_at, SESSION_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Application:
+    """The protection of this project, as its settings say."""
+
+    rules: web.Protection
+    sign_in: BlockingIO
+    verifier: BlockingIO
+
+
+def urls() -> list[URLPattern]:
+    """Return the URLs of the sign-in, beside the path of `redirect_uri`, and of the document of the API (RFC 9728)."""
+    rules = _application().rules
+    views: list[tuple[str, str, Callable[[HttpRequest], HttpResponse]]] = [
+        ("sign-in", "GET", lambda request: _answered(rules.begin(_web_request(request)))),
+        ("callback", "GET", lambda request: _answered(rules.finish(_web_request(request)))),
+        ("logout", "POST", lambda request: _answered(rules.logout(_web_request(request)))),
+        ("backchannel-logout", "POST", lambda request: _answered(rules.backchannel_logout(request.POST.dict()))),
+    ]
+    # A form of another site sends no cookie of ours (SameSite), and Gatehouse has no token of Django.
+    found = [
+        path(rules.paths[name].lstrip("/"), csrf_exempt(require_http_methods([method])(view)))
+        for name, method, view in views
+    ]
+
+    def metadata(_request: HttpRequest) -> HttpResponse:
+        return _response(rules.metadata())
+
+    return [*found, path(rules.resource.metadata_path.lstrip("/"), metadata)]
+
+
+def signed_in(view: View) -> View:
+    """Require a signed-in person; a browser is led to sign in and comes back, other requests get 401."""
+    return _requiring(None)(view)
+
+
+def role(*names: str) -> Callable[[View], View]:
+    """Require a signed-in person who has one of these roles; others get 403."""
+    return _requiring(web.has_role(*names))
+
+
+def feature(name: str) -> Callable[[View], View]:
+    """Require a signed-in person whose plan has this feature; others get 403."""
+    return _requiring(web.has_feature(name))
+
+
+def bearer(*scopes: str) -> Callable[[View], View]:
+    """Require an access token with these scopes; others get 401 or 403."""
+
+    def check(request: HttpRequest) -> Caller:
+        application = _application()
+        return run(application.rules.bearer(_web_request(request), scopes), application.verifier)
+
+    # A program that sends a token sends no token of Django's forms.
+    return lambda view: csrf_exempt(_guarded(check)(view))
+
+
+def caller_of(request: HttpRequest) -> Caller:
+    """Return the caller whom the decorator of the view has required."""
+    return cast("Any", request).caller
+
+
+def session(request: HttpRequest) -> Session | None:
+    """Return the session of the browser, with a live access token; None when nobody is signed in."""
+    application = _application()
+    return run(application.rules.session(_web_request(request)), application.sign_in)
+
+
+@cache
+def _application() -> _Application:
+    given = cast("dict[str, Any]", settings.GATEHOUSE)
+    own = {name: value for name, value in given.items() if name not in _OF_TOKENS}
+    own.setdefault("cookie_secret", settings.SECRET_KEY)
+    own.setdefault("sessions", CacheSessions(caches[given.get("cache", "default")]))
+    sign_in = SignIn(own.pop("issuer"), **own)
+    clock: Callable[[], float] = given.get("clock", time.time)
+    verifier = TokenVerifier(given["issuer"], audience=given.get("audience", given["client_id"]), clock=clock)
+    rules = web.Protection(
+        sign_in=sign_in.steps,
+        verification=verifier.steps,
+        resource=given.get("resource_address"),
+        scopes=cast("Sequence[str]", given.get("scopes_of_api", ())),
+    )
+    return _Application(rules, sign_in.io, verifier.io)
+
+
+def forget_settings() -> None:
+    """Read `GATEHOUSE` anew when it is needed next, and close the connections: for tests that change it."""
+    if _application.cache_info().currsize:
+        _application().sign_in.close()
+        _application().verifier.close()
+    _application.cache_clear()
+
+
+def _requiring(condition: Condition | None) -> Callable[[View], View]:
+    def check(request: HttpRequest) -> Caller:
+        application = _application()
+        return run(application.rules.signed_in(_web_request(request), condition), application.sign_in)
+
+    return _guarded(check)
+
+
+def _guarded(check: Callable[[HttpRequest], Caller]) -> Callable[[View], View]:
+    def decorate(view: View) -> View:
+        if iscoroutinefunction(view):
+
+            @wraps(view)
+            async def guarded_async(request: HttpRequest, *arguments: Any, **keywords: Any) -> Any:
+                try:
+                    cast("Any", request).caller = await sync_to_async(check)(request)
+                except web.Refusal as refusal:
+                    return _response(refusal.answer)
+                return await view(request, *arguments, **keywords)
+
+            return guarded_async
+
+        @wraps(view)
+        def guarded(request: HttpRequest, *arguments: Any, **keywords: Any) -> Any:
+            try:
+                cast("Any", request).caller = check(request)
+            except web.Refusal as refusal:
+                return _response(refusal.answer)
+            return view(request, *arguments, **keywords)
+
+        return guarded
+
+    return decorate
+
+
+def _answered(steps: Steps[WebAnswer]) -> HttpResponse:
+    return _response(run(steps, _application().sign_in))
+
+
+def _web_request(request: HttpRequest) -> WebRequest:
+    return WebRequest(
+        method=request.method or "",
+        target=request.get_full_path(),
+        headers={name.lower(): value for name, value in request.headers.items()},
+        cookies=request.COOKIES,
+        query=request.GET.dict(),
+    )
+
+
+def _response(answer: WebAnswer) -> HttpResponse:
+    response = HttpResponse(answer.text, status=answer.status, content_type=answer.media_type)
+    for name, value in answer.headers.items():
+        response[name] = value
+    for cookie in answer.cookies:
+        response.cookies.load(cookie.header)
+    return response
+
+
+def _end_of(kind: str, value: str) -> str:
+    # A cache takes no key of any characters.
+    return f"{PREFIX}:ended:{kind}:{hashlib.sha256(value.encode()).hexdigest()}"
+
+
+def _clock() -> float:
+    return _application().sign_in.clock()
