@@ -59,7 +59,8 @@ def run(settings: Settings, *, prepared: Path | None) -> int:
             "A test instance deletes everything in its database, so it has one of its own. Unset"
             " GATEHOUSE_DATABASE_URL for it."
         )
-    logs.configure(log_format=settings.log_format, log_level=settings.log_level)
+    # The output is for the test kit.
+    logs.configure(log_format=settings.log_format, log_level=settings.log_level, output=sys.stderr)
     with listen(Bind(host=HOST, port=0), setting="the port") as listener, _data_folder(prepared) as folder:
         url = f"http://localhost:{listener.getsockname()[1]}"
         settings = replace(settings, data_dir=folder, base_url=url, rate_limits=False, owner_email=OWNER)

@@ -7,15 +7,20 @@ tables there are. What is given back is what stood there when `keep` was called:
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import Final
 
 import psycopg
 from psycopg import sql
+from psycopg.errors import DeadlockDetected, LockNotAvailable
 
 # The rows of the first state; no migration knows of this schema.
 KEPT: Final = "first_state"
 # Whatever may be lost with the machine, a throw-away database need not wait for its disk.
 UNSAFE: Final = ("fsync", "synchronous_commit", "full_page_writes")
+# Each waits for 0.2 s, and gives back what it has.
+ATTEMPTS_MAX: Final = 100
+_WAIT_BRIEFLY: Final = "SET LOCAL lock_timeout = '200ms'"
 
 _TABLES: Final = """
     SELECT   c.relname, array_agg(a.attname::text ORDER BY a.attnum)
@@ -65,8 +70,18 @@ class FreshStates:
 
     def restore(self) -> None:
         """Return to the first state; transactions that are running end first, and others wait."""
+        with self._turn:
+            for _ in range(ATTEMPTS_MAX - 1):
+                # One that holds what this waits for may wait for what this holds.
+                with suppress(LockNotAvailable, DeadlockDetected):
+                    self._restore()
+                    return
+            self._restore()
+
+    def _restore(self) -> None:
         connection = self._connection
-        with self._turn, connection.transaction():
+        with connection.transaction():
+            connection.execute(_WAIT_BRIEFLY)
             connection.execute("SET LOCAL session_replication_role = replica")
             connection.execute(
                 sql.SQL("LOCK TABLE {} IN EXCLUSIVE MODE").format(

@@ -1,0 +1,69 @@
+"""The environment of the server: the kit installs Gatehouse apart from the tests, whose packages never meet its own.
+
+It is made once for each wheel or requirement, in the folder of caches of the account, and used again by every run.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+# What the kit installs unless a wheel or another requirement is named.
+REQUIREMENT: Final = "gatehouse"
+INSTALL_SECONDS_MAX: Final = 900.0
+
+
+def cache_folder() -> Path:
+    """Return the folder of the kit below the folder of caches."""
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(caches) / "gatehouse-client"
+
+
+def installed_command(requirement: str) -> Path:
+    """Return the command of a Gatehouse that is installed by itself, and install it if it is not.
+
+    `requirement` is what pip takes: a wheel, or a name with a version.
+    """
+    folder = cache_folder() / "servers" / _name(requirement)
+    command = folder / "bin" / "gatehouse"
+    with _locked(folder):
+        if not (folder / "complete").exists():
+            venv.create(folder, clear=True, with_pip=True)
+            _install(folder, requirement)
+            (folder / "complete").touch()
+    return command
+
+
+def _install(folder: Path, requirement: str) -> None:
+    sys.stderr.write(f"gatehouse: installing {requirement} into {folder}; this takes a minute, once.\n")
+    command = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", requirement]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=INSTALL_SECONDS_MAX)
+    if done.returncode:
+        raise RuntimeError(
+            f"The test kit could not install {requirement}. Name another one with --gatehouse-requirement, or a"
+            f" running instance with --gatehouse-url. pip said:\n{done.stderr[-2000:]}"
+        )
+
+
+def _name(requirement: str) -> str:
+    """Return the name of a folder for a requirement; a wheel that was built again is another one."""
+    path = Path(requirement)
+    content = path.read_bytes() if path.is_file() else requirement.encode()
+    return f"{hashlib.sha256(content).hexdigest()[:16]}-python{sys.version_info.major}.{sys.version_info.minor}"
+
+
+@contextmanager
+def _locked(folder: Path) -> Generator[None]:
+    """Let one process at a time make a folder: the processes of pytest-xdist all begin at once."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,109 @@
+"""The guides of the manual, followed from an empty folder: each ends with a page that knows who is signed in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from guide import Guide, free_port, opened
+from playwright.sync_api import Page, expect, sync_playwright
+
+from gatehouse_client.testing import GatehouseKit
+
+EXAMPLE = "http://localhost:8000"
+# A browser that is installed; without it, that of `playwright install`.
+CHROMIUM = os.environ.get("GATEHOUSE_CHROMIUM")
+# Next.js and its like take minutes to build; each guide is a part of its own.
+WEB = ("express", "nextjs", "fastapi", "flask", "django")
+
+
+def laid(gatehouse: GatehouseKit, name: str, folder: Path, **fields: str) -> Guide:
+    """Lay a guide out in an empty folder, with a service of the organization of the reader."""
+    port = free_port()
+    shop = gatehouse.product("shop", redirect_uris=[f"http://localhost:{port}/callback"], **fields)
+    values = {
+        EXAMPLE: gatehouse.base_url,
+        "YOUR_CLIENT_ID": shop.client_id,
+        "YOUR_CLIENT_SECRET": shop.client_secret,
+    }
+    guide = opened(name, folder, port, values)
+    guide.write_files()
+    return guide
+
+
+@contextmanager
+def window() -> Generator[Page]:
+    """Open a window of a browser."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield browser.new_page()
+        browser.close()
+
+
+@pytest.mark.parametrize("name", WEB)
+def test_a_person_signs_in_to_a_web_application(gatehouse: GatehouseKit, name: str, tmp_path: Path) -> None:
+    guide = laid(gatehouse, name, tmp_path)
+    *prepare, start = guide.commands()
+    for command in prepare:
+        guide.run(command)
+
+    with guide.started(start), gatehouse.browser() as browser:
+        page = gatehouse.visit(browser, guide.home, "ann")
+        again = browser.get(guide.home)
+
+    assert page.status_code == 200, page.text
+    assert (str(page.url), "ann@people.example" in page.text) == (guide.home, True)
+    # The session stays.
+    assert "ann@people.example" in again.text
+
+
+def test_a_person_signs_in_in_the_browser(gatehouse: GatehouseKit, tmp_path: Path) -> None:
+    guide = laid(gatehouse, "single-page", tmp_path, service_type="mobile")
+    ann = gatehouse.person("ann")
+    [start] = guide.commands()
+
+    with guide.started(start), window() as page:
+        page.goto(guide.home)
+        page.fill("#email", ann.email)
+        page.keyboard.press("Enter")
+        page.fill("#password", ann.password)
+        page.keyboard.press("Enter")
+
+        expect(page.get_by_text(f"Signed in as {ann.email}")).to_be_visible()
+
+
+def test_an_api_takes_tokens(gatehouse: GatehouseKit, tmp_path: Path) -> None:
+    guide = laid(gatehouse, "api", tmp_path, service_type="api")
+    shop = gatehouse.product("shop")
+    *prepare, start = guide.commands()
+    for command in prepare:
+        guide.run(command)
+    token = gatehouse.client_token(shop)
+    bearer = {"Authorization": f"Bearer {token}"}
+
+    with guide.started(start), httpx.Client(base_url=guide.home) as client:
+        refused = client.get("/things")
+        metadata = client.get("/.well-known/oauth-protected-resource").json()
+        answers = [client.get(path, headers=bearer) for path in ("/things", "/addresses")]
+
+    assert (refused.status_code, metadata["authorization_servers"]) == (401, [gatehouse.base_url])
+    assert "/.well-known/oauth-protected-resource" in refused.headers["WWW-Authenticate"]
+    assert [answer.status_code for answer in answers] == [200, 403]
+    assert answers[0].json() == {"things of": shop.client_id}
+    assert "insufficient_scope" in answers[1].headers["WWW-Authenticate"]
+
+
+@pytest.mark.parametrize("name", ["testing", "selling-a-plan", "customers", "identity-provider"])
+def test_the_tests_of_a_guide_pass(gatehouse: GatehouseKit, name: str, tmp_path: Path) -> None:
+    guide = opened(name, tmp_path, free_port(), {})
+    guide.write_files()
+    *prepare, run = guide.commands()
+    for command in prepare:
+        guide.run(command)
+
+    # They use the instance that runs already.
+    guide.run(f"GATEHOUSE_TEST_INSTANCE='{gatehouse.instance.description}' {run}")
