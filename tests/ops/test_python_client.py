@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.documents import ROOT
+from tests.peers import peer
 
 PACKAGE = ROOT / "ops" / "clients" / "python"
 SECONDS_MAX = 300.0
 
 
-def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a program of this environment to its end, without what the environment of the tests sets for Python."""
+def run(
+    *arguments: str | Path, program: str | Path = sys.executable, folder: Path = PACKAGE
+) -> subprocess.CompletedProcess[str]:
+    """Run Python to its end, without what the environment of the tests sets for it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST", "COV"))}
     return subprocess.run(
-        [sys.executable, *arguments],
+        [program, *arguments],
         check=False,
-        cwd=PACKAGE,
-        env=kept | environment,
+        cwd=folder,
+        env=kept | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -38,3 +44,50 @@ def test_the_tests_of_the_package_pass() -> None:
     done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the package, built from a copy without what tests and tools leave behind."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = shutil.copytree(PACKAGE, folder / "source", ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
+    built = peer("python-client").run(
+        "python",
+        *("-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index"),
+        *("--wheel-dir", str(folder), str(source)),
+        folder=folder,
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    [path] = folder.glob("*.whl")
+    return path
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
+def test_the_wheel_works_in_an_empty_environment_of_each_python(wheel: Path, tmp_path: Path, version: str) -> None:
+    interpreter = interpreter_of(version)
+    if interpreter is None:
+        pytest.skip(f"there is no Python {version} here")
+    tests = shutil.copytree(PACKAGE / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = tests\naddopts = --import-mode=importlib\n")
+    python = tmp_path / "environment" / "bin" / "python"
+    lock = ROOT / "tests" / "peers" / "python-client" / "requirements.txt"
+
+    for command in (
+        [interpreter, "-m", "venv", tmp_path / "environment"],
+        [python, "-m", "pip", "install", "-qq", "--no-deps", "--require-hashes", "-r", lock],
+        [python, "-m", "pip", "install", "-qq", "--no-deps", "--no-index", wheel],
+        [python, tests / "readme_example.py", PACKAGE / "README.md"],
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests],
+    ):
+        done = run(*command[1:], program=command[0], folder=tmp_path)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+
+
+def interpreter_of(version: str) -> str | None:
+    """Return a Python of that version that can make environments; version managers install commands that fail."""
+    for path in (f"python{version}", *Path.home().glob(f".pyenv/versions/{version}.*/bin/python")):
+        found = shutil.which(path)
+        if found is not None and run("-c", "import ensurepip, venv", program=found).returncode == 0:
+            return found
+    return None

@@ -3,58 +3,25 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Page
 
-from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from core.secrets import hash_token
-from core.sessions.signing_keys import KeyPair
-from entrypoints import capabilities
 from tests.account_site import sign_in
 from tests.browser import Site, Watched
+from tests.pages.services.programs import free_port, running
 from tests.peers import peer
 from tests.world.builder import EMAIL, Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 SECRET = "the-secret-of-the-service-with-many-characters"
-START_SECONDS_MAX = 120.0
-
-
-@pytest.fixture
-def world_of_now(connection: Connection) -> Builder:
-    """Rows of the present moment, which programs compare with their own clock."""
-    builder = Builder(connection, lambda: datetime.now(UTC))
-    builder.member(builder.organization(), builder.user(), "owner")
-    return builder
-
-
-@pytest.fixture
-def site(world_of_now: Builder, database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
-    """A running server with an account that owns an active organization."""
-
-    async def prepare(_database: PostgresDatabase) -> None:
-        """Everything is inserted already."""
-
-    routes = capabilities.routes(is_development=True)
-    site = Site(routes, database_url, key_pairs, prepare=prepare, name="localhost", clock=lambda: datetime.now(UTC))
-    yield site
-    site.close()
-
-
-def free_port() -> int:
-    """Return a port of this machine on which nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def insert_service(builder: Builder, connection: Connection, slug: str, service_type: str, redirect_uri: str) -> None:
@@ -74,31 +41,6 @@ def saved(page: Page, word: str, folder: Path) -> Path:
     file = folder / (summary.locator("label").text_content() or "")
     file.write_text(summary.locator("textarea").input_value().replace("YOUR_CLIENT_SECRET", SECRET))
     return file
-
-
-@contextmanager
-def running(command: list[str], folder: Path, port: int) -> Generator[None]:
-    """A program that runs until the block ends."""
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        try:
-            wait_for(port, process)
-            yield
-        finally:
-            process.terminate()
-            process.communicate()
-
-
-def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Wait until something listens on a port of this machine."""
-    end = datetime.now(UTC).timestamp() + START_SECONDS_MAX
-    while process.poll() is None and datetime.now(UTC).timestamp() < end:
-        try:
-            with socket.create_connection(("localhost", port), timeout=0.05):
-                return
-        except OSError:
-            continue
-    process.kill()
-    raise AssertionError(process.communicate()[0].decode())
 
 
 def node_in(folder: Path, *, has_library: bool) -> str:

@@ -23,7 +23,7 @@ settings.configure(
         "issuer": os.environ["ISSUER"],
         "client_id": os.environ["CLIENT_ID"],
         "client_secret": os.environ["CLIENT_SECRET"],
-        "redirect_uri": f"{HOME}/auth/callback",
+        "redirect_uri": f"{HOME}/session/callback",
         "post_logout_redirect_uri": f"{HOME}/",
     },
 )
@@ -37,7 +37,7 @@ def home(_request: HttpRequest) -> HttpResponse:
 
 @signed_in
 def me(request: HttpRequest) -> HttpResponse:
-    sign_out = '<form method="post" action="/auth/logout"><button>Sign out</button></form>'
+    sign_out = '<form method="post" action="/session/logout"><button>Sign out</button></form>'
     return HttpResponse(f"<!doctype html><title>Shop</title><h1>Hello {caller_of(request).email}</h1>{sign_out}")
 
 

@@ -21,7 +21,7 @@ gatehouse = Protection(
         os.environ["ISSUER"],
         client_id=os.environ["CLIENT_ID"],
         client_secret=os.environ["CLIENT_SECRET"],
-        redirect_uri=f"{HOME}/auth/callback",
+        redirect_uri=f"{HOME}/session/callback",
         post_logout_redirect_uri=f"{HOME}/",
         cookie_secret=os.environ["COOKIE_SECRET"],
     ),
@@ -38,7 +38,7 @@ async def home() -> str:
 
 @app.get("/me", response_class=HTMLResponse)
 async def me(caller: Annotated[Caller, Depends(gatehouse.signed_in)]) -> str:
-    sign_out = '<form method="post" action="/auth/logout"><button>Sign out</button></form>'
+    sign_out = '<form method="post" action="/session/logout"><button>Sign out</button></form>'
     return f"<!doctype html><title>Shop</title><h1>Hello {caller.email}</h1>{sign_out}"
 
 

@@ -21,7 +21,7 @@ gatehouse = Protection(
         os.environ["ISSUER"],
         client_id=os.environ["CLIENT_ID"],
         client_secret=os.environ["CLIENT_SECRET"],
-        redirect_uri=f"{HOME}/auth/callback",
+        redirect_uri=f"{HOME}/session/callback",
         post_logout_redirect_uri=f"{HOME}/",
         cookie_secret=os.environ["COOKIE_SECRET"],
     ),
@@ -37,7 +37,7 @@ def home() -> str:
 @app.get("/me")
 @gatehouse.signed_in
 def me() -> str:
-    sign_out = '<form method="post" action="/auth/logout"><button>Sign out</button></form>'
+    sign_out = '<form method="post" action="/session/logout"><button>Sign out</button></form>'
     return f"<!doctype html><title>Shop</title><h1>Hello {g.caller.email}</h1>{sign_out}"
 
 

@@ -1,7 +1,7 @@
 """For Django: URLs that sign people in, and decorators that require a person, a role or a token.
 
     GATEHOUSE = {"issuer": "https://id.example.com", "client_id": "…", "client_secret": "…",    # in the settings
-                 "redirect_uri": "https://shop.example/auth/callback"}
+                 "redirect_uri": "https://shop.example/session/callback"}
 
     urlpatterns = [*gatehouse_client.django.urls(), ...]
 
