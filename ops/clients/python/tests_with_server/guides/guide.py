@@ -12,8 +12,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-# The manual is beside the package in a checkout.
-FOLDER = Path(__file__).parents[4] / "docs" / "guides"
+# The guides of the manual: `ops/docs/guides` in a checkout.
+FOLDER = Path(os.environ["GATEHOUSE_GUIDES"])
 INSTALL_SECONDS_MAX = 900.0
 START_SECONDS_MAX = 120.0
 POLL_SECONDS = 0.1

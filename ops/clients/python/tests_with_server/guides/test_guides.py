@@ -61,8 +61,9 @@ def test_a_person_signs_in_to_a_web_application(gatehouse: GatehouseKit, name: s
     assert "ann@people.example" in again.text
 
 
-def test_a_person_signs_in_in_the_browser(gatehouse: GatehouseKit, tmp_path: Path) -> None:
-    guide = laid(gatehouse, "single-page", tmp_path, service_type="mobile")
+@pytest.mark.parametrize("name", ["single-page"])
+def test_a_person_signs_in_in_the_browser(gatehouse: GatehouseKit, name: str, tmp_path: Path) -> None:
+    guide = laid(gatehouse, name, tmp_path, service_type="mobile")
     ann = gatehouse.person("ann")
     [start] = guide.commands()
 
@@ -76,8 +77,9 @@ def test_a_person_signs_in_in_the_browser(gatehouse: GatehouseKit, tmp_path: Pat
         expect(page.get_by_text(f"Signed in as {ann.email}")).to_be_visible()
 
 
-def test_an_api_takes_tokens(gatehouse: GatehouseKit, tmp_path: Path) -> None:
-    guide = laid(gatehouse, "api", tmp_path, service_type="api")
+@pytest.mark.parametrize("name", ["api"])
+def test_an_api_takes_tokens(gatehouse: GatehouseKit, name: str, tmp_path: Path) -> None:
+    guide = laid(gatehouse, name, tmp_path, service_type="api")
     shop = gatehouse.product("shop")
     *prepare, start = guide.commands()
     for command in prepare:
