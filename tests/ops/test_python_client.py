@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,19 @@ def test_the_generated_modules_are_those_of_the_interface() -> None:
     done = run("generate.py", "--check")
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_first_number_of_a_generated_version_rises_when_a_name_has_gone() -> None:
+    with_version = runpy.run_path(str(PACKAGE / "generating" / "versions.py"))["with_version"]
+    source = 'API_VERSION: Final = "0.0"\n\n\ndef show(slug: str, *, page: int = 1) -> None: ...\n'
+    first = with_version(source, None)
+
+    assert 'API_VERSION: Final = "1.0"' in first
+    assert with_version(source, first) == first
+    added = with_version(source.replace("page: int = 1", "page: int = 1, limit: int = 1"), first)
+    assert 'API_VERSION: Final = "1.1"' in added
+    for gone in (source, source.replace("page", "limit"), source.replace("show", "read")):
+        assert 'API_VERSION: Final = "2.0"' in with_version(gone, added), gone
 
 
 def test_the_tests_of_the_package_pass() -> None:

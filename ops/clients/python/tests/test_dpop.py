@@ -104,3 +104,5 @@ def test_the_store_of_used_ids_is_bounded_and_forgets_what_has_expired() -> None
     assert not seen.add("c", until=20, at=9)
     assert seen.add("c", until=20, at=10)
     assert not seen.add("b", until=30, at=10)
+    forgetful = MemorySeen(seen_max=2, forgets_oldest=True)
+    assert [forgetful.add(one, until=10, at=0) for one in ("a", "b", "c", "b", "a")] == [True, True, True, False, True]

@@ -16,6 +16,7 @@ from gatehouse_client.errors import (
     WebhookRefused,
 )
 from gatehouse_client.feed import AsyncFeedReader, Feed, FeedReader
+from gatehouse_client.resource import ProtectedResource
 from gatehouse_client.seen import MemorySeen, SeenOnce
 from gatehouse_client.sessions import MemorySessions, Session, SessionStore
 from gatehouse_client.sign_in import AsyncSignIn, SignedIn, SignedOut, SignIn, SignInBegun
@@ -43,6 +44,7 @@ __all__ = [
     "Person",
     "Proof",
     "ProofRefused",
+    "ProtectedResource",
     "Refused",
     "ScopeMissing",
     "SeenOnce",

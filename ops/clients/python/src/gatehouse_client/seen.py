@@ -23,10 +23,14 @@ class SeenOnce(Protocol):
 
 
 class MemorySeen:
-    """Ids in the memory of this process, at most `seen_max` of them: when it is full, no id is new."""
+    """Ids in the memory of this process, at most `seen_max` of them.
 
-    def __init__(self, seen_max: int = SEEN_MAX) -> None:
+    When it is full, no id is new; with `forgets_oldest`, for ids that anybody can make, the oldest one is forgotten.
+    """
+
+    def __init__(self, seen_max: int = SEEN_MAX, *, forgets_oldest: bool = False) -> None:
         self._seen_max = seen_max
+        self._forgets_oldest = forgets_oldest
         self._until: OrderedDict[str, float] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -37,7 +41,9 @@ class MemorySeen:
                 return False
             self._remove_expired(at)
             if len(self._until) >= self._seen_max:
-                return False
+                if not self._forgets_oldest:
+                    return False
+                self._until.popitem(last=False)
             self._until[identifier] = until
             return True
 

@@ -93,7 +93,8 @@ class SignInSteps:
         self._scope = " ".join(dict.fromkeys(("openid", *scopes)))
         self._resource = resource
         self._sessions = sessions or MemorySessions()
-        self._used = used or MemorySeen()
+        # Anyone can begin sign-ins, which must not keep others from theirs; Gatehouse takes a code once anyway.
+        self._used = used or MemorySeen(forgets_oldest=True)
         self._signer = CookieSigner(cookie_secret, "sign-in")
         self._away_at: float | None = None
         self._is_secure = urlsplit(redirect_uri).scheme == "https"

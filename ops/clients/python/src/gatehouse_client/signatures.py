@@ -10,6 +10,7 @@ import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, cast
 
 import jwt
@@ -19,6 +20,7 @@ from gatehouse_client.errors import TokenRefused
 
 TOKEN_CHARACTERS_MAX: Final = 16_384
 RSA_BITS_MIN: Final = 2048
+HEADERS_MAX: Final = 128
 # The algorithms that a key may be used with follow from its type and curve, never from the token alone.
 ALGORITHMS: Final[Mapping[tuple[str, str | None], tuple[str, ...]]] = {
     ("RSA", None): ("RS256", "PS256"),
@@ -68,8 +70,9 @@ def parse(token: str) -> SignedToken:
     parts = token.split(".")
     if len(parts) != 3:
         raise TokenRefused("the token is no signed JWT")
-    header, claims, signature = (decoded(part) for part in parts)
-    parsed = SignedToken(_object(header), _object(claims), token.rpartition(".")[0].encode(), signature)
+    header, claims, signature = parts
+    signed = token.rpartition(".")[0].encode(errors="surrogatepass")
+    parsed = SignedToken(_header(header), _object(decoded(claims)), signed, decoded(signature))
     if "crit" in parsed.header:
         raise TokenRefused("the header of the token has a critical extension")
     return parsed
@@ -115,16 +118,24 @@ def encoded(value: bytes) -> str:
 
 def decoded(text: str) -> bytes:
     """Return what was encoded; raise `TokenRefused` for a text that `encoded` does not write."""
+    if "+" in text or "/" in text:
+        raise TokenRefused("a part of the token is no base64url")
     try:
-        value = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError) as problem:
+        padded = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
+        return binascii.a2b_base64(padded, strict_mode=True)
+    except ValueError as problem:
         raise TokenRefused("a part of the token is no base64url") from problem
-    return value
+
+
+@lru_cache(maxsize=HEADERS_MAX)
+def _header(text: str) -> dict[str, Any]:
+    """Return the header of a token. All tokens that a key has signed have the same one, so it is parsed once."""
+    return _object(decoded(text))
 
 
 def _object(value: bytes) -> dict[str, Any]:
     try:
-        parsed = json.loads(value)
+        parsed = json.loads(value.decode())
     except (ValueError, RecursionError) as problem:
         raise TokenRefused("a part of the token is no JSON") from problem
     if not isinstance(parsed, dict):
