@@ -146,6 +146,7 @@ def test_a_public_service_sends_its_id_and_the_verifier_alone(blocking: Driver, 
 def test_the_browser_returns_to_a_path_of_this_site_alone(target: str) -> None:
     assert own_path(target) == "/"
     assert own_path("/orders?page=2#top") == "/orders?page=2#top"
+    assert own_path("/größe/a%20b") == "/gr%C3%B6%C3%9Fe/a%20b"
 
 
 def test_an_answer_that_this_browser_has_not_asked_for_is_refused(driver: Driver, issuer: Issuer, clock: Clock) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from gatehouse_client.claims import SECONDS_MAX
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
@@ -153,4 +155,6 @@ def _entries(claims: Mapping[str, Any], name: str) -> list[object]:
 
 
 def _moment(value: object) -> datetime | None:
-    return datetime.fromtimestamp(value, UTC) if isinstance(value, int | float) else None
+    if not isinstance(value, int | float) or not 0 <= value < SECONDS_MAX:
+        return None
+    return datetime.fromtimestamp(value, UTC)

@@ -9,6 +9,8 @@ from typing import Any, Final, cast
 from gatehouse_client.errors import TokenRefused
 
 LEEWAY_SECONDS_MAX: Final = 10.0
+# The end of the year 9999, after which Python has no time.
+SECONDS_MAX: Final = 253_402_300_800
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,6 @@ def audiences(claims: Mapping[str, Any]) -> list[str]:
 def seconds(claims: Mapping[str, Any], name: str) -> float:
     """Return the time of a claim; raise `TokenRefused` for one that is missing or no number."""
     value = claims.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e12:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < SECONDS_MAX:
         raise TokenRefused(f"the token has no {name}")
     return float(value)

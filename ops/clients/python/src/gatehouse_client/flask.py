@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import ParamSpec, TypeVar
+from urllib.parse import quote
 
 from flask import Flask, Response, g, make_response, request
 from flask.typing import ResponseReturnValue
@@ -130,7 +131,8 @@ def _web_request() -> WebRequest:
     query = request.query_string.decode(errors="replace")
     return WebRequest(
         method=request.method,
-        target=request.path + (f"?{query}" if query else ""),
+        # Flask has decoded the path; a decoded question mark would begin a query.
+        target=quote(request.path, safe="/:@!$&'()*+,;=~") + (f"?{query}" if query else ""),
         headers={name.lower(): value for name, value in request.headers},
         cookies=request.cookies,
         query=request.args.to_dict(),

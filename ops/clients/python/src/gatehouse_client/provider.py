@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from typing import Any, Final, cast
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 
@@ -29,7 +29,7 @@ class Provider:
         """Return an address of the document, such as `jwks_uri`, which is of the issuer's origin."""
         document = yield from self._current()
         address = document.get(name)
-        if not isinstance(address, str) or origin_of(address) != origin_of(self.issuer):
+        if not isinstance(address, str) or not _has_origin(address, self.issuer):
             raise Unreachable(f"the discovery document of {self.issuer} has no {name} of the same origin")
         return address
 
@@ -97,9 +97,16 @@ def checked_issuer(issuer: str) -> str:
     return issuer.rstrip("/")
 
 
-def origin_of(address: str) -> tuple[str, str, int | None]:
-    """Return scheme, host and port; raise `ValueError` for a port that is no number."""
-    parts: SplitResult = urlsplit(address)
+def _has_origin(address: str, issuer: str) -> bool:
+    """Return whether an address has scheme, host and port of the issuer."""
+    try:
+        return _origin_of(address) == _origin_of(issuer)
+    except ValueError:
+        return False
+
+
+def _origin_of(address: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(address)
     port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
     return parts.scheme, parts.hostname or "", port
 

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
 
@@ -290,9 +290,11 @@ class SignInSteps:
 
 
 def own_path(text: str) -> str:
-    """Return a path of this site with its query; `/` for anything that could lead a browser elsewhere."""
+    """Return a path of this site with its query, in ASCII; `/` for anything that could lead a browser elsewhere."""
     is_plain = text.isprintable() and "\\" not in text and len(text) <= RETURN_CHARACTERS_MAX
-    return text if is_plain and text.startswith("/") and not text.startswith("//") else "/"
+    if not is_plain or not text.startswith("/") or text.startswith("//"):
+        return "/"
+    return quote(text, safe="/%:@!$&'()*+,;=?#[]~")
 
 
 def refusal_of(response: httpx.Response) -> SignInRefused:

@@ -169,11 +169,18 @@ class Protection:
         try:
             done = yield from self.sign_in.finish(request.query, cookie)
         except SignInRefused as refusal:
-            is_signed_in = refusal.error in _STALE and (yield from self.session(request)) is not None
-            return _redirect("/") if is_signed_in else self._not_signed_in(refusal)
+            return (yield from self._refused(request, refusal))
         except Unreachable:
             return _away()
         return _redirect(done.return_to, *done.cookies)
+
+    def _refused(self, request: WebRequest, refusal: SignInRefused) -> Steps[WebAnswer]:
+        """Say why nobody is signed in; a browser that is signed in all the same is led on."""
+        try:
+            is_signed_in = refusal.error in _STALE and (yield from self.session(request)) is not None
+        except Unreachable:
+            is_signed_in = False
+        return _redirect("/") if is_signed_in else self._not_signed_in(refusal)
 
     def logout(self, request: WebRequest) -> Steps[WebAnswer]:
         """Sign a browser out, here and at Gatehouse; a form of another site sends no cookie, and changes nothing."""
