@@ -151,6 +151,7 @@ from entrypoints.pages.platform import users as platform_user_pages
 from entrypoints.pages.platform import why as platform_why_page
 from entrypoints.pages.privacy import anonymization as personal_data_pages
 from entrypoints.pages.privacy import export as data_page
+from entrypoints.pages.reference import errors as reference_errors
 from entrypoints.pages.reference import reference
 from entrypoints.pages.saml import applications as saml_pages
 from entrypoints.pages.saml import logouts as saml_logouts
@@ -445,6 +446,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     health.routes,
     metrics.routes,
     reference.routes,
+    reference_errors.routes,
     openapi.routes,
     assets.routes,
 )

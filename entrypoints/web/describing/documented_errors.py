@@ -6,7 +6,8 @@ only what its use case refuses beyond that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from http import HTTPStatus
 from itertools import groupby
 from typing import Final
@@ -107,6 +108,17 @@ def refusals(route: Route) -> list[RefusalDescription]:
         for code in sorted(ErrorCode, key=lambda code: code.status)
         if code in codes
     ]
+
+
+@cache
+def operations_by_code(routes: tuple[Route, ...]) -> Mapping[ErrorCode, Mapping[Route, RefusalDescription]]:
+    """Return the operations for programs that may refuse with each code; for a code of no operation it is empty."""
+    found: dict[ErrorCode, dict[Route, RefusalDescription]] = {code: {} for code in ErrorCode}
+    for route in routes:
+        if not route.is_page:
+            for refusal in refusals(route):
+                found[refusal.code][route] = refusal
+    return found
 
 
 def error_groups(route: Route) -> list[ErrorGroup]:

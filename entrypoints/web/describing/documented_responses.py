@@ -35,6 +35,11 @@ HEADERS: Final[dict[str, Any]] = {
         "required": True,
         "schema": {"type": "string", "format": "uri-reference"},
     },
+    "Link": {
+        "description": 'The page that explains the error code, with `rel="help"` (RFC 8288).',
+        "required": True,
+        "schema": {"type": "string"},
+    },
     "WWW-Authenticate": {
         "description": "What kind of token is missing, or why the one sent is refused (RFC 6750).",
         "required": True,
@@ -132,7 +137,8 @@ class Errors:
         if name not in self.responses:
             schema = {"$ref": REFERENCE + failure}
             content = {media_type: {"schema": schema, "example": self._example(group, schema)}}
-            self.responses[name] = self._described(group, is_page=False) | {"content": content}
+            has_code = "error_code" in self.schemas.resolved(schema)["properties"]
+            self.responses[name] = self._described(group, is_page=False, has_code=has_code) | {"content": content}
         return {"$ref": _RESPONSES + name}
 
     def _response(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:
@@ -156,8 +162,10 @@ class Errors:
         names = self.schemas.resolved(schema)["properties"].keys() if fields is None else fields
         return {name: value for name, value in body.items() if name in names and value is not None}
 
-    def _described(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:
+    def _described(self, group: ErrorGroup, *, is_page: bool, has_code: bool = True) -> dict[str, Any]:
         response = _response(meanings(group))
+        if has_code and not is_page:
+            response["headers"]["Link"] = {"$ref": _HEADERS + "Link"}
         if group.is_temporary:
             response["headers"]["Retry-After"] = {"$ref": _HEADERS + "Retry-After"}
         if group.status == HTTPStatus.UNAUTHORIZED and not is_page:

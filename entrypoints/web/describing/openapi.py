@@ -12,6 +12,7 @@ from quart import Response
 
 from core.limits import PASSWORD_CHARACTERS_MIN
 from entrypoints.installation import Installation
+from entrypoints.web.describing.areas import introductions
 from entrypoints.web.describing.documented_errors import all_codes
 from entrypoints.web.describing.documented_responses import HEADERS, Errors, responses_of
 from entrypoints.web.describing.examples import example
@@ -103,14 +104,6 @@ def describe(
             },
         },
     }
-
-
-def introductions(routes: Iterable[Route]) -> dict[str, str]:
-    """Return each capability's introduction; if several modules share a capability, the first one counts."""
-    found: dict[str, str] = {}
-    for route in routes:
-        found.setdefault(route.capability, for_readers(route.introduction))
-    return found
 
 
 def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from core.sessions.callers import AccountUsedElsewhere
 from core.sign_in.customer_choices import CustomerRequired
 from core.wording import Wording
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.help_links import help_links
 from entrypoints.web.serving.routes import Route
 
 JSON: Final = "application/json"
@@ -40,7 +41,7 @@ HTML: Final = "text/html"
 # replace the one that a client has cached with the body (RFC 9110, 8.6 and 15.4.5).
 _WITHOUT_BODY: Final = frozenset({204, 304})
 # The WWW-Authenticate header (RFC 6750, 3); the error code in the body is more detailed.
-_CHALLENGES: Final = {
+CHALLENGES: Final = {
     ErrorCode.UNAUTHORIZED: "Bearer",
     ErrorCode.TOKEN_EXPIRED: 'Bearer error="invalid_token"',
     ErrorCode.JWT_ERROR: 'Bearer error="invalid_token"',
@@ -168,7 +169,9 @@ def refused(refusal: Refusal, *, request_id: str, at: datetime, base_url: str) -
         )
     elif isinstance(refusal, SsoRequired) and refusal.connection_id is not None:
         failure = SingleSignOnError(**common, connection_id=refusal.connection_id)
-    return Response(encode(failure), status=refusal.code.status, headers=refusal_headers(refusal), content_type=JSON)
+    headers = refusal_headers(refusal)
+    headers["Link"] = help_links(base_url)[refusal.code]
+    return Response(encode(failure), status=refusal.code.status, headers=headers, content_type=JSON)
 
 
 def asks_for_page(request: Request) -> bool:
@@ -189,8 +192,8 @@ def refusal_headers(refusal: Refusal) -> dict[str, str]:
         headers["Allow"] = ", ".join(refusal.allowed)
     if isinstance(refusal, OAuthRefusal):
         headers["WWW-Authenticate"] = dpop_challenge(refusal)
-    elif refusal.code in _CHALLENGES:
-        headers["WWW-Authenticate"] = _CHALLENGES[refusal.code]
+    elif refusal.code in CHALLENGES:
+        headers["WWW-Authenticate"] = CHALLENGES[refusal.code]
     if isinstance(refusal, NonceRequired):
         headers["DPoP-Nonce"] = refusal.nonce
     return headers

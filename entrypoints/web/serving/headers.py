@@ -14,11 +14,11 @@ PREFLIGHT_SECONDS: Final = 600
 CONTENT_SECURITY_POLICY: Final = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _REQUEST_HEADERS: Final = "Authorization, Content-Type, X-Api-Key, X-Device-Token, X-Request-Id"
-_EXPOSED_HEADERS: Final = "X-Request-Id, Retry-After"
+_EXPOSED_HEADERS: Final = "X-Request-Id, Retry-After, Link"
 # For routes that pages of every origin may call: they send no cookies.
 _OPEN_METHODS: Final = "GET, POST, OPTIONS"
 _OPEN_REQUEST_HEADERS: Final = "Authorization, Content-Type, DPoP"
-_OPEN_EXPOSED_HEADERS: Final = "X-Request-Id, Retry-After, WWW-Authenticate, DPoP-Nonce"
+_OPEN_EXPOSED_HEADERS: Final = "X-Request-Id, Retry-After, Link, WWW-Authenticate, DPoP-Nonce"
 
 
 class ResponseHeaders:

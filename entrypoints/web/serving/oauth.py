@@ -11,6 +11,7 @@ from core.errors import BadRequest, ErrorCode, Refusal, TemporaryRefusal
 from core.openid.refusals import NonceRequired, OAuthRefusal, ProofInvalid, TokenBound, WayUnauthorized
 from entrypoints.web.serving.answers import JSON, dpop_challenge, encode
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.help_links import help_links
 
 NONCE_HEADER: Final = "DPoP-Nonce"
 _SERVER_ERROR_MIN: Final = 500
@@ -42,6 +43,7 @@ def refused(call: Call, refusal: Refusal) -> Response:
         status = ErrorCode.BAD_REQUEST.status
     failure = OauthError(error=name, error_description=refusal.message, error_code=refusal.code.name)
     response = Response(encode(failure), status=status, content_type=JSON)
+    response.headers["Link"] = help_links(call.installation.settings.base_url)[refusal.code]
     if isinstance(refusal, TemporaryRefusal):
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     if isinstance(refusal, NonceRequired):

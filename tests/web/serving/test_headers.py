@@ -121,7 +121,7 @@ async def test_a_page_of_a_known_origin_may_read_every_answer(method: str, targe
 
     assert answer.headers["Access-Control-Allow-Origin"] == APP
     assert answer.headers["Access-Control-Allow-Credentials"] == "true"
-    assert answer.headers["Access-Control-Expose-Headers"] == "X-Request-Id, Retry-After"
+    assert answer.headers["Access-Control-Expose-Headers"] == "X-Request-Id, Retry-After, Link"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,102 @@
+"""The parts of the reference: one page for each capability, or several for one with many routes.
+
+A page of all routes has 3 MB and takes seconds, which nobody reads as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import groupby
+from typing import Final
+
+from core.lazy_dataclasses import dataclass
+from entrypoints.web.describing.schemas import for_readers
+from entrypoints.web.serving.routes import Route
+
+REFERENCE: Final = "/docs"
+AREAS: Final = "/docs/reference"
+# The page of so many routes has at most 300 KB.
+AREA_ROUTES_MAX: Final = 50
+_NO_WORD: Final = re.compile("[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Area:
+    """A page of the reference: its name in addresses, its title, and its routes."""
+
+    slug: str
+    name: str
+    introduction: str
+    routes: Sequence[Route]
+
+    @property
+    def path(self) -> str:
+        """The path of the page."""
+        return f"{AREAS}/{self.slug}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A route in one line of a list, with the address of all that the reference says about it."""
+
+    anchor: str
+    method: str
+    path: str
+    title: str
+    address: str
+
+
+@cache
+def areas_of(routes: tuple[Route, ...]) -> Mapping[str, Area]:
+    """Return the areas by their slugs, in the order of their declaration."""
+    introduced, found = introductions(routes), dict[str, Area]()
+    order = list(introduced)
+    by_capability = sorted(routes, key=lambda route: order.index(route.capability))
+    for capability, group in groupby(by_capability, key=lambda route: route.capability):
+        for name, part in _parts(capability[:1].upper() + capability[1:], list(group)):
+            slug = _NO_WORD.sub("-", name.lower()).strip("-")
+            assert slug not in found, f"two areas have the name {slug}"
+            found[slug] = Area(slug=slug, name=name, introduction=introduced[capability], routes=part)
+    return found
+
+
+@cache
+def addresses_of(routes: tuple[Route, ...]) -> Mapping[str, str]:
+    """Return the address of each operation in the reference, by its id."""
+    return {
+        route.operation_id: f"{area.path}#{route.operation_id}"
+        for area in areas_of(routes).values()
+        for route in area.routes
+    }
+
+
+def line_of(route: Route, address: str) -> Line:
+    """Return the line of a route."""
+    return Line(
+        anchor=route.operation_id,
+        method=route.method,
+        path=route.path,
+        title=for_readers(route.documentation).partition("\n")[0],
+        address=address,
+    )
+
+
+def introductions(routes: Iterable[Route]) -> dict[str, str]:
+    """Return each capability's introduction; if several modules share a capability, the first one counts."""
+    found: dict[str, str] = {}
+    for route in routes:
+        found.setdefault(route.capability, for_readers(route.introduction))
+    return found
+
+
+def _parts(name: str, routes: Sequence[Route]) -> Iterator[tuple[str, Sequence[Route]]]:
+    """Divide many routes, by their paths, into parts of about the same size."""
+    count = -(-len(routes) // AREA_ROUTES_MAX)
+    if count == 1:
+        yield name, routes
+        return
+    by_path, size = sorted(routes, key=lambda route: (route.path, route.method)), -(-len(routes) // count)
+    for number in range(count):
+        yield f"{name}, part {number + 1}", by_path[number * size : (number + 1) * size]
