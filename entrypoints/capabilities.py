@@ -152,6 +152,7 @@ from entrypoints.pages.platform import why as platform_why_page
 from entrypoints.pages.privacy import anonymization as personal_data_pages
 from entrypoints.pages.privacy import export as data_page
 from entrypoints.pages.reference import errors as reference_errors
+from entrypoints.pages.reference import events as reference_events
 from entrypoints.pages.reference import reference
 from entrypoints.pages.saml import applications as saml_pages
 from entrypoints.pages.saml import logouts as saml_logouts
@@ -446,7 +447,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     health.routes,
     metrics.routes,
     reference.routes,
+    reference.parts,
     reference_errors.routes,
+    reference_events.routes,
     openapi.routes,
     assets.routes,
 )

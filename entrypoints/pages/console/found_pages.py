@@ -15,12 +15,12 @@ import msgspec
 from core.lazy_dataclasses import dataclass
 from entrypoints.pages.console.sections import SectionGroup
 from entrypoints.pages.frame.languages import Language, marked
+from entrypoints.web.describing.areas import addresses_of
 from entrypoints.web.describing.schemas import for_readers
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.incoming import GatehouseRequest
 
-REFERENCE: Final = "/docs"
 SECTIONS: Final = marked("Sections")
 DOCUMENTATION: Final = marked("Documentation")
 # How many calls of the interface are shown.
@@ -68,14 +68,14 @@ def found_sections(language: Language, root: str, groups: Iterable[SectionGroup]
 def found_calls(call: Call, text: str) -> Sequence[FoundPage]:
     """Return the calls of the interface, in the reference, whose titles or paths have the words of a text."""
     found: list[FoundPage] = []
-    for operation, route in cast("GatehouseRequest", call.request).paths.operations.items():
+    paths = cast("GatehouseRequest", call.request).paths
+    addresses = addresses_of(paths.routes)
+    for operation, route in paths.operations.items():
         if route.path.startswith(_PAGES):
             continue
         if begins_words(text, _text_of(route.documentation, route.path), letters_min=3):
             title = for_readers(route.documentation).partition("\n")[0]
-            found.append(
-                FoundPage(address=f"{REFERENCE}#{operation}", title=title, about=f"{route.method} {route.path}")
-            )
+            found.append(FoundPage(address=addresses[operation], title=title, about=f"{route.method} {route.path}"))
             if len(found) == _CALLS_MAX:
                 break
     return found

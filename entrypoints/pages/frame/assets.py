@@ -66,6 +66,7 @@ _BY_NAME: Final = {
     "new_passkey.js": asset_of("new_passkey.js", (FOLDER / "scripts" / "new_passkey.js").read_bytes()),
     "page.js": asset_of("page.js", (FOLDER / "scripts" / "page.js").read_bytes()),
     "passkeys.js": asset_of("passkeys.js", (FOLDER / "scripts" / "passkeys.js").read_bytes()),
+    "reference.js": asset_of("reference.js", (FOLDER / "scripts" / "reference.js").read_bytes()),
     "registration.js": asset_of("registration.js", (FOLDER / "scripts" / "registration.js").read_bytes()),
     "signal_passkeys.js": asset_of("signal_passkeys.js", (FOLDER / "scripts" / "signal_passkeys.js").read_bytes()),
     "favicon.svg": asset_of("favicon.svg", (FOLDER / "favicon.svg").read_bytes()),

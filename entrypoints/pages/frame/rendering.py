@@ -6,10 +6,10 @@ as `languages.py` says.
 
 import base64
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -21,6 +21,7 @@ from core.limits import PASSWORD_CHARACTERS_MIN
 from core.typed_times import time_of
 from entrypoints.pages.frame.assets import asset_address
 from entrypoints.pages.frame.brands import present_brand
+from entrypoints.pages.frame.highlighting import highlighted
 from entrypoints.pages.frame.impersonation_banner import present_acting
 from entrypoints.pages.frame.languages import ENGLISH, LANGUAGES, Language, language_of
 from entrypoints.pages.frame.platform_look import DEFAULT_LOOK, look_of
@@ -59,7 +60,7 @@ _WITHOUT_CALL: Final[Mapping[str, Any]] = {
     "platform": DEFAULT_LOOK,
     "password_minimum": PASSWORD_CHARACTERS_MIN,
 }
-# Beside that, a page with passkeys, whose script requests a challenge.
+# Beside that, a page whose script sends requests, such as for the challenge of a passkey.
 _CONNECTING_POLICY: Final = "; connect-src 'self'"
 
 
@@ -130,9 +131,9 @@ def reveals_secret(template: str) -> bool:
     return _REVEALS.search((TEMPLATES_FOLDER / template).read_text()) is not None
 
 
-def protected(response: Response) -> Response:
-    """Add the security policy to a response, and return it."""
-    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+def protected(response: Response, *, connects: bool = False) -> Response:
+    """Add the security policy to a response, and return it; with `connects`, scripts may send requests to Gatehouse."""
+    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY + (_CONNECTING_POLICY if connects else "")
     return response
 
 
@@ -188,6 +189,7 @@ def templates(language: Language) -> Environment:
     environment.filters["prose"] = prose
     environment.filters["inline"] = inline
     environment.filters["breakable"] = breakable
+    environment.filters["highlighted"] = cast("Callable[..., Markup]", highlighted)
     environment.filters["base64"] = in_base64
     environment.filters["moment"] = language.moment
     environment.filters["field_time"] = field_time

@@ -71,7 +71,7 @@ class AnsweringArea:
 async def list_errors(call: Call) -> Page | Annotated[None, AnswerStatus(304)]:
     """Show all error codes, each with the link to its page."""
     document = await generated_once(call, _write_list)
-    return protected(document.response(call))
+    return protected(document.response(call), connects=True)
 
 
 @routes.get(f"{ERROR_PAGES}/:code", refuses=(NotFound,))
@@ -82,7 +82,7 @@ async def show_error(call: Call, code: str) -> Page | Annotated[None, AnswerStat
     if known is None:
         raise NotFound
     document = await generated_once(call, _ErrorPage(known))
-    return protected(document.response(call))
+    return protected(document.response(call), connects=True)
 
 
 def codes() -> Sequence[ErrorCode]:
@@ -115,8 +115,6 @@ class _ErrorPage:
             areas=list(_areas(routes, self.code)),
             operations_count=len(answering),
             example=example_of(self.code, installation.settings.base_url),
-            codes=codes(),
-            error_page=error_page,
         )
         return Document.of(html.encode(), media_type=f"{HTML}; charset=utf-8")
 

@@ -1,78 +1,49 @@
-"""The reference of the interface: every route, its input, its answers, and a command to try it. One page, no scripts.
+"""The reference of the interface in parts: an index, a search, and a page for each area.
 
-It is generated from the same declarations as the OpenAPI document (`entrypoints/web/describing/openapi.py`), so that
-the two agree. The page is the same for every reader and is rendered once.
+Each page is the same for every reader, and is rendered when it is first asked for, once in a process.
 """
 
-from collections.abc import Iterable
-from http import HTTPStatus
-from itertools import groupby
-from typing import Annotated, Final
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
 
-from core.errors import ErrorCode
+from quart import Response
+
+from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
-from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PASSWORD_CHARACTERS_MIN
+from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from core.rate_limits import RateLimit
 from entrypoints.installation import Installation
+from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import HTML, Page, protected, render
 from entrypoints.pages.mail import mailbox
-from entrypoints.pages.reference.curl_examples import curl_example, variables
-from entrypoints.pages.reference.field_rows import FieldRow, field_rows, remarks, takes
-from entrypoints.web.describing.documented_errors import RefusalDescription, refusals
-from entrypoints.web.describing.openapi import introductions, parameters_of
-from entrypoints.web.describing.schemas import Schemas, answers, for_readers
+from entrypoints.pages.reference.errors import codes
+from entrypoints.pages.reference.operations import describe, describe_limit
+from entrypoints.pages.reference.searching import ReferenceQuery, found_in
+from entrypoints.web.describing.areas import AREAS, REFERENCE, Area, Line, addresses_of, areas_of, line_of
+from entrypoints.web.describing.client_functions import client_functions
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import AnswerStatus
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.documents import Document, generated_once
+from entrypoints.web.serving.documents import Document, generated_once, routes_of
+from entrypoints.web.serving.help_links import error_page
 from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Route, Routes
 
 routes = Routes("reference", "This reference, for people and for programs.")
+parts = Routes(routes.capability, routes.description, refusal_page)
 
-ADDRESS: Final = "/docs"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerView:
-    """One answer of a route."""
-
-    status: int
-    phrase: str
-    media_type: str
-    fields: list[FieldRow]
+PAGES: Final = f"{REFERENCE}/pages"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RouteView:
-    """What the page shows of a route."""
+class ListedArea:
+    """An area in the index, with the lines of its operations."""
 
+    area: Area
+    # The anchor that the page of all routes had for it.
     anchor: str
-    method: str
-    path: str
-    title: str
-    documentation: str
-    who: str
-    is_public: bool
-    parameters: list[FieldRow]
-    body_media_type: str
-    body: list[FieldRow] | None
-    answers: list[AnswerView]
-    refusals: list[RefusalDescription]
-    limits: list[str]
-    command: str
-    variables: list[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapabilityView:
-    """What the page shows of a capability."""
-
-    anchor: str
-    name: str
-    introduction: str
-    routes: list[RouteView]
+    lines: Sequence[Line]
 
 
 @routes.get("/", status=302)
@@ -83,98 +54,107 @@ async def home(call: Call) -> None:
     call.headers["Location"] = "/app"
 
 
-@routes.get(ADDRESS)
+@routes.get(REFERENCE)
 @public
-async def page(call: Call) -> Page | Annotated[None, AnswerStatus(304)]:
-    """Show this reference."""
-    document = await generated_once(call, _write)
-    return protected(document.response(call))
+async def page(call: Call, query: ReferenceQuery) -> Page | Annotated[None, AnswerStatus(304)]:
+    """Show the index of this reference, or what a search finds in it."""
+    if query.q.strip():
+        found = found_in(routes_of(call), query.q)
+        html = render(
+            "reference/reference_found.html",
+            version=call.installation.version,
+            searched=query.q,
+            found=found,
+            error_page=error_page,
+        )
+        return _connecting(Response(html, content_type=f"{HTML}; charset=utf-8"))
+    document = await generated_once(call, _write_index)
+    return _connecting(document.response(call))
 
 
-def _write(routes: tuple[Route, ...], installation: Installation) -> Document:
-    base_url = installation.settings.base_url
-    html = render(
+@parts.get(PAGES)
+@public
+async def pages_for_people(call: Call) -> Page | Annotated[None, AnswerStatus(304)]:
+    """Show the index of the routes that people open in a browser."""
+    document = await generated_once(call, _write_index_of_pages)
+    return _connecting(document.response(call))
+
+
+@parts.get(f"{AREAS}/:area", refuses=(NotFound,))
+@public
+async def show_area(call: Call, area: str) -> Page | Annotated[None, AnswerStatus(304)]:
+    """Show all operations of an area: their input, their answers, and programs to try them."""
+    found = areas_of(routes_of(call)).get(area)
+    if found is None:
+        raise NotFound
+    document = await generated_once(call, _AreaPage(found))
+    return _connecting(document.response(call))
+
+
+def _connecting(response: Response) -> Response:
+    """Return a page whose search asks while one types."""
+    return protected(response, connects=True)
+
+
+def _write_index(routes: tuple[Route, ...], installation: Installation) -> Document:
+    return _written(
         "reference/reference.html",
-        version=installation.version,
-        base_url=base_url,
-        capabilities=describe(routes, base_url, installation.password_rules.characters_min),
-        routes_count=len(routes),
+        installation,
+        areas=_listed(routes, are_pages=False),
+        routes_count=sum(not route.is_page for route in routes),
         has_mailbox=any(route.capability == mailbox.routes.capability for route in routes),
         credentials=[
             (kind.label, kind.security_scheme["description"]) for kind in CredentialKind if kind.security_scheme
         ],
-        codes=sorted(ErrorCode, key=lambda code: (code.status, code.name)),
+        codes=codes(),
+        error_page=error_page,
         limits=[(limit.name, describe_limit(limit)) for limit in RateLimit],
         page_items_default=PAGE_ITEMS_DEFAULT,
         page_items_max=PAGE_ITEMS_MAX,
+        base_url=installation.settings.base_url,
     )
+
+
+def _write_index_of_pages(routes: tuple[Route, ...], installation: Installation) -> Document:
+    return _written(
+        "reference/reference_pages.html",
+        installation,
+        areas=_listed(routes, are_pages=True),
+        routes_count=sum(route.is_page for route in routes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _AreaPage:
+    """Writes the page of an area."""
+
+    area: Area
+
+    def __call__(self, routes: tuple[Route, ...], installation: Installation) -> Document:
+        """Return the page."""
+        return _written(
+            "reference/reference_area.html",
+            installation,
+            area=self.area,
+            routes=describe(
+                self.area.routes,
+                installation.settings.base_url,
+                functions=client_functions(routes),
+                password_minimum=installation.password_rules.characters_min,
+            ),
+            error_page=error_page,
+        )
+
+
+def _listed(routes: tuple[Route, ...], *, are_pages: bool) -> list[ListedArea]:
+    addresses, listed = addresses_of(routes), list[ListedArea]()
+    for area in areas_of(routes).values():
+        lines = [line_of(one, addresses[one.operation_id]) for one in area.routes if one.is_page is are_pages]
+        if lines:
+            listed.append(ListedArea(area=area, anchor=area.anchor, lines=lines))
+    return listed
+
+
+def _written(template: str, installation: Installation, **values: Any) -> Document:
+    html = render(template, version=installation.version, **values)
     return Document.of(html.encode(), media_type=f"{HTML}; charset=utf-8")
-
-
-def describe(
-    routes: Iterable[Route], base_url: str, password_minimum: int = PASSWORD_CHARACTERS_MIN
-) -> list[CapabilityView]:
-    """List what the page shows, by capability, in the order of their declaration."""
-    routes = tuple(routes)
-    schemas, order = Schemas(routes, password_minimum=password_minimum), introductions(routes)
-    by_capability = sorted(routes, key=lambda route: list(order).index(route.capability))
-    return [
-        CapabilityView(
-            anchor=capability.replace(" ", "-"),
-            name=capability[:1].upper() + capability[1:],
-            introduction=order[capability],
-            routes=[_route_view(route, schemas, base_url) for route in group],
-        )
-        for capability, group in groupby(by_capability, key=lambda route: route.capability)
-    ]
-
-
-def describe_limit(limit: RateLimit) -> str:
-    """Describe a rate limit in words."""
-    seconds, per_second = f"{limit.seconds_per_request:g}", round(1 / limit.seconds_per_request, 6)
-    pace = "one per second" if seconds == "1" else f"one every {seconds} seconds"
-    if per_second > 1 and per_second.is_integer():
-        pace = f"{per_second:g} per second"
-    return f"{limit.burst} requests at once, then {pace}"
-
-
-def _route_view(route: Route, schemas: Schemas, base_url: str) -> RouteView:
-    title, _, rest = for_readers(route.documentation).partition("\n")
-    command = curl_example(route, schemas, base_url)
-    return RouteView(
-        anchor=route.operation_id,
-        method=route.method,
-        path=route.path,
-        title=title,
-        documentation=rest.strip(),
-        who=route.who.label,
-        is_public=route.who.kind is CredentialKind.NONE,
-        parameters=_parameters(route, schemas),
-        body_media_type=route.media_type,
-        body=None if route.sent is None else field_rows(schemas, schemas.of(route.sent)),
-        answers=[
-            AnswerView(
-                status=answer.status,
-                phrase=HTTPStatus(answer.status).phrase,
-                media_type=answer.media_type or "",
-                fields=[row for shape in answer.shapes for row in field_rows(schemas, schemas.of(shape))],
-            )
-            for answer in answers(route)
-        ],
-        refusals=refusals(route),
-        limits=[describe_limit(limit) for limit in route.limits],
-        command=command,
-        variables=variables(command),
-    )
-
-
-def _parameters(route: Route, schemas: Schemas) -> list[FieldRow]:
-    return [
-        FieldRow(
-            name=parameter["name"],
-            takes=takes(schemas, parameter["schema"]),
-            is_required=parameter["required"],
-            remarks=remarks(parameter["schema"] | {"description": parameter.get("description", "")}),
-        )
-        for parameter in parameters_of(route, schemas)
-    ]

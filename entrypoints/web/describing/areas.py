@@ -30,6 +30,8 @@ class Area:
     name: str
     introduction: str
     routes: Sequence[Route]
+    # The name of its capability in addresses, by which earlier versions had it on one page with all others.
+    anchor: str
 
     @property
     def path(self) -> str:
@@ -58,7 +60,13 @@ def areas_of(routes: tuple[Route, ...]) -> Mapping[str, Area]:
         for name, part in _parts(capability[:1].upper() + capability[1:], list(group)):
             slug = _NO_WORD.sub("-", name.lower()).strip("-")
             assert slug not in found, f"two areas have the name {slug}"
-            found[slug] = Area(slug=slug, name=name, introduction=introduced[capability], routes=part)
+            found[slug] = Area(
+                slug=slug,
+                name=name,
+                introduction=introduced[capability],
+                routes=part,
+                anchor=capability.replace(" ", "-"),
+            )
     return found
 
 

@@ -61,7 +61,7 @@ class Document:
         return response
 
 
-# Generates a document from all routes and the installation that has them.
+# Generates a document from all routes and the installation that has them. Two that are equal generate the same one.
 Write: TypeAlias = "Callable[[tuple[Route, ...], Installation], Document]"
 
 
@@ -77,6 +77,11 @@ async def generated_once(call: Call, write: Write) -> Document:
                     write, request.paths.routes, call.installation, limiter=THREADS
                 )
     return written[write]
+
+
+def routes_of(call: Call) -> tuple[Route, ...]:
+    """Return all routes of the application that serves a request."""
+    return cast("GatehouseRequest", call.request).paths.routes
 
 
 def content_hash(content: bytes) -> str:

@@ -150,4 +150,4 @@ async def test_sections_are_found_by_name_and_by_what_they_are_about(platform_ow
         assert await led_to(platform_owner, text) == await led_to(support, text) == f"/app/platform/{page}"
     assert await led_to(platform_owner, "appoint") == "/app/platform/owners"
     assert await led_to(support, "appoint") is None
-    assert 'href="/docs#' in (await support.open(f"{PAGE}?q=platform")).text
+    assert 'href="/docs/reference/' in (await support.open(f"{PAGE}?q=platform")).text

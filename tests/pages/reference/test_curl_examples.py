@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 
 import pytest
@@ -14,6 +15,7 @@ from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.routes import Route
 from tests import specimen
 from tests.application import Client
+from tests.world.world import World
 
 BASE_URL = "https://id.example.com"
 # These need the cookie of a setup link, a domain in force, or a provider that was set up.
@@ -74,3 +76,37 @@ async def test_every_command_without_variables_works_as_pasted(client: Client, a
         answer = await client.get(shlex.split(command)[1])
 
         assert answer.status == route.status, command
+
+
+async def test_commands_do_what_they_say_when_their_variables_are_set(world: World) -> None:
+    team = world.team()
+    team.add("ann", "owner")
+    member_id = team.add("ben", "member")
+    token = await team.token("ann")
+    routes = {route.name: route for route in world.client.application.paths.routes}
+    schemas = Schemas(routes.values())
+    values = {"TOKEN": token, "SLUG": team.slug, "ORG_SLUG": team.slug, "USER_ID": str(member_id)}
+
+    for name, status in (
+        ("GET /api/organizations/:slug/members", 200),
+        ("POST /api/organizations/:slug/roles", 200),
+        ("POST /api/organizations/:org_slug/invitations", 200),
+        ("POST /api/organizations/:org_slug/services", 200),
+        ("POST /api/organizations/:slug/members/:user_id", 200),
+        ("POST /api/auth/forgot-password", 200),
+        ("GET /api/user", 200),
+    ):
+        command = curl_example(routes[name], schemas, "")
+        assert set(variables(command)) <= set(values), name
+        words = shlex.split(re.sub(r"\$([A-Z_]+)", lambda match: values[match[1]], command.replace("\\\n", "")))
+        headers = [words[i + 1] for i, word in enumerate(words) if word == "-H"]
+        sent = [words[i + 1].encode() for i, word in enumerate(words) if word == "-d"]
+
+        answer = await world.client.request(
+            words[words.index("-X") + 1] if "-X" in words else "GET",
+            next(word for word in words if word.startswith("/")),
+            headers=dict(header.split(": ", 1) for header in headers),
+            data=sent[0] if sent else None,
+        )
+
+        assert answer.status == status, (name, answer.text)

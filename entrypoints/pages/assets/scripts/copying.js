@@ -1,26 +1,40 @@
-// The values of a page to copy: a click into one selects it, and where scripts run it has a button that copies it.
+// The values of a page to copy: a click into a field selects it, and where scripts run it has a button that copies it, as
+// has a program, which is no field and keeps its colours.
 "use strict";
 
-async function copy(field) {
-  field.select();
+function select(source) {
+  if (source.select) {
+    source.select();
+    return;
+  }
+  const range = document.createRange();
+  range.selectNodeContents(source);
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
+}
+
+async function copy(source) {
+  select(source);
   try {
-    await navigator.clipboard.writeText(field.value);
+    await navigator.clipboard.writeText(source.value ?? source.textContent);
   } catch {
     // Without the permission, or without https, the older way remains.
     document.execCommand("copy");
   }
 }
 
-for (const field of document.querySelectorAll("[data-copy]")) {
+for (const source of document.querySelectorAll("[data-copy]")) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "button quiet";
-  button.textContent = field.dataset.copy;
-  button.setAttribute("aria-describedby", `${field.id}-label`);
+  button.textContent = source.dataset.copy;
+  button.setAttribute("aria-describedby", `${source.id}-label`);
   button.addEventListener("click", async () => {
-    await copy(field);
-    button.textContent = field.dataset.copied;
+    await copy(source);
+    button.textContent = source.dataset.copied;
   });
-  field.addEventListener("focus", () => field.select());
-  field.after(button);
+  if (source.select) {
+    source.addEventListener("focus", () => source.select());
+  }
+  source.after(button);
 }

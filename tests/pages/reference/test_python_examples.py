@@ -1,0 +1,53 @@
+"""The Python programs of the reference, with the package `gatehouse-client`."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+
+from entrypoints import capabilities
+from entrypoints.pages.reference.python_examples import python_example
+from entrypoints.web.describing.client_functions import client_functions
+from entrypoints.web.describing.schemas import Schemas
+
+ROUTES = tuple(capabilities.routes(is_development=True))
+
+
+def programs() -> dict[str, str]:
+    """Return the programs by the names of the routes."""
+    schemas, functions = Schemas(ROUTES), client_functions(ROUTES)
+    return {
+        route.name: python_example(route, functions[route.operation_id], schemas, "https://id.example.com")
+        for route in ROUTES
+        if route.operation_id in functions
+    }
+
+
+def test_a_program_imports_the_module_reads_the_credential_and_sends_the_call() -> None:
+    found = programs()
+
+    assert found["GET /api/organizations/:slug/members"] == (
+        "import os\n\n"
+        "from gatehouse_client import Gatehouse, management\n\n"
+        'gatehouse = Gatehouse("https://id.example.com", token=os.environ["TOKEN"])\n'
+        'print(gatehouse.send(management.list_members("acme")))'
+    )
+    assert 'api_key=os.environ["API_KEY"]' in found["GET /api/service/info"]
+    assert "gatehouse.send(service.read_info())" in found["GET /api/service/info"]
+    assert found["POST /api/auth/login"].startswith("from gatehouse_client import Gatehouse, management\n")
+    assert 'call = management.login_log_in(\n    email="ada@example.com",\n' in found["POST /api/auth/login"]
+
+
+def test_every_operation_that_answers_json_has_a_function_and_a_program_that_compiles() -> None:
+    functions = client_functions(ROUTES)
+
+    for name, text in programs().items():
+        tree = ast.parse(text, name)
+        assert all(len(line) <= 200 for line in text.splitlines()), name
+        assert any(isinstance(node, ast.ImportFrom) for node in tree.body), name
+    assert len(set(functions.values())) == len(functions) > 250
+    for function in functions.values():
+        _, _, name = function.partition(".")
+        assert name == name.lower()
+        assert name.isidentifier()
+        assert not keyword.iskeyword(name)
