@@ -168,6 +168,7 @@ from entrypoints.pages.services import api_keys as service_key_pages
 from entrypoints.pages.services import applications as application_pages
 from entrypoints.pages.services import deletion as service_deletion_page
 from entrypoints.pages.services import end_users as end_user_pages
+from entrypoints.pages.services import first_sign_ins as first_sign_in_page
 from entrypoints.pages.services import grants as grant_pages
 from entrypoints.pages.services import key_workloads as key_workload_pages
 from entrypoints.pages.services import management as service_options_page
@@ -402,6 +403,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     service_pages.routes,
     redirect_uri_pages.routes,
     client_secret_page.routes,
+    first_sign_in_page.routes,
     service_trial_pages.routes,
     service_options_page.routes,
     service_deletion_page.routes,

@@ -119,6 +119,7 @@ from adapters.postgres.service_api.users import PostgresServiceUsers
 from adapters.postgres.services.api_keys import PostgresApiKeys
 from adapters.postgres.services.applications import PostgresApplicationsOfUser
 from adapters.postgres.services.end_users import PostgresEndUsers
+from adapters.postgres.services.first_sign_ins import PostgresFirstSignIns
 from adapters.postgres.services.found_end_users import PostgresFoundEndUsers
 from adapters.postgres.services.found_services import PostgresFoundServices
 from adapters.postgres.services.grants import PostgresServiceGrants
@@ -254,6 +255,7 @@ class Aggregates:
     services: PostgresServices
     found_services: PostgresFoundServices
     refused_redirects: PostgresRefusedRedirects
+    first_sign_ins: PostgresFirstSignIns
     verified_domains: PostgresVerifiedDomains
     plans: PostgresPlans
     sales: PostgresSalesBook

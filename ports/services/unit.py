@@ -6,6 +6,7 @@ from core.services.api_keys import ServiceCaller
 from ports.services.api_keys import ApiKeys
 from ports.services.applications import ApplicationsOfUser
 from ports.services.end_users import EndUsers
+from ports.services.first_sign_ins import FirstSignIns
 from ports.services.found_end_users import FoundEndUsers
 from ports.services.found_services import FoundServicesOfOrganization
 from ports.services.grants import ServiceGrants
@@ -53,6 +54,9 @@ class ServicesUnit(Protocol):
 
     @property
     def end_users(self) -> EndUsers: ...
+
+    @property
+    def first_sign_ins(self) -> FirstSignIns: ...
 
     @property
     def found_end_users(self) -> FoundEndUsers: ...

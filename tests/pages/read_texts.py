@@ -74,7 +74,8 @@ class _Reader(HTMLParser):
 
     def _cross(self, tag: str, *, is_inline: bool) -> None:
         if is_inline:
-            self._is_boundary = True
+            # The words of a program have spans of their own.
+            self._is_boundary = self._is_boundary or all(is_read for _, _, is_read in self._open)
         elif tag != "wbr":
             self.end_line()
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from core.organizations.access import Capability
 from core.positions import FoundRows
+from core.services.first_sign_ins import FirstSignIn
 from core.services.found_services import USERS_COUNTED_MAX, ListedService, ServiceEnding
 from core.services.management import Usage
 from core.services.redirect_changes import RefusedRedirect
@@ -107,6 +108,12 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_change": None,
         "lacks_rotation": Capability.SERVICES_MANAGE,
         "lacks_list": Capability.SERVICES_VIEW,
+        "awaits_sign_in": True,
+        "first_sign_in": None,
+    },
+    "services/first_sign_ins.html": {
+        "first_sign_in": FirstSignIn(signed_in_at=_MOMENT, email="long." * 40 + "@example.com"),
+        "page": _PAGE,
     },
     "services/redirect_uris.html": {**SERVICE, "refused": _REFUSED},
     "services/secrets.html": {

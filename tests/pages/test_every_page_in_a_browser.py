@@ -65,6 +65,7 @@ OTHERS = {
     "saml/configuration_components.html",
     "saml/sign_in_components.html",
     "scim/tokens_components.html",
+    "services/first_sign_ins_line.html",
     "services/kinds.html",
     "services/workloads_components.html",
     "services/plans_components.html",
@@ -249,9 +250,10 @@ FROM_THE_FIRST = """
   return [document.activeElement.outerHTML];
 }
 """
+# Of several radio buttons the arrow keys reach those that are not chosen.
 CONTROLS = """
 [...document.querySelectorAll(
     'a[href], button:enabled, input:enabled, select, textarea, summary, iframe[name], [tabindex="0"]')]
-  .filter(one => one.checkVisibility() && one.type !== 'hidden')
+  .filter(one => one.checkVisibility() && one.type !== 'hidden' && (one.type !== 'radio' || one.checked))
   .map(one => one.outerHTML)
 """

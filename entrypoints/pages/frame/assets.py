@@ -61,6 +61,7 @@ _BY_NAME: Final = {
     "branding.js": asset_of("branding.js", (FOLDER / "scripts" / "branding.js").read_bytes()),
     "carried_form.js": asset_of("carried_form.js", (FOLDER / "scripts" / "carried_form.js").read_bytes()),
     "copying.js": asset_of("copying.js", (FOLDER / "scripts" / "copying.js").read_bytes()),
+    "first_sign_in.js": asset_of("first_sign_in.js", (FOLDER / "scripts" / "first_sign_in.js").read_bytes()),
     "keys.js": asset_of("keys.js", (FOLDER / "scripts" / "keys.js").read_bytes()),
     "live_log.js": asset_of("live_log.js", (FOLDER / "scripts" / "live_log.js").read_bytes()),
     "new_passkey.js": asset_of("new_passkey.js", (FOLDER / "scripts" / "new_passkey.js").read_bytes()),

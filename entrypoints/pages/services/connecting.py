@@ -6,7 +6,8 @@ from quart import Response
 
 from core.errors import Refusal
 from core.organizations.access import Operation
-from core.services import redirect_changes
+from core.services import first_sign_ins
+from core.services.services import ServiceType
 from entrypoints.pages.console.frame import Program
 from entrypoints.pages.services import snippets
 from entrypoints.pages.services.kinds import TYPES
@@ -30,7 +31,9 @@ async def connect_page(
     Without a secret in `shown`, it says that the secret cannot be shown (any more).
     """
     secret = "".join(shown or ())
-    at, refused = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, redirect_changes.show)
+    at, connecting = await opened_service(
+        call, org_slug, service_slug, Operation.SERVICE_READ, first_sign_ins.show_connecting
+    )
     service, issuer = at.service, issuer_of(call)
     return service_page(
         call,
@@ -42,7 +45,11 @@ async def connect_page(
         secret=secret,
         was_shown=shown == (),
         typed=typed,
-        refused=refused,
+        refused=connecting.refused,
+        # To a service of machines no person signs in.
+        awaits_sign_in=service.service_type is not ServiceType.API,
+        first_sign_in=connecting.first_sign_in,
+        connects=connecting.first_sign_in is None,
         types=TYPES,
         snippets=snippets.of_service(service, issuer, secret),
         placeholder=snippets.SECRET_PLACEHOLDER,

@@ -37,6 +37,7 @@ class Snippet:
     word: str
     name: str
     file: str
+    language: str
     install: str
     start: str
     opens: str
@@ -45,16 +46,20 @@ class Snippet:
     text: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Program:
-    """A program before the values are in it; `template` is its file in the folder `programs`."""
+    """A program before the values are in it; `template` is its file in the folder `programs`.
+
+    Another one is such a file, with its name in `_OF_TYPE`, and its language in `frame/highlighting.py`.
+    """
 
     word: str
     name: str
     file: str
-    install: str
+    language: str
     start: str
     template: str
+    install: str = ""
 
     def filled(self, values: dict[str, str], *, opens: str = "") -> Snippet:
         """Return it with these values in place of their names."""
@@ -64,6 +69,7 @@ class _Program:
             word=self.word,
             name=self.name,
             file=self.file,
+            language=self.language,
             install=self.install,
             start=self.start,
             opens=opens,
@@ -74,28 +80,68 @@ class _Program:
 
 
 _FLASK: Final = _Program(
-    *("authlib", marked("Python, with Flask and Authlib"), "app.py"),
-    *("pip install authlib flask requests", "python app.py", "application.py.txt"),
+    word="authlib",
+    name=marked("Python, with Flask and Authlib"),
+    file="app.py",
+    language="python",
+    install="pip install authlib flask requests",
+    start="python app.py",
+    template="application.py.txt",
 )
 _NODE: Final = _Program(
-    *("openid-client", marked("Node, with openid-client"), "app.mjs"),
-    *("npm install openid-client", "node app.mjs", "application.mjs.txt"),
+    word="openid-client",
+    name=marked("Node, with openid-client"),
+    file="app.mjs",
+    language="javascript",
+    install="npm install openid-client",
+    start="node app.mjs",
+    template="application.mjs.txt",
 )
 _BROWSER: Final = _Program(
-    *("browser", marked("JavaScript in the browser"), "app.mjs"), *("", "node app.mjs", "single_page.mjs.txt")
+    word="browser",
+    name=marked("JavaScript in the browser"),
+    file="app.mjs",
+    language="javascript",
+    start="node app.mjs",
+    template="single_page.mjs.txt",
 )
-_CURL: Final = _Program(*("curl", marked("Shell, with curl"), "sign-in.sh"), *("", "sh sign-in.sh", "sign_in.sh.txt"))
+_CURL: Final = _Program(
+    word="curl",
+    name=marked("Shell, with curl"),
+    file="sign-in.sh",
+    language="shell",
+    start="sh sign-in.sh",
+    template="sign_in.sh.txt",
+)
 _MACHINES: Final = (
-    _Program(*("curl", marked("Shell, with curl"), "machine.sh"), *("", "sh machine.sh", "machine.sh.txt")),
     _Program(
-        *("authlib", marked("Python, with Authlib"), "machine.py"),
-        *("pip install authlib requests", "python machine.py", "machine.py.txt"),
+        word="curl",
+        name=marked("Shell, with curl"),
+        file="machine.sh",
+        language="shell",
+        start="sh machine.sh",
+        template="machine.sh.txt",
     ),
     _Program(
-        *("openid-client", marked("Node, with openid-client"), "machine.mjs"),
-        *("npm install openid-client", "node machine.mjs", "machine.mjs.txt"),
+        word="authlib",
+        name=marked("Python, with Authlib"),
+        file="machine.py",
+        language="python",
+        install="pip install authlib requests",
+        start="python machine.py",
+        template="machine.py.txt",
+    ),
+    _Program(
+        word="openid-client",
+        name=marked("Node, with openid-client"),
+        file="machine.mjs",
+        language="javascript",
+        install="npm install openid-client",
+        start="node machine.mjs",
+        template="machine.mjs.txt",
     ),
 )
+# In the order of their tabs; those in Python stand together, the first of all is open.
 _OF_TYPE: Final = {
     ServiceType.WEB: (_FLASK, _NODE),
     ServiceType.MOBILE: (_BROWSER,),

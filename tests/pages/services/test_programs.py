@@ -27,8 +27,8 @@ REDIRECT_URIS = (
 
 def programs(page: Answer) -> dict[str, str]:
     """Return the programs that a page shows, by their names."""
-    found = re.findall(r'<textarea id="copy-program-([\w-]+)"[^>]*>(.*?)</textarea>', page.text, re.DOTALL)
-    return {name: unescape(text) for name, text in found}
+    found = re.findall(r'<pre class="code" id="copy-program-([\w-]+)"[^>]*><code>(.*?)</code>', page.text, re.DOTALL)
+    return {name: unescape(re.sub(r"<[^>]+>", "", text)) for name, text in found}
 
 
 @pytest.mark.parametrize("redirect_uri", REDIRECT_URIS)

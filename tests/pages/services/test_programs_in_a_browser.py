@@ -37,9 +37,9 @@ def insert_service(builder: Builder, connection: Connection, slug: str, service_
 
 def saved(page: Page, word: str, folder: Path) -> Path:
     """Copy a program from the page of a service into an empty folder, with the secret in its place."""
-    summary = page.locator(f"#program-{word}")
-    file = folder / (summary.locator("label").text_content() or "")
-    file.write_text(summary.locator("textarea").input_value().replace("YOUR_CLIENT_SECRET", SECRET))
+    panel = page.locator(f"#program-{word}")
+    file = folder / (panel.locator(".copyable-label").text_content() or "")
+    file.write_text((panel.locator("pre").text_content() or "").replace("YOUR_CLIENT_SECRET", SECRET))
     return file
 
 

@@ -39,9 +39,9 @@ async def ann(people: Team, visitor: Visitor) -> Visitor:
 
 def copied(page: Answer, name: str) -> str:
     """Return a value that a page shows to be copied."""
-    found = re.search(rf'id="copy-{name}" (?:value="([^"]*)"|[^>]*>([^<]*)</textarea>)', page.text)
+    found = re.search(rf'id="copy-{name}" (?:value="([^"]*)"|[^>]*><code>(.*?)</code>)', page.text, re.DOTALL)
     assert found is not None, name
-    return html.unescape(found[1] or found[2] or "")
+    return html.unescape(found[1] or re.sub(r"<[^>]+>", "", found[2]))
 
 
 async def test_without_a_service_the_kinds_are_shown_as_cards(ann: Visitor) -> None:
