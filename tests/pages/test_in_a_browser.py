@@ -80,7 +80,8 @@ async def one_card(call: Call) -> Page:
     return protected(Response(TEMPLATES.from_string(ONE_CARD).render(**shared(call)), content_type=HTML))
 
 
-PAGES = ["/docs", "/dev/mailbox", "/pieces", "/pieces/card"]
+REFERENCE = ["/docs", "/docs?q=boat", "/docs/reference/boat-houses", "/docs/errors/BAD_REQUEST"]
+PAGES = [*REFERENCE, "/dev/mailbox", "/pieces", "/pieces/card"]
 every_page = pytest.mark.parametrize("path", PAGES)
 
 
@@ -258,7 +259,8 @@ def test_every_page_is_whole_without_scripts(site: Site, watch: "Callable[..., W
     page.goto(site.url + path)
 
     assert page.locator("main").inner_text().strip()
-    assert page.locator("script").count() == 1
+    # The reference is searched while one types, by keys, and copied from.
+    assert page.locator("script").count() == (4 if path in REFERENCE else 1)
 
 
 @every_page
@@ -275,18 +277,60 @@ def test_nothing_is_animated(site: Site, watch: "Callable[..., Watched]", path: 
     assert animated == 0
 
 
-def test_a_link_to_a_route_expands_it(site: Site, watch: "Callable[..., Watched]") -> None:
+def test_an_address_of_the_former_page_leads_to_its_operation_its_page_for_people_or_its_error_code(
+    site: Site, watch: "Callable[..., Watched]"
+) -> None:
     page = watch(viewport=WIDE).page
 
-    page.goto(site.url + "/docs#boat_houses_bring")
+    for anchor, address in (
+        ("boat_houses_bring", "/docs/reference/boat-houses#boat_houses_bring"),
+        ("NOT_FOUND", "/docs/errors/NOT_FOUND"),
+        ("sign_in_pages_show_sign_in", "/docs/reference/sign-in-pages#sign_in_pages_show_sign_in"),
+        ("unknown", "/docs/pages#unknown"),
+    ):
+        page.goto(f"{site.url}/docs#{anchor}")
+        page.wait_for_url(site.url + address)
+        page.goto(f"{site.url}/dev/mailbox")
+
+
+def test_a_link_to_an_operation_expands_it(site: Site, watch: "Callable[..., Watched]") -> None:
+    page = watch(viewport=WIDE).page
+
+    page.goto(site.url + "/docs/reference/boat-houses#boat_houses_bring")
 
     assert page.locator("#boat_houses_bring").is_visible()
     assert page.locator("#boat_houses_sink").is_hidden()
 
 
+def test_the_reference_is_searched_while_one_types_and_shown_again_when_nothing_is_left(
+    site: Site, watch: "Callable[..., Watched]"
+) -> None:
+    watched = watch(viewport=WIDE)
+    page = watched.page
+    page.goto(site.url + "/docs/errors")
+
+    page.keyboard.press("Control+k")
+    page.keyboard.type("bring boat")
+    page.get_by_role("heading", name="Search results").wait_for()
+    page.wait_for_url(f"{site.url}/docs?q=bring+boat")
+    found = page.locator("[data-found] a").first.get_attribute("href")
+    is_hidden = page.get_by_role("heading", name="Error codes", level=1).is_hidden()
+    said = page.locator("[data-found-state]").text_content()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Search results").wait_for()
+    page.locator("#find").fill("")
+    page.wait_for_url(f"{site.url}/docs")
+
+    assert found == "/docs/reference/boat-houses#boat_houses_bring"
+    assert is_hidden
+    assert said == "Operations: 1"
+    assert page.get_by_role("heading", name="Search results").is_hidden()
+    assert watched.problems == []
+
+
 def test_a_route_is_expanded_with_the_keyboard(site: Site, watch: "Callable[..., Watched]") -> None:
     page = watch(viewport=WIDE).page
-    page.goto(site.url + "/docs")
+    page.goto(site.url + "/docs/reference/boat-houses")
 
     page.locator("summary", has_text="/boats/picture").focus()
     page.keyboard.press("Enter")
@@ -298,9 +342,9 @@ def test_the_contents_stay_visible_on_a_wide_screen(site: Site, watch: "Callable
     page = watch(viewport=WIDE).page
     page.goto(site.url + "/docs")
 
-    page.get_by_role("navigation", name="Contents").get_by_role("link", name="Error codes").click()
+    page.get_by_role("navigation", name="Contents").get_by_role("link", name="Rate limits").click()
 
-    assert page.locator("#error-codes").evaluate("one => one.getBoundingClientRect().top") < WIDE["height"]
+    assert page.locator("#rate-limits").evaluate("one => one.getBoundingClientRect().top") < WIDE["height"]
     assert page.get_by_role("navigation", name="Contents").evaluate("one => one.getBoundingClientRect().top") == 0
 
 

@@ -78,7 +78,7 @@ async def test_several_hits_are_listed_by_kind_with_the_documentation(ann: Visit
     assert f'href="{ACME}/mail"' in text
     assert "mail.acme.example" in text
     assert "mail.globex.example" not in text
-    assert 'href="/docs#' in text
+    assert 'href="/docs/reference/' in text
     assert 'value="mail"' in text
 
 

@@ -18,10 +18,15 @@ async function search() {
   asked?.abort();
   const text = field.value.trim();
   if (text === "") {
+    if (new URL(opened).searchParams.has("q")) {
+      // The page was opened for its results, and has nothing else.
+      location.replace(SEARCH);
+      return;
+    }
     found.replaceChildren();
     state.textContent = "";
     content.hidden = false;
-    history.replaceState(null, "", new URL(opened).searchParams.has("q") ? SEARCH : opened);
+    history.replaceState(null, "", opened);
     return;
   }
   asked = new AbortController();
