@@ -109,11 +109,7 @@ SERVICES_SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "lacks_rotation": Capability.SERVICES_MANAGE,
         "lacks_list": Capability.SERVICES_VIEW,
         "awaits_sign_in": True,
-        "first_sign_in": None,
-    },
-    "services/first_sign_ins.html": {
         "first_sign_in": FirstSignIn(signed_in_at=_MOMENT, email="long." * 40 + "@example.com"),
-        "page": _PAGE,
     },
     "services/redirect_uris.html": {**SERVICE, "refused": _REFUSED},
     "services/secrets.html": {

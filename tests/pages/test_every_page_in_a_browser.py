@@ -65,6 +65,7 @@ OTHERS = {
     "saml/configuration_components.html",
     "saml/sign_in_components.html",
     "scim/tokens_components.html",
+    "services/first_sign_ins.html",
     "services/first_sign_ins_line.html",
     "services/kinds.html",
     "services/workloads_components.html",
