@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import ast
 import keyword
+from typing import Final
+
+import pytest
 
 from entrypoints import capabilities
 from entrypoints.pages.reference.python_examples import python_example
 from entrypoints.web.describing.client_functions import client_functions
 from entrypoints.web.describing.schemas import Schemas
+from tests.documents import ROOT
 
+PACKAGE: Final = ROOT / "ops/clients/python/src/gatehouse_client"
 ROUTES = tuple(capabilities.routes(is_development=True))
 
 
@@ -51,3 +56,24 @@ def test_every_operation_that_answers_json_has_a_function_and_a_program_that_com
         assert name == name.lower()
         assert name.isidentifier()
         assert not keyword.iskeyword(name)
+
+
+@pytest.mark.skipif(not PACKAGE.exists(), reason="the package gatehouse-client is not in this checkout")
+def test_every_program_calls_a_function_of_the_package_with_its_arguments() -> None:
+    functions = {
+        f"{module}.{node.name}": node.args
+        for module in ("service", "management")
+        for node in ast.parse((PACKAGE / f"{module}.py").read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+    assert set(client_functions(ROUTES).values()) == set(functions)
+    for name, text in programs().items():
+        [call] = [
+            node
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in functions
+        ]
+        takes = functions[ast.unparse(call.func)]
+        assert len(call.args) == len(takes.args), name
+        assert {one.arg for one in call.keywords} <= {one.arg for one in takes.kwonlyargs}, name
