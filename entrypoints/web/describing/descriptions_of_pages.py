@@ -11,6 +11,8 @@ _BOX: Final = {"enum": ["", "on"]}
 
 FIELDS: Final[dict[str, dict[str, Any]]] = {
     "pages": _field("Whether the pages for people are described as well.", examples=[True]),
+    "reference_show_area.area": _field("The name of the area, as the index has it.", examples=["invitations"]),
+    "reference_show_error.code": _field("The error code, in upper or lower case.", examples=["NOT_FOUND"]),
     "form_token": _field("The token of the browser, which every form of a page carries."),
     "return_to": _field("A path of Gatehouse without parameters, to open after signing in."),
     "return_id": _field("The id of a kept path, to open after signing in; valid once."),
