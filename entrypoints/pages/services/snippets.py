@@ -63,8 +63,6 @@ class _Program:
 
     def filled(self, values: dict[str, str], *, opens: str = "") -> Snippet:
         """Return it with these values in place of their names."""
-        text = (_FOLDER / self.template).read_text("utf-8")
-        text = _PLACEHOLDER.sub(lambda found: values[found[1]], text)
         return Snippet(
             word=self.word,
             name=self.name,
@@ -75,18 +73,45 @@ class _Program:
             opens=opens,
             is_local=urlsplit(opens).scheme == "http",
             port=int(values["PORT"]),
-            text=text.rstrip("\n"),
+            text=_with_values(self.template, values),
         )
 
 
-_FLASK: Final = _Program(
-    word="authlib",
-    name=marked("Python, with Flask and Authlib"),
+_FASTAPI: Final = _Program(
+    word="fastapi",
+    name=marked("Python, with FastAPI"),
     file="app.py",
     language="python",
-    install="pip install authlib flask requests",
+    install='pip install "gatehouse-client[fastapi]" uvicorn',
     start="python app.py",
-    template="application.py.txt",
+    template="fastapi.py.txt",
+)
+_DJANGO: Final = _Program(
+    word="django",
+    name=marked("Python, with Django"),
+    file="app.py",
+    language="python",
+    install='pip install "gatehouse-client[django]"',
+    start="python app.py",
+    template="django.py.txt",
+)
+_FLASK: Final = _Program(
+    word="flask",
+    name=marked("Python, with Flask"),
+    file="app.py",
+    language="python",
+    install='pip install "gatehouse-client[flask]"',
+    start="python app.py",
+    template="flask.py.txt",
+)
+_EXPRESS: Final = _Program(
+    word="express",
+    name=marked("Node, with Express"),
+    file="app.mjs",
+    language="javascript",
+    install="npm install express express-session openid-client",
+    start="node app.mjs",
+    template="express.mjs.txt",
 )
 _NODE: Final = _Program(
     word="openid-client",
@@ -143,7 +168,7 @@ _MACHINES: Final = (
 )
 # In the order of their tabs; those in Python stand together, the first of all is open.
 _OF_TYPE: Final = {
-    ServiceType.WEB: (_FLASK, _NODE),
+    ServiceType.WEB: (_FASTAPI, _DJANGO, _FLASK, _EXPRESS),
     ServiceType.MOBILE: (_BROWSER,),
     ServiceType.DESKTOP: (_NODE,),
 }
@@ -160,6 +185,18 @@ def of_service(service: Service, issuer: str, secret: str = "") -> list[Snippet]
     # At the address of an installed application no other program can be.
     listening = _OF_TYPE[service.service_type] if home else ()
     return [*(program.filled(values, opens=home) for program in listening), _CURL.filled(values)]
+
+
+def example(template: str) -> str:
+    """Return a program with examples in place of the values, as guides of the manual have it."""
+    values = _all_values(
+        issuer="http://localhost:8000",
+        client_id="YOUR_CLIENT_ID",
+        secret=SECRET_PLACEHOLDER,
+        redirect_uri=local_redirect_uri(),
+        is_public=template == _BROWSER.template,
+    )
+    return _with_values(template, values)
 
 
 def local_redirect_uri() -> str:
@@ -189,14 +226,27 @@ def _home(service: Service) -> str:
 
 
 def _values(service: Service, issuer: str, secret: str) -> dict[str, str]:
+    return _all_values(
+        issuer=issuer,
+        client_id=str(service.client_id),
+        secret=secret,
+        redirect_uri=_redirect_uri(service),
+        is_public=not service.has_client_secret,
+    )
+
+
+def _with_values(template: str, values: dict[str, str]) -> str:
+    text = (_FOLDER / template).read_text("utf-8")
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], text).rstrip("\n")
+
+
+def _all_values(*, issuer: str, client_id: str, secret: str, redirect_uri: str, is_public: bool) -> dict[str, str]:
     """Return what stands in the programs for each placeholder."""
-    redirect_uri = _redirect_uri(service)
     path = urlsplit(redirect_uri).path or "/"
-    is_public = not service.has_client_secret
     insecure = urlsplit(issuer).scheme == "http"
     return {
         "ISSUER": json.dumps(issuer),
-        "CLIENT_ID": json.dumps(str(service.client_id)),
+        "CLIENT_ID": json.dumps(client_id),
         "SECRET": json.dumps(secret),
         "REDIRECT_URI": json.dumps(redirect_uri),
         "PATH": json.dumps(path),
@@ -207,15 +257,13 @@ def _values(service: Service, issuer: str, secret: str) -> dict[str, str]:
         "INSECURE": _INSECURE[is_public] if insecure else "",
         "SHELL_ISSUER": shlex.quote(issuer),
         "SHELL_ADDRESS": shlex.quote(
-            f"{issuer}/auth/authorize?response_type=code&client_id={service.client_id}"
+            f"{issuer}/auth/authorize?response_type=code&client_id={client_id}"
             f"&redirect_uri={quote(redirect_uri, safe='')}&scope=openid%20email%20profile&code_challenge_method=S256"
         ),
         "SHELL_REDIRECT_URI": shlex.quote(redirect_uri),
-        "SHELL_CLIENT": shlex.quote(f"{service.client_id}:{secret}"),
+        "SHELL_CLIENT": shlex.quote(f"{client_id}:{secret}"),
         "SHELL_CREDENTIALS": (
-            f"--data-urlencode client_id={service.client_id}"
-            if is_public
-            else f"--user {shlex.quote(f'{service.client_id}:{secret}')}"
+            f"--data-urlencode client_id={client_id}" if is_public else f"--user {shlex.quote(f'{client_id}:{secret}')}"
         ),
     }
 

@@ -1,4 +1,4 @@
-"""The guides of the manual contain the programs that the page of a service shows, with examples in place of its values."""
+"""The guides of the manual contain the programs that the page of a service shows, with examples as its values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tests.documents import ROOT
 # By the guide, and the file that it says to write.
 PROGRAMS = {
     ("express", "app.mjs"): "express.mjs.txt",
-    ("nextjs", "gatehouse.js"): "nextjs.js.txt",
     ("fastapi", "app.py"): "fastapi.py.txt",
     ("flask", "app.py"): "flask.py.txt",
     ("django", "app.py"): "django.py.txt",

@@ -119,7 +119,7 @@ async def test_a_new_service_offers_the_redirect_uri_of_its_programs(world: Worl
     created = await ann.submit(form, f"{CONSOLE}/new", name="Shop", slug="shop")
     added = await ann.submit(await ann.open(SHOP), f"{SHOP}/redirect-uris")
 
-    assert f'gatehouse.authorize_redirect("{local}")' in copied(created, "program-authlib")
+    assert f'redirect_uri="{local}",' in copied(created, "program-fastapi")
     assert "No redirect URI is registered yet" in created.text
     assert redirect_uris(world) == [local]
     assert "No redirect URI is registered yet" not in added.text

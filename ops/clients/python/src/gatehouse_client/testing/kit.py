@@ -244,7 +244,13 @@ class GatehouseKit:
 
     def browser(self) -> httpx.Client:
         """Return a browser without a screen: it keeps cookies and follows redirects."""
-        return httpx.Client(follow_redirects=True, timeout=60.0, headers={"Accept": "text/html,*/*;q=0.8"})
+        # Servers for development close connections that they had promised to keep.
+        return httpx.Client(
+            follow_redirects=True,
+            timeout=60.0,
+            headers={"Accept": "text/html,*/*;q=0.8"},
+            limits=httpx.Limits(max_keepalive_connections=0),
+        )
 
     def visit(self, browser: httpx.Client, url: str, person: str | Person) -> httpx.Response:
         """Open a page of the product, sign a person in where Gatehouse asks, and return the page that follows."""
