@@ -1,4 +1,4 @@
-"""Colours for programs on pages: Python, JavaScript and shell, as spans with classes (ops/decisions/0098).
+"""Colours for programs on pages: Python, JavaScript and shell, as spans with classes (ops/decisions/0072).
 
 The kinds of words are told apart well enough to read by; nothing is checked. The text itself stays as it is.
 """
