@@ -82,7 +82,7 @@ _FASTAPI: Final = _Program(
     name=marked("Python, with FastAPI"),
     file="app.py",
     language="python",
-    install='pip install "gatehouse-client[fastapi]" uvicorn',
+    install='pip install "../gatehouse/ops/clients/python[fastapi]" uvicorn',
     start="python app.py",
     template="fastapi.py.txt",
 )
@@ -91,7 +91,7 @@ _DJANGO: Final = _Program(
     name=marked("Python, with Django"),
     file="app.py",
     language="python",
-    install='pip install "gatehouse-client[django]"',
+    install='pip install "../gatehouse/ops/clients/python[django]"',
     start="python app.py",
     template="django.py.txt",
 )
@@ -100,7 +100,7 @@ _FLASK: Final = _Program(
     name=marked("Python, with Flask"),
     file="app.py",
     language="python",
-    install='pip install "gatehouse-client[flask]"',
+    install='pip install "../gatehouse/ops/clients/python[flask]"',
     start="python app.py",
     template="flask.py.txt",
 )

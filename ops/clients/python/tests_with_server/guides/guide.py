@@ -94,7 +94,6 @@ def opened(name: str, folder: Path, port: int, values: Mapping[str, str]) -> Gui
     text = (FOLDER / f"{name}.md").read_text("utf-8").replace(PORT, str(port))
     for example, value in values.items():
         text = text.replace(example, value)
-    # The package of this checkout, which no registry has yet.
-    if wheel := os.environ.get("GATEHOUSE_CLIENT_WHEEL"):
-        text = re.sub(r'"gatehouse-client(\[\w+\])?"', lambda found: f'"{wheel}{found[1] or ""}"', text)
+    # The copy of the reader: its package is built already.
+    text = text.replace("../gatehouse/ops/clients/python", os.environ["GATEHOUSE_CLIENT_WHEEL"])
     return Guide(folder, text, port)

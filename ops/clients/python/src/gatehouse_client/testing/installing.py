@@ -30,7 +30,7 @@ def cache_folder() -> Path:
 def installed_command(requirement: str) -> Path:
     """Return the command of a Gatehouse that is installed by itself, and install it if it is not.
 
-    `requirement` is what pip takes: a wheel, or a name with a version.
+    `requirement` is what pip takes: a wheel, the folder of a copy, or a name with a version.
     """
     folder = cache_folder() / "servers" / _name(requirement)
     command = folder / "bin" / "gatehouse"
@@ -54,10 +54,22 @@ def _install(folder: Path, requirement: str) -> None:
 
 
 def _name(requirement: str) -> str:
-    """Return the name of a folder for a requirement; a wheel that was built again is another one."""
+    """Return the name of a folder for a requirement; what was built again or changed is another one."""
     path = Path(requirement)
-    content = path.read_bytes() if path.is_file() else requirement.encode()
+    if path.is_dir():
+        content = "\n".join(sorted(f"{one} {one.stat().st_mtime_ns}" for one in _sources(path))).encode()
+    else:
+        content = path.read_bytes() if path.is_file() else requirement.encode()
     return f"{hashlib.sha256(content).hexdigest()[:16]}-python{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def _sources(folder: Path) -> Generator[Path]:
+    """Yield the files of a copy that make the server another one."""
+    yield folder / "pyproject.toml"
+    for part in ("actors", "adapters", "core", "entrypoints", "ports"):
+        for path in (folder / part).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path
 
 
 @contextmanager

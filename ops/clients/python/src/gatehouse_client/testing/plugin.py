@@ -22,7 +22,10 @@ STARTED: Final = "GATEHOUSE_TEST_INSTANCE"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a project name its Gatehouse, in its configuration or on the command line."""
     for name, about in (
-        ("gatehouse_requirement", "what pip installs as the server of the tests: a wheel, or a name with a version"),
+        (
+            "gatehouse_requirement",
+            "what pip installs as the server of the tests: a wheel, a folder, or a name",
+        ),
         ("gatehouse_command", "the command of a Gatehouse that is installed already"),
     ):
         parser.addini(name, about, default="")
