@@ -12,7 +12,7 @@ import httpx
 import jwt
 import pytest
 
-from gatehouse_client.testing import GatehouseKit, IdentityProvider
+from gatehouse_client.testing import Directory, EntraDirectory, GatehouseKit, IdentityProvider
 from gatehouse_client.testing.pages import submitted
 from gatehouse_client.testing.requests import KitFailed
 
@@ -56,11 +56,14 @@ def test_a_person_of_a_customer_has_roles_and_groups(gatehouse: GatehouseKit) ->
     assert [(one["name"], one["member_count"]) for one in groups] == [("Billing", 1)]
 
 
-def test_a_directory_deactivates_and_removes_people(gatehouse: GatehouseKit) -> None:
+@pytest.mark.parametrize("kind", [Directory, EntraDirectory])
+def test_a_directory_deactivates_and_removes_people(gatehouse: GatehouseKit, kind: type[Directory]) -> None:
+    directory = gatehouse.directory("bolt", kind)
     ann = gatehouse.person("ann", customer="bolt", groups=["Billing"])
-    directory = gatehouse.directory("bolt")
 
     directory.remove_from_group("Billing", ann.email)
+    groups = gatehouse.ask("owner@bolt.example", "GET", "/api/organizations/bolt/groups")["groups"]
+    assert [(one["name"], one["member_count"]) for one in groups] == [("Billing", 0)]
     directory.deactivate(ann.email)
     with pytest.raises(KitFailed, match="403"):
         gatehouse.ask(ann, "GET", "/api/organizations/bolt/members")

@@ -5,6 +5,7 @@ state of it. What the kit gives tests (people, organizations, tokens, mails, a c
 interface that every client has, apart from the state and the clock. `plugin.py` has the fixtures.
 """
 
+from gatehouse_client.testing.directory import Directory, EntraDirectory
 from gatehouse_client.testing.kit import GatehouseKit
 from gatehouse_client.testing.mailbox import Mail
 from gatehouse_client.testing.parties import Organization, Person, Product
@@ -13,6 +14,8 @@ from gatehouse_client.testing.webhooks import Delivery, WebhookReceiver
 
 __all__ = [
     "Delivery",
+    "Directory",
+    "EntraDirectory",
     "EntraProvider",
     "GatehouseKit",
     "IdentityProvider",

@@ -1,4 +1,7 @@
-"""The directory of an organization, as a client of SCIM 2.0: it provisions people and groups."""
+"""The directory of an organization, as a client of SCIM 2.0: it provisions people and groups.
+
+Directories write the same change in several ways; those of Okta and of Microsoft Entra are here.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ PATCH: Final = "urn:ietf:params:scim:api:messages:2.0:PatchOp"
 
 @dataclass(frozen=True)
 class Directory:
-    """Provisions the people of an organization; every change is sent at once."""
+    """Provisions the people of an organization, as Okta writes it; every change is sent at once."""
 
     requests: Requests
     token: str = field(repr=False)
@@ -29,11 +32,11 @@ class Directory:
 
     def deactivate(self, email: str) -> None:
         """Deactivate a person, as a directory does when they leave."""
-        self._patch("Users", self.add(email), [{"op": "replace", "value": {"active": False}}])
+        self._patch("Users", self.add(email), [self._activation(is_active=False)])
 
     def activate(self, email: str) -> None:
         """Activate a person again."""
-        self._patch("Users", self.add(email), [{"op": "replace", "value": {"active": True}}])
+        self._patch("Users", self.add(email), [self._activation(is_active=True)])
 
     def remove(self, email: str) -> None:
         """Remove a person from the organization."""
@@ -48,12 +51,20 @@ class Directory:
     def add_to_group(self, name: str, email: str) -> None:
         """Put a person into a group."""
         member = {"value": self.add(email)}
-        self._patch("Groups", self.add_group(name), [{"op": "add", "path": "members", "value": [member]}])
+        self._patch("Groups", self.add_group(name), [{"op": self._op("add"), "path": "members", "value": [member]}])
 
     def remove_from_group(self, name: str, email: str) -> None:
         """Take a person out of a group."""
-        path = f'members[value eq "{self.add(email)}"]'
-        self._patch("Groups", self.add_group(name), [{"op": "remove", "path": path}])
+        self._patch("Groups", self.add_group(name), [self._removal(self.add(email))])
+
+    def _op(self, name: str) -> str:
+        return name
+
+    def _activation(self, *, is_active: bool) -> dict[str, Any]:
+        return {"op": "replace", "value": {"active": is_active}}
+
+    def _removal(self, member_id: str) -> dict[str, Any]:
+        return {"op": "remove", "path": f'members[value eq "{member_id}"]'}
 
     def _find(self, kind: str, condition: str) -> dict[str, Any] | None:
         found = self._send("GET", f"{kind}?filter={quote(condition)}")["Resources"]
@@ -64,3 +75,16 @@ class Directory:
 
     def _send(self, method: str, path: str, body: Any = None) -> Any:
         return self.requests.ask(method, f"/scim/v2/{path}", body, token=self.token)
+
+
+class EntraDirectory(Directory):
+    """Writes changes as Microsoft Entra does: capital operations, booleans as text, members to remove as values."""
+
+    def _op(self, name: str) -> str:
+        return name.title()
+
+    def _activation(self, *, is_active: bool) -> dict[str, Any]:
+        return {"op": "Replace", "path": "active", "value": str(is_active)}
+
+    def _removal(self, member_id: str) -> dict[str, Any]:
+        return {"op": "Remove", "path": "members", "value": [{"value": member_id}]}

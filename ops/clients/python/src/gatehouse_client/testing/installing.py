@@ -48,8 +48,8 @@ def _install(folder: Path, requirement: str) -> None:
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=INSTALL_SECONDS_MAX)
     if done.returncode:
         raise RuntimeError(
-            f"The test kit could not install {requirement}. Name another one with --gatehouse-requirement, or a"
-            f" running instance with --gatehouse-url. pip said:\n{done.stderr[-2000:]}"
+            f"The test kit could not install {requirement}. Name another one with --gatehouse-requirement, or an"
+            f" instance that runs already with GATEHOUSE_TEST_INSTANCE. pip said:\n{done.stderr[-2000:]}"
         )
 
 

@@ -312,13 +312,16 @@ class GatehouseKit:
         receiver.secret = self.ask(of.owner, "POST", path, body)["secret"]
         return receiver
 
-    def directory(self, organization: str | Organization) -> Directory:
-        """Return the directory of an organization, which provisions its people and groups by SCIM."""
+    def directory(self, organization: str | Organization, kind: type[Directory] = Directory) -> Directory:
+        """Return the directory of an organization, which provisions its people and groups by SCIM.
+
+        The first call says how it writes: as Okta's, or as that of Microsoft Entra (`EntraDirectory`).
+        """
         of = self._required(organization)
         if of.slug not in self._directories:
             path = f"/api/organizations/{of.slug}/scim-tokens"
             made = self.ask(of.owner, "POST", path, {"name": "Tests", "groups": "directory"})
-            self._directories[of.slug] = Directory(self._requests, made["token"])
+            self._directories[of.slug] = kind(self._requests, made["token"])
         return self._directories[of.slug]
 
     def okta(self, organization: str | Organization, domain: str, *, protocol: Protocol = "oidc") -> OktaProvider:
