@@ -61,6 +61,7 @@ _WAY: Final[dict[str, Any]] = {
     "place": NAME,
     "owner": NAME,
     "elsewhere": "",
+    "links": True,
     "email": EMAIL,
     "problem": "",
 }

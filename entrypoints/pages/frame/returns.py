@@ -19,6 +19,8 @@ from entrypoints.web.serving.calls import Call
 
 # The page that creates an account; there is none at a custom domain (decisions 13.3).
 REGISTER: Final = "/app/register"
+# Where a sign-in with a provider goes on after a sign-in to the account that it is to be linked to.
+UPSTREAM_CONTINUE: Final = "/auth/upstream/continue"
 # The paths on which requests of applications and devices go on after a sign-in, and those that cancel them.
 _CANCELLED_AT: Final = {
     "/auth/authorize/resume": "/auth/authorize/cancel",
@@ -136,6 +138,8 @@ def shown(call: Call, way: ReturnQuery, kept: BrowserReturn | None) -> dict[str,
         "cancel": _cancel_address(kept) if kept is not None else "",
         "place": kept.place if kept is not None else "",
         "owner": kept.owner if kept is not None else "",
+        # Who came back from a provider would else take the page for the one before, and begin again.
+        "links": kept is not None and kept.target.startswith(f"{UPSTREAM_CONTINUE}?"),
         "proposed_email": (kept.email if kept is not None else None) or typed_address(call),
     }
 

@@ -50,7 +50,6 @@ from entrypoints.web.serving.routes import Routes
 
 routes = Routes("external providers", "Signing in with an account at another provider.", protocol_refusal_page)
 
-CONTINUE: Final = "/auth/upstream/continue"
 # Where a sign-in goes on that began at a custom domain.
 RETURN: Final = "/auth/upstream/return"
 IDENTITIES: Final = "/app/account/identities"
@@ -179,7 +178,7 @@ async def return_from_officesuite(call: Call, query: CallbackQuery) -> PageOrRed
     return await arrive(call, Provider.OFFICESUITE, query)
 
 
-@routes.get(CONTINUE, refuses=RETURNING, takes_answer=True)
+@routes.get(returns.UPSTREAM_CONTINUE, refuses=RETURNING, takes_answer=True)
 @on_custom_hosts
 @in_browser_or_not
 async def link_after_sign_in(call: Call, query: ContinueQuery) -> PageOrRedirect:
@@ -277,7 +276,7 @@ async def _go_on(
     """Lead a browser on that has come back; to a sign-in to the account, where that is to come before."""
     if not isinstance(outcome, SignInToLink):
         return await conclusion.conclude(call, outcome, await way_of(call, began))
-    target = f"{CONTINUE}?{urlencode({'id': outcome.continue_id.reveal()})}"
+    target = f"{returns.UPSTREAM_CONTINUE}?{urlencode({'id': outcome.continue_id.reveal()})}"
     before = await returns.kept_return(call, carried_way(began))
     answering = began.way.target if before is None else before.answering
     wanted = BrowserReturn(

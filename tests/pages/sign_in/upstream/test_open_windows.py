@@ -11,6 +11,8 @@ from tests.world.relying_party import RelyingParty, insert_relying_party
 from tests.world.upstream import Upstream, parameters_of
 from tests.world.world import World
 
+LINKS = "an account with your address exists already"
+
 
 @pytest.fixture
 def shop(world: World) -> RelyingParty:
@@ -49,4 +51,7 @@ async def test_signing_in_to_link_the_account_first_leads_back_to_the_request(
     asked = await upstream.sign_in(f"/auth/codehost?return_id={return_id}", Account(email=EMAIL))
     methods = await upstream.visitor.submit(asked, "/app/sign-in", email=EMAIL)
 
+    # Else it looks like the page from which they went to the provider.
+    before = await upstream.visitor.open(f"/app/sign-in?return_id={return_id}")
+    assert [LINKS in page.text for page in (before, asked, methods)] == [False, True, True]
     assert "code" in led_back(await upstream.visitor.submit(methods, "/app/sign-in/password", password=PASSWORD))
