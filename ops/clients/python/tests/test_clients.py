@@ -193,6 +193,24 @@ def test_the_feed_goes_on_after_the_cursor_and_repeats_what_was_not_handled(driv
     assert read_feed(driver, client, saved, count=9) == ["e3a", "e3b"]
 
 
+def test_a_reader_reads_what_has_happened_each_time(blocking: Driver, issuer: Issuer) -> None:
+    cursors: list[str] = []
+    feed = Feed(organization="acme", load=lambda: cursors[-1] if cursors else None, save=cursors.append)
+    reader = blocking.make_with(blocking.make("Gatehouse", issuer.url, key="gk_1"), "FeedReader", feed)
+    event = {"id": "e", "event": "user.joined", "timestamp": "2026-02-03T04:05:06Z", "data": {}}
+    for after, number in (("", 1), ("after=c1&", 2)):
+        answer = {"events": [event | {"id": f"e{number}"}], "next_cursor": f"c{number}", "has_more": False}
+        issuer.answers[f"/api/organizations/acme/events?{after}limit=500&wait=0"] = lambda answer=answer: (
+            200,
+            answer,
+            {},
+        )
+
+    found = [[event.id for event in reader.events(is_endless=False)] for _ in range(2)]
+
+    assert found == [["e1"], ["e2"]]
+
+
 def test_the_feed_says_when_its_cursor_has_expired(driver: Driver, issuer: Issuer) -> None:
     client = driver.make("Gatehouse", issuer.url, key="gk_1")
     issuer.answers["/api/organizations/acme/events"] = lambda: (410, REFUSAL | {"error_code": "GONE"}, {})

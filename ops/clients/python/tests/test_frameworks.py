@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.cookies import SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from applications import APPLICATIONS, HOME, Answer, Application
+from django.core.cache.backends.locmem import LocMemCache
 from issuer import Issuer
 from test_sign_in import TOKEN, logout_token
+
+from gatehouse_client import Session
+from gatehouse_client.django import CacheSessions
 
 METADATA = f"{HOME}/.well-known/oauth-protected-resource"
 NAVIGATION = {"Accept": "text/html,*/*;q=0.8"}
@@ -157,3 +161,29 @@ def test_a_back_channel_logout_signs_the_browser_out(browser: Browser, issuer: I
     assert (forged.status, browser.ask("GET", "/me").status) == (400, 200)
     done = program.ask("POST", "/auth/backchannel-logout", {}, urlencode(logout_token(issuer)).encode())
     assert (done.status, browser.ask("GET", "/me").status) == (200, 303)
+
+
+def test_a_cache_that_forgets_ends_sessions_and_brings_none_back(issuer: Issuer) -> None:
+    application = APPLICATIONS["django"](issuer)
+    cache = LocMemCache("forgetful", {})
+    sessions = CacheSessions(cache)
+    session = Session(
+        id="a",
+        sid="the session",
+        sub="ann",
+        access_token="at",
+        refresh_token=None,
+        id_token="it",
+        expires_at=2e9,
+        claims={"iat": 1},
+    )
+    sessions.put(session)
+    assert sessions.get("a") == session
+
+    sessions.delete_by(sid="the session", sub=None)
+    assert sessions.get("a") is None
+    sessions.put(replace(session, id="b", sid="another"))
+    assert sessions.get("a") is None
+    sessions.delete_by(sid=None, sub="ann")
+    assert sessions.get("b") is None
+    application.close()

@@ -140,7 +140,16 @@ def test_a_public_service_sends_its_id_and_the_verifier_alone(blocking: Driver, 
     "target",
     [
         *("https://evil.example/", "//evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)"),
-        *("/\t/evil.example", "/\n/evil.example", "/\x00", " //evil.example", "evil.example", "", "/" + "x" * 2000),
+        *(
+            "/\t/evil.example",
+            "/\n/evil.example",
+            "/\x00",
+            " //evil.example",
+            "evil.example",
+            "",
+            "/" + "x" * 2000,
+            "/" + "é" * 500,
+        ),
     ],
 )
 def test_the_browser_returns_to_a_path_of_this_site_alone(target: str) -> None:
@@ -263,6 +272,46 @@ def test_a_refused_refresh_ends_the_session_and_a_wrong_setting_does_not(
     assert application.session(cookie) is None
     assert application.session(cookie) is None
     assert issuer.count(TOKEN) == 3
+
+
+def test_a_wrong_setting_is_an_outage_once_the_token_has_expired(
+    blocking: Driver, issuer: Issuer, clock: Clock
+) -> None:
+    application = Application(blocking, issuer)
+    cookie = application.signed_in()
+    clock.advance(901)
+
+    issuer.answers[TOKEN] = lambda: (401, {"error": "invalid_client"}, {})
+
+    with pytest.raises(Unreachable):
+        application.session(cookie)
+
+
+def test_waiting_in_vain_holds_one_request_up_and_not_each(blocking: Driver, issuer: Issuer, clock: Clock) -> None:
+    application = Application(blocking, issuer)
+    cookie = application.signed_in()
+    clock.advance(850)
+
+    def answered_late() -> tuple[int, Any, dict[str, str]]:
+        clock.advance(6)
+        return 503, {}, {}
+
+    issuer.answers[TOKEN] = answered_late
+
+    assert application.session(cookie) is not None
+    assert application.session(cookie) is not None
+    assert issuer.count(TOKEN) == 2
+
+
+def test_a_session_of_another_product_in_the_same_store_is_none(driver: Driver, issuer: Issuer) -> None:
+    shop = Application(driver, issuer)
+    store = AsyncSessions(shop.sessions) if driver.is_async else shop.sessions
+    other = Application(driver, issuer, client_id="other", sessions=store)
+
+    cookie = shop.signed_in()
+
+    assert shop.session(cookie) is not None
+    assert other.session(cookie) is None
 
 
 def test_a_session_goes_on_while_gatehouse_is_away_until_its_token_expires(

@@ -57,5 +57,9 @@ class CookieSigner:
             return None
         return values if float(values.pop("until")) > at else None
 
+    def mark(self, text: str) -> str:
+        """Return what stands for a text and cannot be made without the secret."""
+        return hmac.digest(self._key, text.encode(), hashlib.sha256).hex()
+
     def _mark(self, text: str) -> str:
         return encoded(hmac.digest(self._key, text.encode(), hashlib.sha256))

@@ -14,6 +14,7 @@ The caller is `request.caller`, or `caller_of(request)` for type checkers. The c
 from __future__ import annotations
 
 import hashlib
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -47,7 +48,8 @@ View = Callable[..., Any]
 class CacheSessions:
     """Sessions in a cache of Django, which has to be shared by all processes and to have room for them.
 
-    An end that Gatehouse reports is kept beside the sessions, because a cache has no list of them.
+    A cache has no list of the sessions of a person, and may forget what it likes. So a session counts while two marks
+    beside it are there, of its `sid` and of the person: what is ended or forgotten signs out, and never in.
     """
 
     def __init__(self, cache_: BaseCache) -> None:
@@ -55,18 +57,20 @@ class CacheSessions:
 
     def get(self, session_id: str) -> Session | None:
         """Return a session; None when there is none, or it has ended."""
-        text = self._cache.get(f"{PREFIX}:session:{session_id}")
-        session = Session.from_json(text) if text is not None else None
-        if session is None:
+        kept = self._cache.get(f"{PREFIX}:session:{session_id}")
+        if kept is None:
             return None
-        ends = self._cache.get_many([_end_of("sid", session.sid), _end_of("sub", session.sub)])
-        # An end of a person is about the sessions until then; those that begin later go on.
-        is_over = any(session.claims["iat"] <= ended_at for ended_at in ends.values())
-        return None if is_over else session
+        session, marks = Session.from_json(kept["session"]), kept["marks"]
+        return session if self._cache.get_many(list(marks)) == marks else None
 
     def put(self, session: Session) -> None:
         """Keep a session, in place of the one with its id."""
-        self._cache.set(f"{PREFIX}:session:{session.id}", session.to_json(), SESSION_SECONDS)
+        names = (_mark_of("sid", session.sid), _mark_of("sub", session.sub))
+        marks = {name: self._cache.get_or_set(name, lambda: secrets.token_hex(8), SESSION_SECONDS) for name in names}
+        for name in names:
+            self._cache.touch(name, SESSION_SECONDS)
+        kept = {"session": session.to_json(), "marks": marks}
+        self._cache.set(f"{PREFIX}:session:{session.id}", kept, SESSION_SECONDS)
 
     def delete(self, session_id: str) -> None:
         """Remove a session, if there is one."""
@@ -74,10 +78,7 @@ class CacheSessions:
 
     def delete_by(self, *, sid: str | None, sub: str | None) -> None:
         """End the session with that `sid`; without one, all sessions of the person `sub` that have begun."""
-        kind, value = ("sid", sid) if sid is not None else ("sub", sub)
-        # A session of Gatehouse never begins again; the time of a person's end is that of this machine.
-        ended_at = float("inf") if sid is not None else _clock()
-        self._cache.set(_end_of(kind, str(value)), ended_at, SESSION_SECONDS)
+        self._cache.delete(_mark_of("sid", sid) if sid is not None else _mark_of("sub", str(sub)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +232,6 @@ def _response(answer: WebAnswer) -> HttpResponse:
     return response
 
 
-def _end_of(kind: str, value: str) -> str:
+def _mark_of(kind: str, value: str) -> str:
     # A cache takes no key of any characters.
-    return f"{PREFIX}:ended:{kind}:{hashlib.sha256(value.encode()).hexdigest()}"
-
-
-def _clock() -> float:
-    return _application().sign_in.clock()
+    return f"{PREFIX}:mark:{kind}:{hashlib.sha256(value.encode()).hexdigest()}"

@@ -52,6 +52,7 @@ class _Reading:
     def begin(self) -> Steps[None]:
         """Go to the place that was kept."""
         self.cursor = yield from invoke(self.feed.load)
+        self.has_more = True
 
     def next_events(self, wait_seconds: int) -> Steps[list[Event]]:
         """Return the events after the cursor; while Gatehouse is away, pause and ask again, longer each time."""

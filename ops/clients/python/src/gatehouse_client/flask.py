@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import ParamSpec, TypeVar
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 from flask import Flask, Response, g, make_response, request
 from flask.typing import ResponseReturnValue
@@ -135,7 +135,7 @@ def _web_request() -> WebRequest:
         target=quote(request.path, safe="/:@!$&'()*+,;=~") + (f"?{query}" if query else ""),
         headers={name.lower(): value for name, value in request.headers},
         cookies=request.cookies,
-        query=request.args.to_dict(),
+        query=dict(parse_qsl(query, keep_blank_values=True)),
     )
 
 

@@ -87,7 +87,8 @@ class KeySet:
             address = yield from self._provider.endpoint("jwks_uri")
             keys = keys_of((yield from fetch_json(address)))
         except Unreachable:
-            self._failed_at = at
+            # The failure counts from its end: waiting for an answer takes longer than it counts.
+            self._failed_at = yield from now()
             raise
         self._keys, self._read_at, self._failed_at = keys, at, None
         self._reads += 1

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from gatehouse_client.errors import Unreachable
-from gatehouse_client.steps import Steps, locked, now, send
+from gatehouse_client.steps import Steps, locked, locked_if_free, now, send
 
 LIFETIME_SECONDS: Final = 3600.0
 RETRY_SECONDS: Final = 2.0
@@ -37,7 +37,15 @@ class Provider:
         at = yield from now()
         if self._document and 0 <= at - self._read_at < LIFETIME_SECONDS:
             return self._document
-        return (yield from locked(f"discovery {self.issuer}", self._read()))
+        lock = f"discovery {self.issuer}"
+        if self._document:
+            # One caller reads it again, the others go on with what they know.
+            yield from locked_if_free(lock, self._read_again())
+            return self._document
+        return (yield from locked(lock, self._read()))
+
+    def _read_again(self) -> Steps[None]:
+        yield from self._read()
 
     def _read(self) -> Steps[Mapping[str, Any]]:
         at = yield from now()
@@ -47,7 +55,8 @@ class Provider:
             try:
                 self._document = yield from self._fetch()
             except Unreachable:
-                self._failed_at = at
+                # From its end: waiting for an answer takes longer than a failure counts.
+                self._failed_at = yield from now()
                 if not self._document:
                     raise
             else:

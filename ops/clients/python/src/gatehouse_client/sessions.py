@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 from collections import OrderedDict
@@ -17,7 +16,11 @@ SESSIONS_MAX: Final = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A signed-in browser. `id` is the hash of its cookie, so who reads the store cannot use a session."""
+    """A signed-in browser.
+
+    `id` is a keyed hash of its cookie: who reads the store cannot use a session, and no other product that shares the
+    store takes the cookie.
+    """
 
     id: str
     # The session at Gatehouse, and the person: what a back-channel logout names.
@@ -106,8 +109,3 @@ class MemorySessions:
 def is_meant(session: Session, *, sid: str | None, sub: str | None) -> bool:
     """Return whether a back-channel logout with these values ends a session."""
     return session.sid == sid if sid is not None else session.sub == sub
-
-
-def session_id_of(cookie: str) -> str:
-    """Return the id of the session that a cookie opens."""
-    return hashlib.sha256(cookie.encode()).hexdigest()

@@ -23,7 +23,7 @@ from gatehouse_client.errors import SignInRefused, TokenRefused, Unreachable
 from gatehouse_client.id_tokens import ID_TOKEN_KINDS, LOGOUT_TOKEN_KINDS, read_logout_token, require_id_token
 from gatehouse_client.provider import authenticated, object_of
 from gatehouse_client.seen import MemorySeen, SeenOnce
-from gatehouse_client.sessions import MemorySessions, Session, SessionStore, session_id_of
+from gatehouse_client.sessions import MemorySessions, Session, SessionStore
 from gatehouse_client.signatures import encoded
 from gatehouse_client.steps import Steps, invoke, locked, now, send
 from gatehouse_client.tokens import ACCESS_TOKEN, Verification
@@ -96,6 +96,7 @@ class SignInSteps:
         # Anyone can begin sign-ins, which must not keep others from theirs; Gatehouse takes a code once anyway.
         self._used = used or MemorySeen(forgets_oldest=True)
         self._signer = CookieSigner(cookie_secret, "sign-in")
+        self._session_id_of = CookieSigner(cookie_secret, f"session {issuer} {client_id}").mark
         self._away_at: float | None = None
         self._is_secure = urlsplit(redirect_uri).scheme == "https"
         # The prefix keeps other hosts of the domain from setting the cookie; browsers take it only with https.
@@ -154,7 +155,7 @@ class SignInSteps:
         answer = yield from self._ask(grant)
         secret = secrets.token_urlsafe(32)
         try:
-            session = yield from self._session_of(session_id_of(secret), answer, nonce=values["nonce"])
+            session = yield from self._session_of(self._session_id_of(secret), answer, nonce=values["nonce"])
         except TokenRefused as refusal:
             raise SignInRefused("wrong_token", refusal.reason) from refusal
         yield from invoke(self._sessions.put, session)
@@ -165,7 +166,7 @@ class SignInSteps:
         """Return the session of a cookie, with a live access token; None when there is none."""
         if not cookie:
             return None
-        session_id = session_id_of(cookie)
+        session_id = self._session_id_of(cookie)
         session: Session | None = yield from invoke(self._sessions.get, session_id)
         at = yield from now()
         if session is None or _is_fresh(session, at):
@@ -176,8 +177,9 @@ class SignInSteps:
         """End the session of a cookie, here and, by the redirect, at Gatehouse."""
         session: Session | None = None
         if cookie:
-            session = yield from invoke(self._sessions.get, session_id_of(cookie))
-            yield from invoke(self._sessions.delete, session_id_of(cookie))
+            session_id = self._session_id_of(cookie)
+            # Not while another request refreshes it and would keep it again.
+            session = yield from locked(f"session {session_id}", self._taken(session_id))
         parameters = {"client_id": self._client_id}
         parameters |= {"id_token_hint": session.id_token} if session is not None else {}
         if self._post_logout_redirect_uri is not None:
@@ -200,6 +202,11 @@ class SignInSteps:
 
         yield from invoke(end)
 
+    def _taken(self, session_id: str) -> Steps[Session | None]:
+        session: Session | None = yield from invoke(self._sessions.get, session_id)
+        yield from invoke(self._sessions.delete, session_id)
+        return session
+
     def _refreshed(self, session_id: str) -> Steps[Session | None]:
         """Return the session with another access token; of many callers the first refreshes it for all."""
         session: Session | None = yield from invoke(self._sessions.get, session_id)
@@ -215,9 +222,12 @@ class SignInSteps:
             if _is_over(problem):
                 yield from invoke(self._sessions.delete, session_id)
                 return None
+            # Waiting for an answer in vain takes longer than a failure counts.
+            at = yield from now()
             self._away_at = self._away_at if is_away else at
             if session.expires_at <= at:
-                raise
+                # The refusal is about this application, such as its secret; the person cannot mend it.
+                raise problem if isinstance(problem, Unreachable) else Unreachable(str(problem)) from problem
             return session
         # A logout that came meanwhile has removed the session; it must not come back.
         if (yield from invoke(self._sessions.get, session_id)) is None:
@@ -291,10 +301,12 @@ class SignInSteps:
 
 def own_path(text: str) -> str:
     """Return a path of this site with its query, in ASCII; `/` for anything that could lead a browser elsewhere."""
-    is_plain = text.isprintable() and "\\" not in text and len(text) <= RETURN_CHARACTERS_MAX
+    is_plain = text.isprintable() and "\\" not in text
     if not is_plain or not text.startswith("/") or text.startswith("//"):
         return "/"
-    return quote(text, safe="/%:@!$&'()*+,;=?#[]~")
+    quoted = quote(text, safe="/%:@!$&'()*+,;=?#[]~")
+    # A browser keeps no longer cookie, and nobody could sign in.
+    return quoted if len(quoted) <= RETURN_CHARACTERS_MAX else "/"
 
 
 def refusal_of(response: httpx.Response) -> SignInRefused:

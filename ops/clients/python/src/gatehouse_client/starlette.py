@@ -12,8 +12,8 @@ Without FastAPI, a handler awaits the same: `caller = await gatehouse.signed_in(
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
-from urllib.parse import parse_qsl
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -28,6 +28,8 @@ from gatehouse_client.steps import AsyncIO, Steps, run_async
 from gatehouse_client.tokens import AsyncTokenVerifier
 from gatehouse_client.web import Condition, WebAnswer, WebRequest
 
+# A logout token has one or two thousand.
+LOGOUT_BYTES_MAX: Final = 65_536
 Dependency = Callable[[Request], Awaitable[Caller]]
 
 
@@ -127,7 +129,12 @@ class Protection:
         return await self._answered(self._rules.logout(_web_request(request)))
 
     async def _backchannel_logout(self, request: Request) -> Response:
-        form = dict(parse_qsl((await request.body()).decode(errors="replace")))
+        body = b""
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > LOGOUT_BYTES_MAX:
+                return Response(status_code=413)
+        form = dict(parse_qsl(body.decode(errors="replace")))
         return await self._answered(self._rules.backchannel_logout(form))
 
     async def _metadata(self, _request: Request) -> Response:
@@ -138,10 +145,12 @@ class Protection:
 
 
 def _web_request(request: Request) -> WebRequest:
-    query = request.url.query
+    # Not by the header Host, which has a part in `request.url`.
+    path = quote(request.scope["path"], safe="/:@!$&'()*+,;=~")
+    query = request.scope["query_string"].decode(errors="replace")
     return WebRequest(
         method=request.method,
-        target=request.url.path + (f"?{query}" if query else ""),
+        target=path + (f"?{query}" if query else ""),
         headers=dict(request.headers),
         cookies=request.cookies,
         query=dict[str, Any](request.query_params),

@@ -94,7 +94,7 @@ def event_of(payload: Mapping[str, Any]) -> Event:
 def _parsed(body: bytes) -> Mapping[str, Any]:
     try:
         payload: object = json.loads(body)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise WebhookRefused("the body is no JSON") from problem
     if not isinstance(payload, dict):
         raise WebhookRefused("the body is no event")
