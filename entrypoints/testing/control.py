@@ -49,19 +49,19 @@ class MovableClock:
     """The port `Clock`: the machine's time, put forward by tests."""
 
     def __init__(self) -> None:
-        self._ahead = timedelta()
+        self.ahead = timedelta()
 
     def __call__(self) -> datetime:
         """Return the time of the instance."""
-        return datetime.now(UTC) + self._ahead
+        return datetime.now(UTC) + self.ahead
 
     def advance(self, by: timedelta) -> None:
         """Put the clock forward."""
-        self._ahead += by
+        self.ahead += by
 
     def reset(self) -> None:
         """Return to the time of the machine."""
-        self._ahead = timedelta()
+        self.ahead = timedelta()
 
 
 class NotTheTests(Unauthorized):
@@ -95,6 +95,8 @@ def routes_of(token: Secret, clock: MovableClock, names: LocalNames, restore: Ca
         require_token(call)
         if not 0 <= body.seconds <= timedelta(days=DAYS_MAX).total_seconds():
             raise BadRequest.of_field("seconds", f"Put the clock forward by 0 to {DAYS_MAX} days.")
+        if clock.ahead + timedelta(seconds=body.seconds) > timedelta(days=DAYS_MAX):
+            raise BadRequest.of_field("seconds", f"The clock goes {DAYS_MAX} days forward at most. Reset the instance.")
         clock.advance(timedelta(seconds=body.seconds))
         return ClockMoved(now=clock())
 

@@ -43,6 +43,9 @@ OWNER: Final = "owner@gatehouse.test"
 TOKEN_BYTES: Final = 24
 PASSWORD_BYTES: Final = 12
 IN_FLIGHT_SECONDS_MAX: Final = 1.0
+INPUT_BYTES_MAX: Final = 65_536
+# Beside a database that was made to be copied. No other one is: a copy of a database that runs leads to its server.
+PREPARED: Final = "prepared-for-test-instances"
 MEMORY: Final = Path("/dev/shm")  # noqa: S108 - the folder in it is made for this process alone
 MEMORY_BYTES_MIN: Final = 1 << 30
 
@@ -111,8 +114,14 @@ async def _stop_on_signal(stopping: trio.Event) -> None:
 
 async def _stop_with_input(stopping: trio.Event) -> None:
     """Stop when the input ends, as it does with the process of the tests."""
-    await trio.to_thread.run_sync(sys.stdin.buffer.read, abandon_on_cancel=True)
+    await trio.to_thread.run_sync(_read_input, abandon_on_cancel=True)
     stopping.set()
+
+
+def _read_input() -> None:
+    # Of the descriptor: the object that Python makes of it aborts a process that ends while a thread reads it.
+    while os.read(0, INPUT_BYTES_MAX):
+        pass
 
 
 @contextmanager
@@ -123,6 +132,11 @@ def _data_folder(prepared: Path | None) -> Generator[Path]:
         if prepared is not None:
             if not prepared.exists():
                 _prepare(prepared)
+            if not (prepared / PREPARED).exists():
+                raise CannotStart(
+                    f"{prepared} was not prepared for test instances, so it is left alone. Name a folder that does not"
+                    " exist, or delete it."
+                )
             _copy(prepared, data)
         yield data
 
@@ -140,6 +154,7 @@ def _prepare(prepared: Path) -> None:
         new = Path(folder) / "data"
         with database.throwaway(new, lambda _: None):
             pass
+        (new / PREPARED).touch()
         if not prepared.exists():
             new.rename(prepared)
 

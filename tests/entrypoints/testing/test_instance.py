@@ -124,5 +124,18 @@ def test_it_refuses_to_start_in_production_and_with_a_database_of_others(
     assert not (tmp_path / "none").exists()
 
 
+def test_a_folder_of_another_server_is_left_alone(commands_here: CommandsHere, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    (folder / "postgres").mkdir(parents=True)
+
+    # What stands for the environment of an installation that has no database of its own yet.
+    commands_here.environment.pop("GATEHOUSE_DATABASE_URL")
+    answer = commands_here.run("test-instance", "--prepared", str(folder), DEV="on")
+
+    assert answer.returncode == 1
+    assert "left alone" in answer.stderr
+    assert [path.name for path in folder.iterdir()] == ["postgres"]
+
+
 def test_no_other_server_has_its_routes() -> None:
     assert not [route for route in capabilities.routes(is_development=True) if route.path.startswith(PATH)]
