@@ -86,7 +86,7 @@ async def _serve(settings: Settings, address: Secret, states: FreshStates, serve
             await _appoint_owner(installation, password)
             states.keep()
             connected.start_actors()
-            restore = partial(trio.to_thread.run_sync, states.restore)
+            restore = partial(trio.to_thread.run_sync, states.restore, limiter=trio.CapacityLimiter(1))
             routes = capabilities.routes(is_development=True)
             routes += control.routes_of(token, clock, names, restore).routes
             started = {
@@ -114,7 +114,7 @@ async def _stop_on_signal(stopping: trio.Event) -> None:
 
 async def _stop_with_input(stopping: trio.Event) -> None:
     """Stop when the input ends, as it does with the process of the tests."""
-    await trio.to_thread.run_sync(_read_input, abandon_on_cancel=True)
+    await trio.to_thread.run_sync(_read_input, abandon_on_cancel=True, limiter=trio.CapacityLimiter(1))
     stopping.set()
 
 
