@@ -2,7 +2,7 @@
 
 The server runs as a process of its own, in an environment of its own, for a whole run of pytest; each test gets a fresh
 state of it. What the kit gives tests (people, organizations, tokens, mails, a clock, identity providers) is made by the
-interface that every client has, apart from the state and the clock. `plugin.py` has the fixtures.
+interface that every client has, apart from the state and the clock. `../pytest_plugin.py` has the fixtures.
 """
 
 from gatehouse_client.testing.directory import Directory, EntraDirectory

@@ -1,4 +1,7 @@
-"""The pytest plugin: the fixture `gatehouse`, and the instance behind it, which a run of pytest starts once."""
+"""The pytest plugin: the fixture `gatehouse`, and the instance behind it, which a run of pytest starts once.
+
+pytest imports it in every project that has this package, so the kit and what it needs are imported with the first test.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ import os
 import shutil
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from gatehouse_client.testing import installing
-from gatehouse_client.testing.instance import Instance, connected, running
-from gatehouse_client.testing.kit import GatehouseKit
+if TYPE_CHECKING:
+    from gatehouse_client.testing.instance import Instance
+    from gatehouse_client.testing.kit import GatehouseKit
 
 # What `gatehouse test-instance` has printed, for an instance that runs already.
 STARTED: Final = "GATEHOUSE_TEST_INSTANCE"
@@ -35,6 +38,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def gatehouse_instance(pytestconfig: pytest.Config) -> Generator[Instance]:
     """The instance, which starts with the first test that needs it and stops with the run."""
+    from gatehouse_client.testing.instance import connected, running  # noqa: PLC0415 - see above
+
     if given := os.environ.get(STARTED):
         started = json.loads(given)
         with connected(started["base_url"], started["token"], started["owner"]) as instance:
@@ -47,6 +52,8 @@ def gatehouse_instance(pytestconfig: pytest.Config) -> Generator[Instance]:
 @pytest.fixture
 def gatehouse(gatehouse_instance: Instance) -> Generator[GatehouseKit]:
     """A Gatehouse in a fresh state."""
+    from gatehouse_client.testing.kit import GatehouseKit  # noqa: PLC0415 - see above
+
     gatehouse_instance.reset()
     kit = GatehouseKit(gatehouse_instance)
     yield kit
@@ -54,6 +61,8 @@ def gatehouse(gatehouse_instance: Instance) -> Generator[GatehouseKit]:
 
 
 def _command(config: pytest.Config) -> Sequence[str | Path]:
+    from gatehouse_client.testing import installing  # noqa: PLC0415 - see above
+
     if command := _setting(config, "gatehouse_command"):
         found = shutil.which(command)
         if found is None:
