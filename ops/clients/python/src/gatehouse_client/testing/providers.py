@@ -14,6 +14,7 @@ import secrets
 import threading
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -58,7 +59,7 @@ class Reply:
 
 
 @dataclass
-class IdentityProvider:
+class IdentityProvider(ABC):
     """An identity provider with its people; `base_url` is where it listens, `redirect_uri` where it leads to."""
 
     product: ClassVar[str] = "a provider"
@@ -118,31 +119,31 @@ class IdentityProvider:
             self._server.server_close()
 
     @property
+    @abstractmethod
     def issuer(self) -> str:
         """The issuer of its ID tokens."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def entity_id(self) -> str:
         """Its name in SAML."""
-        raise NotImplementedError
 
     @property
     def metadata_xml(self) -> str:
         """Its SAML metadata."""
         return saml.metadata(self.entity_id, f"{self.base_url}/saml/sso", _KEY)
 
+    @abstractmethod
     def new_id(self) -> str:
         """Return an id of a person, in the form of the product."""
-        raise NotImplementedError
 
+    @abstractmethod
     def claims(self, person: Employee) -> dict[str, Any]:
         """Return what an ID token says of a person, besides what every one has."""
-        raise NotImplementedError
 
+    @abstractmethod
     def attributes(self, person: Employee) -> dict[str, list[str]]:
         """Return what an assertion says of a person."""
-        raise NotImplementedError
 
     def answer(self, target: str, form: Mapping[str, str], authorization: str) -> Reply:
         """Answer a request."""
