@@ -181,6 +181,7 @@ def _page(call: Call, brand: PreviewedBrand | None, view: PreviewView) -> str:
         place=translated(call, "your application") if brand is not None else "",
         owner=brand.name if brand is not None and view is PreviewView.SIGN_IN else "",
         elsewhere="",
+        links=False,
         providers=[],
         required=None,
         way_place=(None, None),
