@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class FirstSignIn:
     """The oldest successful sign-in to a service that is kept, and the address of its user.
 
-    `email` is None for a reader who may not see the end users, and where the account is gone. `is_first` says that none
-    before it can have been forgotten.
+    `email` is None for a reader who may not see the end users, and where the account is gone or has left the service.
+    `is_first` says that none before it can have been forgotten.
     """
 
     signed_in_at: datetime

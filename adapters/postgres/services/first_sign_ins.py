@@ -11,7 +11,8 @@ from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.services.first_sign_ins import FirstSignIn
 
-# In the order of the index of a service, from the month in which it was created on.
+# In the order of the index of a service, from the month in which it was created on. A person who has left is not named:
+# the address of the account may be another one by now, which is no matter of this organization.
 FIND: Final = """
     SELECT e.created_at AS signed_in_at, u.email
     FROM   (SELECT   created_at, user_id
@@ -20,7 +21,13 @@ FIND: Final = """
               AND    id >= %(from_id)s AND id < %(now_id)s
             ORDER BY id
             LIMIT    1) e
-    LEFT   JOIN users u ON u.id = e.user_id
+    LEFT   JOIN users u
+           ON  u.id = e.user_id
+           AND (EXISTS (SELECT FROM service_users l
+                        WHERE  l.organization_id = %(organization_id)s AND l.service_id = %(service_id)s
+                          AND  l.user_id = u.id)
+                OR EXISTS (SELECT FROM memberships m
+                           WHERE  m.organization_id = %(organization_id)s AND m.user_id = u.id))
 """
 
 

@@ -80,6 +80,19 @@ async def test_who_may_not_see_the_people_learns_that_and_when(world: World, peo
         assert "eve@example.com" not in page.text
 
 
+async def test_a_person_who_has_left_the_service_is_not_named_by_their_address_of_now(
+    world: World, people: Team, ann: Visitor
+) -> None:
+    await world.sign_in("eve@example.com", **AT_SHOP)
+    world.connection.execute("DELETE FROM service_users WHERE user_id = %s", (people.ids["eve"],))
+    world.connection.execute("UPDATE users SET email = 'private@example.net' WHERE id = %s", (people.ids["eve"],))
+
+    page = await ann.open(LINE)
+
+    assert "The first sign-in succeeded" in page.text
+    assert "private@example.net" not in page.text
+
+
 async def test_without_access_to_the_service_there_is_no_line(world: World, people: Team, visitor: Visitor) -> None:
     world.service(world.organization("globex"), "shop")
     people.custom_role("clerk", "analytics.view")
