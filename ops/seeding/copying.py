@@ -60,6 +60,8 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
         _vacuum(connection, table.name, say)
     if plan.memberships:
         _count_members(connection)
+        if _has_column(connection, "organizations", "had_other_members"):
+            _note_other_members(connection)
         _vacuum(connection, "membership_totals", say)
     if plan.end_users:
         _count_service_users(connection, say)
@@ -128,6 +130,10 @@ def _count_members(connection: RawConnection) -> None:
         ON CONFLICT (organization_id) DO UPDATE SET members = excluded.members
         """
     )
+
+
+def _note_other_members(connection: RawConnection) -> None:
+    """Note which organizations had members besides their founder: where many were copied, the trigger has noted none."""
     connection.execute(
         """
         UPDATE organizations

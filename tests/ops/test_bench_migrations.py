@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+import psycopg
 import pytest
 
 from adapters.postgres.schema import migrations
 from adapters.postgres.schema.migration_files import NO_TRANSACTION, Migration
 from ops.benchmarks.large_database import FULL, released_migrations
 from ops.benchmarks.migrating import MigrationCheck, MigrationFigures, measure
+from ops.seeding.copying import seed
+from ops.seeding.population import Plan
 
 SEEDED = 200
 USERS = Migration(
@@ -99,3 +104,15 @@ def test_the_last_release_has_the_first_migrations() -> None:
 
     assert released == migrations.known()[: len(released)]
     assert len(released) >= 25
+
+
+def test_the_schema_of_the_last_release_is_seeded(empty_database_url: str) -> None:
+    plan = Plan(**dict.fromkeys(FULL, 40), until=datetime(2026, 1, 31, tzinfo=UTC))
+    with migrations.connected(empty_database_url) as connection:
+        migrations.migrate(connection, ignore, released_migrations())
+    with psycopg.connect(empty_database_url, autocommit=True) as connection:
+        seed(connection, plan, ignore)
+
+        [(users,)] = connection.execute("SELECT count(*) FROM users")
+
+    assert users == plan.users
