@@ -133,7 +133,7 @@ def _count_members(connection: RawConnection) -> None:
 
 
 def _note_other_members(connection: RawConnection) -> None:
-    """Note which organizations had members besides their founder: where many were copied, the trigger has noted none."""
+    """Note which organizations had other members than their founder: of many copied ones the trigger notes none."""
     connection.execute(
         """
         UPDATE organizations

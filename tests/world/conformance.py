@@ -63,12 +63,13 @@ class Tokens:
 
 @dataclass
 class ConformanceClient:
-    """The client of a plan, with the browser of its user."""
+    """The client of a plan, with the browser of its user; every request asks for its mode of response."""
 
     shop: RelyingParty
     visitor: Visitor
     world: World
     is_posting_secret: bool = False
+    response_mode: str = "query"
 
     async def document(self) -> dict[str, Any]:
         """Return the discovery document."""
@@ -80,6 +81,8 @@ class ConformanceClient:
     def address(self, **parameters: str) -> str:
         """Return the address of an authorization request; without PKCE, which the suite does not send by itself."""
         plain = {"scope": "openid", "code_challenge": "", "code_challenge_method": ""}
+        if self.response_mode != "query":
+            plain["response_mode"] = self.response_mode
         return address_of(self.shop, **{**plain, **parameters})
 
     async def arrive(self, address: str) -> Answer:

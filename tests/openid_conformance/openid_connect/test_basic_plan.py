@@ -1,4 +1,8 @@
-"""The plan `oidcc-basic-certification-test-plan`: code flow with `client_secret_basic`, and once in the body."""
+"""The plan `oidcc-basic-certification-test-plan`: code flow with `client_secret_basic`, and once in the body.
+
+The plan `oidcc-formpost-basic-certification-test-plan` has the same modules, with answers in a form that the browser
+posts.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ import jwt
 import pytest
 
 from core.openid import scopes
-from tests.world.authorization import posted_back
+from tests.world.authorization import led_back, posted_back
 from tests.world.builder import EMAIL
 from tests.world.conformance import ConformanceClient, checked_code, checked_user_info, modules_of
 from tests.world.relying_party import CHALLENGE, VERIFIER, insert_relying_party
@@ -57,6 +61,12 @@ PLAN = (
     "oidcc-refresh-token",
     "oidcc-ensure-request-with-valid-pkce-succeeds",
 )
+
+
+@pytest.fixture(params=["query", "form_post"])
+def suite(suite: ConformanceClient, request: pytest.FixtureRequest) -> ConformanceClient:
+    """The client of the plan, and that of the plan with posted answers."""
+    return replace(suite, response_mode=request.param)
 
 
 def unsigned(**claims: str) -> str:
@@ -385,10 +395,10 @@ async def test_pkce_may_be_used(suite: ConformanceClient) -> None:
     assert await suite.redeem(back["code"], code_verifier=VERIFIER)
 
 
-async def test_the_flow_is_the_same_with_form_post(suite: ConformanceClient) -> None:
-    page = await suite.arrive(suite.address(response_mode="form_post"))
+async def test_an_answer_comes_as_it_was_asked_for(suite: ConformanceClient) -> None:
+    """Of the plan with posted answers every module does this."""
+    answer = await suite.sign_in(await suite.arrive(suite.address()))
 
-    fields = posted_back(await suite.sign_in(page))
-
-    assert await suite.redeem(fields["code"])
-    assert "form_post" in (await suite.document())["response_modes_supported"]
+    read = posted_back if suite.response_mode == "form_post" else led_back
+    assert read(answer)["code"]
+    assert suite.response_mode in (await suite.document())["response_modes_supported"]

@@ -1,0 +1,1 @@
+"""What the certification of Gatehouse at the OpenID Foundation needs: see README.md."""
