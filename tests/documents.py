@@ -11,10 +11,11 @@ README: Final = ROOT / "README.md"
 CONTRIBUTING: Final = ROOT / "CONTRIBUTING.md"
 CHANGELOG: Final = ROOT / "CHANGELOG.md"
 MANUAL: Final = ROOT / "ops" / "docs"
-PAGES: Final = sorted(MANUAL.glob("*.md"))
+SECURITY: Final = ROOT / "SECURITY.md"
+PAGES: Final = sorted([*MANUAL.glob("*.md"), *MANUAL.glob("security/*.md")])
 RUNBOOKS: Final = sorted((ROOT / "ops" / "runbooks").glob("*.md"))
 DECISIONS: Final = sorted((ROOT / "ops" / "decisions").glob("*.md"))
-DOCUMENTS: Final = (README, CONTRIBUTING, CHANGELOG, *PAGES, *RUNBOOKS, *DECISIONS)
+DOCUMENTS: Final = (README, CONTRIBUTING, CHANGELOG, SECURITY, *PAGES, *RUNBOOKS, *DECISIONS)
 _FENCED: Final = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 
 
