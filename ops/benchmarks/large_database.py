@@ -59,13 +59,12 @@ def large_database(share: float, known: Sequence[Migration], say: Say) -> Genera
 
 
 def released_migrations() -> tuple[Migration, ...]:
-    """Return the migrations that the last release has."""
-    release = releases.last_release(releases.RELEASES.read_text())
+    """Return the migrations of the newest release that has not all of this version."""
+    known = migrations.known()
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as name:
         folder = Path(name) / "release"
-        releases.extract(release, folder, repository=releases.ROOT)
-        files = {file.stem for file in (folder / "adapters/postgres/schema/migrations").glob("*.sql")}
-    known = migrations.known()
+        release = releases.extract_older(releases.RELEASES.read_text(), folder, len(known))
+        files = {file.stem for file in (folder / releases.MIGRATIONS).glob("*.sql")}
     released = known[: len(files)]
     if {migration.id for migration in released} != files:
         raise CannotMeasure(f"The migrations of {release.version} are not the first {len(files)} of this version.")

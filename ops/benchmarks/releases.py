@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from ops.benchmarks.servers import CannotMeasure
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 RELEASES: Final = ROOT / "ops/releases"
+MIGRATIONS: Final = "adapters/postgres/schema/migrations"
 GIT_SECONDS_MAX: Final = 120.0
 
 
@@ -25,12 +27,14 @@ class Release:
     commit: str
 
 
-def last_release(text: str) -> Release:
-    """Return the last release that `ops/releases` names."""
-    found = _all(text)
-    if not found:
-        raise CannotMeasure("ops/releases names no release.")
-    return found[-1]
+def extract_older(text: str, folder: Path, migrations: int, *, repository: Path = ROOT) -> Release:
+    """Write the files of the newest release with fewer migrations to this folder: what an upgrade begins at."""
+    for each in reversed(_all(text)):
+        extract(each, folder, repository=repository)
+        if len(list((folder / MIGRATIONS).glob("*.sql"))) < migrations:
+            return each
+        shutil.rmtree(folder)
+    raise CannotMeasure(f"ops/releases names no release with fewer than {migrations} migrations.")
 
 
 def release(text: str, version: str) -> Release:

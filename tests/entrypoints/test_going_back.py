@@ -15,6 +15,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 
+from adapters.postgres.schema.migrations import known
 from ops.benchmarks import releases
 from tests.documents import ROOT
 from tests.entrypoints.site import BASE_URL, Site
@@ -67,8 +68,8 @@ def extracted(version: str, folder: Path) -> Path:
     return folder / version
 
 
-def newest_release() -> str:
-    return releases.last_release(releases.RELEASES.read_text()).version
+def last_with_older_schema(folder: Path) -> str:
+    return releases.extract_older(releases.RELEASES.read_text(), folder / "older", len(known())).version
 
 
 def versions(services: Services, environment: dict[str, str], *, before: str) -> tuple[Version, Version]:
@@ -271,7 +272,7 @@ def test_back_to_the_first_release_with_the_programs_of_postgresql(servers: Serv
 def test_a_release_whose_range_has_this_schema_is_started_again_and_nothing_is_lost(
     servers: Services, environment: dict[str, str]
 ) -> None:
-    release, today = versions(servers, environment, before=newest_release())
+    release, today = versions(servers, environment, before=last_with_older_schema(servers.folder))
     release.run("migrate")
     old = release.serve()
     sign_up(old, "before@example.com")

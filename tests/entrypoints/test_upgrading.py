@@ -18,6 +18,7 @@ import jwt
 import psycopg
 import pytest
 
+from adapters.postgres.schema.migrations import known
 from ops.benchmarks import releases
 from tests.entrypoints.old_credentials import (
     OWNER,
@@ -86,10 +87,9 @@ def load_on(service: Service) -> Generator[Load]:
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the last release."""
+    """The files of the newest release with an older schema."""
     folder = tmp_path_factory.mktemp("last") / "release"
-    last = releases.last_release(releases.RELEASES.read_text())
-    releases.extract(last, folder, repository=releases.ROOT)
+    releases.extract_older(releases.RELEASES.read_text(), folder, len(known()))
     return folder
 
 

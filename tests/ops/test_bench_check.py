@@ -16,7 +16,7 @@ import pytest
 from ops.benchmarks import meters, releases, report
 from ops.benchmarks.hot_operations import COMPARED_WITH, HOT_OPERATIONS, HotOperation
 from ops.benchmarks.release_check import MARGIN, Measurement, ReleaseCheck, Verdict, in_turns, judge, limits
-from ops.benchmarks.releases import Release, extract, last_release, release
+from ops.benchmarks.releases import Release, extract, extract_older, release
 from ops.benchmarks.servers import CannotMeasure
 
 # The first thread works little, the second one all the time.
@@ -118,10 +118,10 @@ def test_what_was_won_since_the_release_is_kept() -> None:
 
 
 def test_a_later_release_does_not_reset_what_was_won() -> None:
-    text = releases.RELEASES.read_text()
+    lines = releases.RELEASES.read_text().splitlines()
 
-    assert release(text, COMPARED_WITH).version == COMPARED_WITH
-    assert last_release(text) != release(text, COMPARED_WITH)
+    assert release("\n".join(lines), COMPARED_WITH).version == COMPARED_WITH
+    assert not lines[-1].startswith(COMPARED_WITH)
 
 
 def test_an_operation_is_judged_by_its_own_limit() -> None:
@@ -156,10 +156,25 @@ def test_there_are_ten_hot_operations_with_different_names() -> None:
 # The release
 
 
-def test_the_last_line_that_is_no_comment_is_the_last_release() -> None:
-    text = "# version, date, commit\n0.1.0 2026-11-21 aaa\n0.2.0 2027-01-31 bbb\n# the end\n\n"
+def test_an_upgrade_begins_at_the_newest_release_with_fewer_migrations(tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    (repository / releases.MIGRATIONS).mkdir(parents=True)
+    git(repository, "init", "--quiet")
+    lines = ["# version, date, commit"]
+    for number, files in enumerate((1, 2, 2), 1):
+        for file in range(files):
+            (repository / releases.MIGRATIONS / f"{file}.sql").write_text("")
+        (repository / "version").write_text(str(number))
+        git(repository, "add", ".")
+        git(repository, "commit", "--quiet", "--message", "release")
+        lines.append(f"0.{number}.0 2026-11-21 {git(repository, 'rev-parse', 'HEAD')}")
+    text = "\n".join([*lines, "# the end", ""])
 
-    assert last_release(text) == Release(version="0.2.0", date="2027-01-31", commit="bbb")
+    assert extract_older(text, tmp_path / "of_three", 3, repository=repository).version == "0.3.0"
+    assert extract_older(text, tmp_path / "of_two", 2, repository=repository).version == "0.1.0"
+    assert (tmp_path / "of_two" / "version").read_text() == "1"
+    with pytest.raises(CannotMeasure, match="no release with fewer than 1 migrations"):
+        extract_older(text, tmp_path / "of_one", 1, repository=repository)
 
 
 def test_a_release_is_found_by_its_version() -> None:
@@ -170,13 +185,8 @@ def test_a_release_is_found_by_its_version() -> None:
         release(text, "0.3.0")
 
 
-def test_without_a_release_nothing_can_be_compared() -> None:
-    with pytest.raises(CannotMeasure, match="names no release"):
-        last_release("# version, date, commit\n")
-
-
 def test_the_releases_of_this_repository_can_be_read() -> None:
-    assert re.fullmatch(r"[0-9a-f]{40}", last_release(releases.RELEASES.read_text()).commit)
+    assert re.fullmatch(r"[0-9a-f]{40}", release(releases.RELEASES.read_text(), COMPARED_WITH).commit)
 
 
 def test_the_files_of_a_release_are_those_of_its_commit(tmp_path: Path, released: tuple[Path, Release]) -> None:
