@@ -15,10 +15,11 @@ TEST = "tests/ops/test_asvs.py::test_the_page_of_the_manual_shows_the_answers"
 
 
 def problems_with(old: str, new: str) -> list[str]:
-    """Return what the check says about the source with one piece of its text replaced."""
+    """Return what the check says of the source with one piece of its text replaced, and not of the source as it is."""
     text = asvs.SOURCE.read_text()
     assert old in text
-    return asvs.problems(asvs.read(text.replace(old, new, 1)))
+    known = asvs.problems(asvs.read(text))
+    return [problem for problem in asvs.problems(asvs.read(text.replace(old, new, 1))) if problem not in known]
 
 
 def test_there_are_as_many_requirements_as_the_standard_has() -> None:
