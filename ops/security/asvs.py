@@ -137,7 +137,7 @@ def _named(body: list[ast.stmt], owner: str) -> list[str]:
 
 def page(answers: list[Answer]) -> str:
     """Return the page of the manual."""
-    parts = [INTRODUCTION, _counts(answers)]
+    parts = [INTRODUCTION, _counts(answers), _gaps(answers)]
     for chapter, title in CHAPTERS.items():
         of_chapter = [answer for answer in answers if answer.chapter == chapter]
         if of_chapter:
@@ -156,6 +156,15 @@ def _counts(answers: list[Answer]) -> str:
         lines.append(_count(f"[{name}](#{anchor})", [answer for answer in answers if answer.chapter == chapter]))
     lines.append(_count("**All**", answers))
     return "\n".join(lines) + "\n"
+
+
+def _gaps(answers: list[Answer]) -> str:
+    lines = [
+        f"Gaps of level {level}: "
+        + ", ".join(answer.number for answer in answers if answer.kind == "gap" and answer.fields["level"] == level)
+        for level in sorted(set(LEVELS.values()))
+    ]
+    return ".<br>\n".join(lines) + ".\n"
 
 
 def _count(name: str, answers: list[Answer]) -> str:
