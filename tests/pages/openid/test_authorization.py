@@ -52,6 +52,8 @@ async def test_the_first_visit_with_a_session_asks_and_the_next_does_not(shop: R
     assert silent["error"] == "consent_required"
     assert "Acme" in question.text
     assert EMAIL in question.text
+    assert "It will see your name and your email address" in question.text
+    assert "Until you disconnect the application" in question.text
     assert allowed["code"] != again["code"]
     assert "code" in led_back(await visitor.send("GET", address_of(shop, prompt="none")))
 

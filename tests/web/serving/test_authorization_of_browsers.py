@@ -39,6 +39,9 @@ IN_CONSOLE = sorted(
 ON_SERVICE = [route for route in IN_CONSOLE if route.who.is_on_service]
 OF_PLATFORM = [route for route in FOR_BROWSERS if route.who.governs_platform]
 FORMS = [route for route in ROUTES if route.who.has_protected_forms and route.method != "GET"]
+# Steps that lead on to a page with the button that signs out, and what pages show as a part of them.
+STEPS = ("/app/invitations/joined/", "/app/passkey", "/app/password-notice", "/app/second-factor/")
+PARTS = ("/audit/feed", "/branding/preview")
 
 
 @pytest.fixture
@@ -225,6 +228,9 @@ async def test_a_page_of_users_is_open_to_a_browser_session(callers: Callers, su
             if route.method == "GET":
                 assert is_authorized(answer), answer.text
                 assert not answer.headers.get("Location", "").startswith("/app/sign-in?")
+                if not route.path.startswith(STEPS) and not route.path.endswith(PARTS):
+                    is_page = answer.status == 200 and answer.headers["Content-Type"].startswith("text/html")
+                    assert not is_page or '"/app/sign-out"' in answer.text
             else:
                 # The form lacks its token.
                 assert answer.status == 403, answer.text
