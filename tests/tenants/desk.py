@@ -1,6 +1,6 @@
 """The service with customers that a history has when one of its steps uses it, and what people hold of it.
 
-What opens it is in `customers.py`.
+What opens it is in `products.py`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.tenants.customers import Product, Rights
+from tests.tenants.customers import Rights
 from tests.tenants.model import Way
+from tests.tenants.products import Product
 
 if TYPE_CHECKING:
     from tests.tenants.model import Held, Person

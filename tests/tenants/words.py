@@ -46,6 +46,24 @@ class Word:
         return is_by_rule or (role == self.joins_as and not is_replaced)
 
 
+@dataclass(frozen=True)
+class Account:
+    """An account: whether others have deactivated it, it is locked, or its person has closed it."""
+
+    is_deactivated: bool = False
+    is_locked: bool = False
+    is_closed: bool = False
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it signs in, and its sessions are used; one that was closed has none, and signing in opens it."""
+        return not (self.is_deactivated or self.is_locked)
+
+    def signs_in(self, *, is_by_provider: bool) -> bool:
+        """Return whether it signs in, by the word of another party or by a proof of its person."""
+        return self.is_usable and not (self.is_closed and is_by_provider)
+
+
 def speaks_for(belonging: Belonging) -> bool:
     """Return whether a connection speaks for a person: a member, an end user, or one of its mail domain."""
     if belonging.is_in_mail_domain:
