@@ -96,7 +96,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a customer is to a person, as far as it matters for whom they come.
+    """What a customer is to a person, as far as it matters for which one they come.
 
     `excludes` says that its people are no individuals; of a customer that is closed nothing else matters.
     """
@@ -109,7 +109,7 @@ class Standing:
 
     @property
     def counts(self) -> bool:
-        """Whether it counts where nobody names it."""
+        """Whether it counts where it is not named."""
         return self.is_confirmed or self.is_in_mail_domain
 
 

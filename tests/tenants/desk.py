@@ -62,7 +62,7 @@ class Desk(Product):
     sessions: dict[Held, DeskSession] = field(default_factory=dict["Held", DeskSession])
     browsers: list[Browser] = field(default_factory=list[Browser])
     codes: list[KeptCode] = field(default_factory=list[KeptCode])
-    # The addresses with which anybody tried to sign in, and those that the vendor was shown by a shared directory.
+    # The addresses with which people tried to sign in, and those that the vendor was shown by a shared directory.
     attempted: set[str] = field(default_factory=set[str])
     shown: set[str] = field(default_factory=set[str])
     # Of which accounts for which customers it may have been told by a shared directory.

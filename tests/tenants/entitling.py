@@ -149,7 +149,7 @@ def sign_in(state: State, coming: Coming) -> Outcome:
 
 
 def connections() -> Iterator[str]:
-    """Yield where core and the model differ in whom a connection signs in, and which roles its word opens."""
+    """Yield where core and the model differ in which people a connection signs in, and which roles its word opens."""
     roles = (None, "member", scope.TECHNICIAN, DEPUTY, "admin", OWNER)
     belongings = [
         Belonging(role, is_suspended, is_end_user, is_in_mail_domain, is_role_by_groups)

@@ -34,7 +34,7 @@ class Product:
         return next((one for one in self.customers if one.of == of and not one.is_ended), None)
 
     def comes(self, facts: Facts, coming: Coming) -> Choice:
-        """Return for whom a person comes whose identity is proved, and who has no other factor to show."""
+        """Return for which customer a person comes whose identity is proved."""
         at_vendor = facts.memberships.get(self.vendor)
         if self.is_suspended or (at_vendor is not None and at_vendor.is_suspended):
             return Choice()
@@ -126,7 +126,7 @@ class Product:
         return self.individuals == "all" or (self.individuals == "others" and not any(excluding))
 
     def choose(self, facts: Facts, coming: Coming) -> Choice:
-        """Return for whom a person comes, as far as the customers say."""
+        """Return for which customer a person comes, as far as the customers say."""
         if not self.serves_customers:
             return Choice(is_alone=coming.limits in {None, self.vendor})
         standings = [(one, self.standing(one, facts)) for one in self.customers]
@@ -151,7 +151,7 @@ class Product:
 def chosen(
     standings: Sequence[tuple[Customer, Standing]], coming: Coming, *, is_alone: bool, has_come_alone: bool
 ) -> Choice:
-    """Return for whom a person comes to whom the customers of a service have these standings.
+    """Return for which customer a person comes, where the customers of a service have these standings.
 
     `is_alone` says that the person may come without a customer, and `has_come_alone` that they have.
     """

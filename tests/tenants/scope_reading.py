@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 NAMED: Final = ((None, False), (ALONE, False), ("a", False), ("a", True), ("b", False), ("unknown", False))
 PEOPLE_MAX: Final = 100
-_EVERYBODY: Final = PeopleSought(search="", role=None, after=None, limit=PEOPLE_MAX, offset=0)
+_ALL_PEOPLE: Final = PeopleSought(search="", role=None, after=None, limit=PEOPLE_MAX, offset=0)
 _CLEAR: Final = b"DELETE FROM customer_rechecks"
 _RECHECK: Final = b"""
     INSERT INTO customer_rechecks (id, service_id, customer_id, reason, created_at)
@@ -179,7 +179,7 @@ class Reading:
         customer = next(one for one in desk.customers if one.of == of)
         ids = {"id": self.rows.services[vendor].id, "organization_id": self.rows.organizations[vendor]}
         service = replace(service_of(desk.individuals), **ids)
-        page = self.uow.customer_people.page(service, self._customer(vendor, of), _EVERYBODY)
+        page = self.uow.customer_people.page(service, self._customer(vendor, of), _ALL_PEOPLE)
         shown = {one.id: (tuple(one.service_roles), tuple(one.own_roles)) for one in page.users}
         right = dict[UUID, tuple[tuple[str, ...], tuple[str, ...]]]()
         for person in PEOPLE:

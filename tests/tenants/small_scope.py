@@ -63,7 +63,7 @@ class MembershipState:
 
 @dataclass(frozen=True)
 class AssignmentState:
-    """Whom a customer assigns, with which roles: "person" is the person whom a request concerns."""
+    """A subject that a customer assigns, with which roles: "person" is the person of the request."""
 
     kind: str
     role_ids: frozenset[str]

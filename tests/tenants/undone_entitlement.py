@@ -1,4 +1,4 @@
-"""Rules who may come in for whom, each undone by one patch, to show that the comparisons of a small scope find it.
+"""Rules who may come in, each undone by one patch, to show that the comparisons of a small scope find it.
 
 Most of them are undone for the histories too (`undone.py`).
 """
@@ -55,6 +55,7 @@ def _without(condition: str) -> Callable[[Any], Any]:
 
 _ENTITLEMENT: Final = "core.sign_in.entitlement"
 _STANDING: Final = f"{_ENTITLEMENT}.ConnectionStanding"
+_PLACE: Final = ("adapters.postgres.sign_in.places", "_PLACE")
 _REQUEST: Final = ("adapters.postgres.sessions.callers", "OF_SESSION")
 _ENDINGS: Final = "adapters.postgres.sessions.customer_endings"
 # What core decides.
@@ -110,6 +111,13 @@ OF_ROWS: Final = (
         "OF_USER",
         _without("cm.confirmed_at IS NOT NULL"),
     ),
+    UndoneRule("a group lets in its own members", *_PLACE, _without("i.user_id = cm.user_id")),
+    UndoneRule("a mail domain whose proof has failed is none", *_PLACE, _without("failing_since > %(failing_after)s")),
+    UndoneRule(
+        "an unconfirmed membership makes no individual another", *_PLACE, _without("x.confirmed_at IS NOT NULL")
+    ),
+    UndoneRule("a suspended vendor is closed", *_REQUEST, _without("vo.status = 'active'")),
+    UndoneRule("own roles are those of the person", *_REQUEST, _without("own.user_id = cm.user_id")),
     UndoneRule("an older session has nothing unconfirmed", *_REQUEST, _without(counts("cm", "s"))),
     UndoneRule("a lost role ends sessions", _ENDINGS, "END_LOST", _without(IS_CUSTOMER_OPEN)),
     UndoneRule("what closes a customer ends sessions", _ENDINGS, "BATCH", _without(IS_CUSTOMER_OPEN)),

@@ -1,4 +1,4 @@
-"""What statements read of who may come in for whom, compared with the model of tenants in states of a small scope.
+"""What statements read of who may come in, compared with the model of tenants in states of a small scope.
 
 The states are drawn by their numbers, so the same ones are written everywhere (`tests/tenants/scope_states.py`).
 """

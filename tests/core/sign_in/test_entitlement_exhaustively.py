@@ -1,4 +1,4 @@
-"""Core's decision who may come in for whom, compared with the model of tenants in every state of a small scope.
+"""Core's decision who may come in for which customer, compared with the model of tenants in every small state.
 
 Two vendors, two customers, two people, two services: why the enumeration is of all of them is said in
 `tests/tenants/small_scope.py`, what is compared in `tests/tenants/entitling.py`.
