@@ -17,7 +17,7 @@ from core.sessions.customer_endings import BATCH_SESSIONS_MAX
 from core.sign_in.rules import OF_DESTINATION
 from tests.tenants.customers import ALONE, Coming, Rights
 from tests.tenants.entitling import decided, expected
-from tests.tenants.given_values import candidate_of, service_of
+from tests.tenants.given_values import candidate_of, service_of, standing_of
 from tests.tenants.scope_states import CUSTOMERS, ORGANIZATIONS, PEOPLE, VENDORS, ScopeState, record
 from tests.tenants.small_scope import ENDED, OFFERED, is_of_customer, is_suspended_at
 
@@ -71,14 +71,11 @@ class Reading:
         place = self.uow.sign_in_places.defer(user_id, vendor, "desk")()
         yield from self._place(person, vendor, place)
         required = self.uow.domain_routes.defer_enforced_on(user_id)()
-        standings: dict[str, ConnectionStanding | None] = {
-            of: self.uow.identities.standing(user_id, self.rows.organizations[of], self.rows.connections[of])
-            for of in ORGANIZATIONS
-        }
+        standings = {of: self._standing(person, of) for of in ORGANIZATIONS}
+        yield from self._connections(person, standings)
         for (named, is_by_other), of in product(NAMED, (None, *ORGANIZATIONS)):
             coming = Coming(named, of, is_named_by_other=is_by_other)
-            standing = standings[of] if of is not None else None
-            limits = self.rows.limits(of)
+            standing, limits = standings.get(of or ""), self.rows.limits(of)
             if limits is not None and standing is not None:
                 limits = replace(limits, role=standing.confined_to_role)
             candidate = candidate_of(standing, limits, place, coming, required=required)
@@ -90,6 +87,17 @@ class Reading:
             right = expected(self.state.desk(vendor).comes(facts, coming)) if is_signed_in else None
             if found != right:
                 yield f"{person} at {vendor} by {coming} is {found}, and was to be {right}"
+
+    def _standing(self, person: str, of: str) -> ConnectionStanding | None:
+        organization_id, connection_id = self.rows.organizations[of], self.rows.connections[of]
+        return self.uow.identities.standing(self.rows.people[person], organization_id, connection_id)
+
+    def _connections(self, person: str, standings: dict[str, ConnectionStanding | None]) -> Iterator[str]:
+        for of, found in standings.items():
+            right = standing_of(self.state.belonging(person, of), self.state.word(person, of))
+            # The scope has no role that allows anything.
+            if found is None or replace(found, role_permissions=[]) != right:
+                yield f"{person} by the connection of {of} is {found}, and was to be {right}"
 
     def _place(self, person: str, vendor: str, place: Place) -> Iterator[str]:
         desk, facts = self.state.desk(vendor), self.state.facts(person, vendor)

@@ -2,7 +2,7 @@
 
 A request concerns one person and one service of one vendor, V; so do the values that core takes, and what the model
 reads. The other person, the other vendor W and its service are therefore not in a state here: that what they have
-changes nothing is a matter of the statements alone, and is compared there (`scope_rows.py`). A and B differ in their
+changes nothing is a matter of the statements alone, and is compared there (`scope_reading.py`). A and B differ in their
 names only, so of two states that A and B have exchanged one is enough, while every way names either.
 
 A customer has thousands of states. Both sides look at each through one value, the standing that the model computes and
