@@ -12,7 +12,8 @@ from tests.service_provider import PostedForm, ServiceProvider, key_pair
 from tests.service_provider import forms_of as carried_by
 from tests.tenants import desk_rows
 from tests.tenants.acting import reset
-from tests.tenants.customers import ALONE, Browser, Choice, Customer, Desk, Facts
+from tests.tenants.customers import ALONE, Choice, Coming, Customer, Facts
+from tests.tenants.desk import Browser, Desk
 from tests.tenants.desk_rows import facts_of
 from tests.tenants.giving import picked
 from tests.tenants.model import Violation
@@ -84,7 +85,7 @@ async def _go(
     if user_id is None:
         return
     facts = facts_of(hood, desk, user_id)
-    choice = desk.choose(facts, named, browser.limits, on_page=True)
+    choice = desk.comes(facts, Coming(named, browser.limits, on_page=True))
     desk.attempted.add(hood.address_of(user_id) or browser.address)
     met = await _walk(saml, browser, named, pick, is_passive=is_passive)
     who = f"{browser.person.name} at {browser.address}"

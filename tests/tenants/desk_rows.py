@@ -10,7 +10,8 @@ from psycopg.types.json import Jsonb
 
 from core.secrets import hash_token
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
-from tests.tenants.customers import Assignment, Customer, Desk, Facts, Membership, V
+from tests.tenants.customers import Assignment, Customer, Facts, Membership, V
+from tests.tenants.desk import Desk
 from tests.world.backend import insert_key
 from tests.world.builder import PASSWORD, Service, new_id
 from tests.world.relying_party import insert_relying_party
@@ -53,7 +54,12 @@ async def opened(hood: Neighbourhood) -> Desk:
     path = f"/api/organizations/{party.slug}/upstream-providers"
     made = await hood.send("POST", path, connection, token=token)
     hood.desk = Desk(
-        party, service, token, key, made.json["id"], {name: str(role_id) for name, role_id in role_ids.items()}
+        party,
+        service,
+        token,
+        key,
+        made.json["id"],
+        role_ids={name: str(role_id) for name, role_id in role_ids.items()},
     )
     for of in hood.organizations:
         begin(hood, hood.desk, of)
@@ -141,17 +147,19 @@ def facts_of(hood: Neighbourhood, desk: Desk, user_id: str) -> Facts:
         user_id,
         list(names),
     )
-    [[email, visited, has_come_alone]] = hood.world.rows(
+    [[email, visited, has_come_alone, used]] = hood.world.rows(
         """
         SELECT (SELECT email FROM users WHERE id = %s),
                ARRAY(SELECT customer_id::text FROM customer_users WHERE user_id = %s),
                EXISTS (SELECT FROM service_users
-                       WHERE  user_id = %s AND service_id = %s AND last_login_at IS NOT NULL)
+                       WHERE  user_id = %s AND service_id = %s AND last_login_at IS NOT NULL),
+               ARRAY(SELECT organization_id FROM service_users WHERE user_id = %s)
         """,
         user_id,
         user_id,
         user_id,
         desk.party.service_id,
+        user_id,
     )
     return Facts(
         memberships={
@@ -161,6 +169,7 @@ def facts_of(hood: Neighbourhood, desk: Desk, user_id: str) -> Facts:
         domain_of=next((name for name in hood.organizations if hood.is_at(name, email)), None),
         visited=frozenset(visited),
         has_come_alone=has_come_alone,
+        used=frozenset(names[organization_id] for organization_id in used if organization_id in names),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.tenants.model import GOVERNING, Ended, Held, Person, Violation, Way
 from tests.tenants.neighbourhood import DEPUTY, A, B, Neighbourhood, Organization
+from tests.tenants.words import Belonging, Word
 
 # The plan of a user without a subscription (tests/world/builder.py).
 # What ends a session whatever it opens by now.
@@ -157,7 +158,8 @@ def _is_by_rule(hood: Neighbourhood, held: Held) -> bool:
         held.user_id,
     )
     is_word_alone = held.way in {Way.CONNECTION, Way.REDIRECTED} and found == [(False,)]
-    if is_word_alone and hood.joins_as != DEPUTY:
+    word = Word(joins_as=hood.joins_as, is_confirmed=not is_word_alone, powerful=frozenset({DEPUTY}))
+    if not word.opens(DEPUTY, Belonging(role=DEPUTY, is_role_by_groups=True)):
         raise Violation("word alone", f"{held}, and acts as {DEPUTY} by a rule")
     return bool(found)
 

@@ -17,7 +17,8 @@ from core.mail import mail
 from core.mail.mail import MailMessage
 from tests.application import Answer
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
-from tests.tenants.customers import Desk, V
+from tests.tenants.customers import V
+from tests.tenants.desk import Desk
 from tests.tenants.model import Ended, Held, Model, Person, Violation, Way
 from tests.world.backend import insert_key
 from tests.world.builder import PASSWORD, hash_password

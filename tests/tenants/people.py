@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.tenants.customers import Customer, Desk, Membership
+from tests.tenants.customers import Customer, Membership
+from tests.tenants.desk import Desk
 from tests.tenants.model import Violation
 from tests.world.people_news import tell_everything
 
@@ -58,10 +59,7 @@ def seen_of(hood: Neighbourhood, desk: Desk, customer: Customer) -> dict[str, Pe
     return {
         user_id: one
         for user_id, one in members_of(hood, desk, customer).items()
-        if (one.has_come or customer.shares_directory)
-        and one.is_active
-        and one.membership.is_confirmed
-        and desk.lets_in(customer, one.membership)
+        if one.is_active and desk.shows(customer, one.membership, has_come=one.has_come)
     }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tests.tenants import desk_rows, people, standing
-from tests.tenants.customers import ALONE, Customer, Desk, V
+from tests.tenants.customers import ALONE, Customer, V
+from tests.tenants.desk import Desk
 from tests.tenants.desk_rows import facts_of
 from tests.tenants.giving import picked
 from tests.tenants.model import Held, Violation

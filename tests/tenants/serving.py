@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.tenants import desk_rows, giving, grouping, judging, living, standing
 from tests.tenants.acting import reset, sign_in
-from tests.tenants.customers import Assignment, Customer, Desk, V
+from tests.tenants.customers import Assignment, Customer, V
+from tests.tenants.desk import Desk
 from tests.tenants.giving import picked
 from tests.tenants.model import Held, Person, Violation
 from tests.tenants.neighbourhood import TECHNICIAN, A, Neighbourhood

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.sessions import customer_endings
 from tests.tenants import judging
-from tests.tenants.customers import Choice, Desk, DeskSession, Facts, Rights, V
+from tests.tenants.customers import Choice, Facts, Rights, V
+from tests.tenants.desk import Desk, DeskSession
 from tests.tenants.desk_rows import facts_of
 from tests.tenants.model import Held, Violation
 from tests.world.signing_in import claims_of
@@ -55,7 +56,7 @@ async def recheck(hood: Neighbourhood, *, is_of_all: bool = False) -> None:
             continue
         if held.user_id not in known:
             known[held.user_id] = facts_of(hood, desk, held.user_id)
-        if is_of_all or session.judged != desk.rights(known[held.user_id], held.customer_id):
+        if is_of_all or session.judged != desk.rights(known[held.user_id], held.customer_id, session.limits):
             await _judge(hood, desk, held, known[held.user_id])
 
 
@@ -80,7 +81,8 @@ async def judge_endings(hood: Neighbourhood, desk: Desk) -> None:
 
 async def _judge(hood: Neighbourhood, desk: Desk, held: Held, facts: Facts) -> None:
     """Use a session in every way, and raise `Violation` when it opens more than it should, or says something else."""
-    session, rights = desk.sessions[held], desk.rights(facts, held.customer_id)
+    session = desk.sessions[held]
+    rights = desk.rights(facts, held.customer_id, session.limits)
     session.judged = rights
     who = await hood.send("GET", "/api/user", token=held.access_token, by=held.person)
     told = await desk.party.post("/auth/introspect", {"token": held.access_token})

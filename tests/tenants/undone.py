@@ -30,20 +30,26 @@ from tests.tenants.taking import Story
 
 
 @dataclass(frozen=True)
-class Undone:
-    """A rule that is undone, the story whose histories find that, and the kinds of violation."""
+class UndoneRule:
+    """A rule that is undone, and how."""
 
     rule: str
     module: str
     name: str
     instead: Callable[[Any], Any]
-    story: Story
-    kinds: tuple[str, ...]
 
     def patch(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Undo the rule until the test ends."""
         place = pkgutil.resolve_name(self.module)
         monkeypatch.setattr(place, self.name, self.instead(getattr(place, self.name)))
+
+
+@dataclass(frozen=True)
+class Undone(UndoneRule):
+    """A rule that is undone, the story whose histories find that, and the kinds of violation."""
+
+    story: Story
+    kinds: tuple[str, ...]
 
 
 def _nothing(_original: Any) -> Any:

@@ -11,7 +11,8 @@ from core.sign_in.rules import Rule
 from tests.application import Answer
 from tests.tenants import connecting, desk_rows, explaining, serving, standing
 from tests.tenants.acting import reset
-from tests.tenants.customers import ALONE, Browser, Choice, Customer, Desk, Facts, KeptCode, V
+from tests.tenants.customers import ALONE, Choice, Coming, Customer, Facts, V
+from tests.tenants.desk import Browser, Desk, KeptCode
 from tests.tenants.desk_rows import facts_of
 from tests.tenants.giving import picked
 from tests.tenants.model import Held, Person, Violation, Way
@@ -62,7 +63,7 @@ async def by_password(hood: Neighbourhood, person: Person, address: str, wanted:
     if user_id is None:
         return "unknown_account"
     named = wanted.named
-    choice = desk.choose(facts_of(hood, desk, user_id), named, None, on_page=False)
+    choice = desk.comes(facts_of(hood, desk, user_id), Coming(named))
     question = SignInQuestion(email=address, service_slug=desk.party.service_slug, way=SignInWay.PASSWORD)
     predicted = await explaining.predict(hood, question, V)
     body = {"email": address, "password": person.password, "org_slug": desk.slug, "service_slug": "desk"}
@@ -267,7 +268,7 @@ async def _go(
     if user_id is None:
         return
     facts = facts_of(hood, desk, user_id)
-    choice = desk.choose(facts, wanted.named, browser.limits, on_page=True)
+    choice = desk.comes(facts, Coming(wanted.named, browser.limits, on_page=True))
     desk.attempted.add(hood.address_of(user_id) or browser.address)
     met = await _walk(desk, browser, wanted, prompt)
     if not browser.visitor.has_session:

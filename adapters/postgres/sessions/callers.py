@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.domains_in_force import ENFORCED_ROUTE, in_force_at
@@ -22,12 +22,27 @@ from core.sessions.sessions import IDLE_LIFETIME, ParentSession
 IS_LIVE: Final = "s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s"
 # Of the impersonator `i` of a session `s`, if it has one.
 IS_IMPERSONATOR_OWNER: Final = "(s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))"
-# Of a user `u` in a session `s`, which the person of a former address may hold if it is older than the proof.
-_LACKS_MAILED_PROOF: Final = (
-    "(u.changed_by_service_at IS NOT NULL OR COALESCE(s.created_at < u.email_verified_at, false))"
-)
-# Which memberships `cm` in a customer count: what is unconfirmed is not this user's before a proof.
-_COUNTS: Final = f"(cm.confirmed_at IS NOT NULL OR (u.disowned_at IS NULL AND NOT {_LACKS_MAILED_PROOF}))"
+
+
+def lacks_mailed_proof(session: LiteralString) -> LiteralString:
+    """Return whether the person of a former address may hold this session of a user `u`, older than the proof."""
+    return f"""
+        (u.changed_by_service_at IS NOT NULL OR COALESCE({session}.created_at < u.email_verified_at, false))
+    """
+
+
+def counts(membership: LiteralString, session: LiteralString) -> LiteralString:
+    """Return whether a membership of a user `u` counts in this session.
+
+    What is unconfirmed is not this user's before a proof (decisions 2.8 and 5.7).
+    """
+    return f"""
+        ({membership}.confirmed_at IS NOT NULL OR (u.disowned_at IS NULL AND NOT {lacks_mailed_proof(session)}))
+    """
+
+
+_LACKS_MAILED_PROOF: Final = lacks_mailed_proof("s")
+_COUNTS: Final = counts("cm", "s")
 # Whether the customer of a session `s` of a user `u` at a service `v` is open to them.
 IS_CUSTOMER_OPEN: Final = f"EXISTS (SELECT {OPEN_CUSTOMER} AND {_COUNTS})"
 # Every table is read by a primary or another unique key, so that no table's size matters.
@@ -126,9 +141,7 @@ LIVE: Final = f"""
                                     AND m.suspended_at IS NULL
                                     -- For a customer its user has no role of the vendor (decisions 15.4).
                                     AND s.customer_id IS NULL
-                                    -- What is unconfirmed is not this user's before a proof (decisions 2.8 and 5.7).
-                                    AND (m.confirmed_at IS NOT NULL
-                                         OR (u.disowned_at IS NULL AND NOT {_LACKS_MAILED_PROOF}))
+                                    AND {counts("m", "s")}
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
     LEFT   JOIN services v           ON v.id = s.service_id
     LEFT   JOIN service_users e      ON e.service_id = s.service_id AND e.user_id = s.user_id

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Final
 from uuid import UUID
 
-from adapters.postgres.sessions.callers import IS_CUSTOMER_OPEN, live_at
+from adapters.postgres.sessions.callers import IS_CUSTOMER_OPEN, counts, live_at
 from adapters.postgres.sessions.customer_contexts import IS_OPEN_TO_INDIVIDUALS
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
@@ -85,7 +85,7 @@ BATCH: Final = f"""
         JOIN   users u                ON u.id = o.user_id
         JOIN   services v             ON v.id = o.service_id
         LEFT   JOIN memberships m     ON m.organization_id = o.organization_id AND m.user_id = o.user_id
-                                     AND m.suspended_at IS NULL AND m.confirmed_at IS NOT NULL
+                                     AND m.suspended_at IS NULL AND {counts("m", "o")}
         WHERE  s.id = b.id AND s.revoked_at IS NULL AND s.expires_at > %(now)s AND NOT {_IS_OPEN}
         RETURNING {_CLOSED}
     )

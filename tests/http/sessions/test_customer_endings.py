@@ -181,6 +181,30 @@ async def test_individuals_who_are_people_of_a_customer_now_are_none_any_more(cu
     assert not customers.is_live(before)
 
 
+async def test_a_new_member_of_the_vendor_goes_on_without_a_customer_as_requests_do(customers: Customers) -> None:
+    world = customers.world
+    ada = world.user(EMAIL)
+    world.user("eve@example.com")
+    member, stranger, former = [
+        await customers.sign_in(email, customer="") for email in (EMAIL, "eve@example.com", EMAIL)
+    ]
+    await customers.sweep()
+    world.member(customers.vendor_id, ada, is_confirmed=False)
+    # The address was proved by another person since: what is unconfirmed is not that of the session.
+    world.connection.execute(
+        b"UPDATE sessions SET created_at = created_at - interval '1 hour' WHERE id = %s",
+        (claims_of(former.access_token)["sid"],),
+    )
+
+    world.connection.execute(CHANGES_OF_INDIVIDUALS.encode())
+    tokens = (member, stranger, former)
+    statuses = [(await world.client.get("/api/user", token=one.access_token)).status for one in tokens]
+    await customers.sweep()
+
+    assert statuses == [200, 403, 403]
+    assert [customers.is_live(one) for one in tokens] == [True, False, False]
+
+
 async def test_an_enforced_route_ends_access_without_the_connection(customers: Customers) -> None:
     world = customers.world
     tokens = await customers.sign_in()

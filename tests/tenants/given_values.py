@@ -1,0 +1,269 @@
+"""What core is given of a state of the small scope: the values that its ports read, and a sign-in with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+
+from core.accounts.providers import Provider
+from core.accounts.single_sign_on import RequiredConnection
+from core.accounts.users import User
+from core.organizations.access import Capability
+from core.organizations.organizations import Organization, OrganizationStatus
+from core.services.customer_rules import CustomerPolicy, Individuals
+from core.services.services import Service, ServiceType
+from core.sessions.callers import Caller
+from core.sessions.customer_contexts import CustomerContext
+from core.sessions.mfa_methods import MfaMethods
+from core.sign_in.arrivals import Circumstances
+from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding
+from core.sign_in.entitlement import ConnectionStanding
+from core.sign_in.places import Place
+from core.sign_in.proofs import FEDERATED, Destination, IdentityProof
+from core.sign_in.refusals import SignInRefused
+from core.sign_in.rules import Candidate
+from tests.tenants import small_scope as scope
+from tests.tenants.customers import Coming, Facts, Rights, V
+from tests.tenants.products import Product
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.sessions.confinement import Confinement
+    from ports.unit_of_work import UnitOfWork
+    from tests.tenants.small_scope import CustomerState
+    from tests.tenants.words import Account, Belonging, Word
+
+OWNER, DEPUTY = "owner", "deputy"
+DEPUTY_MAY: Final = [Capability.ORG_MEMBERS_MANAGE]
+
+
+@dataclass(frozen=True)
+class State:
+    """A state of the service and of the person, as the model has it and as core is told."""
+
+    desk: Product
+    facts: Facts
+    service: Service
+    found: CustomersOfUser
+
+    @classmethod
+    def of(
+        cls,
+        states: dict[str, CustomerState],
+        individuals: str,
+        *,
+        is_suspended: bool = False,
+        serves_customers: bool = True,
+        **of_person: Any,
+    ) -> State:
+        """Return the state of two customers, and of the person at the vendor, which may be suspended."""
+        facts = scope.facts_of(states, **of_person)
+        customers = [one.customer(of, str(scope.RECORDS[of]), scope.membership_of(of)) for of, one in states.items()]
+        desk = Product(
+            role_ids=scope.ROLES,
+            individuals=individuals,
+            is_suspended=is_suspended,
+            serves_customers=serves_customers,
+            customers=customers,
+        )
+        values = [scope.read(desk, one, facts) for one in customers]
+        at_vendor = facts.memberships.get(V)
+        found = CustomersOfUser(
+            standings=[one for one in values if isinstance(one, CustomerStanding)],
+            suspended=[one for one in values if one is not None and not isinstance(one, CustomerStanding)],
+            is_of_customer=any(scope.is_of_customer(one, facts) for one in customers),
+            is_of_vendor=at_vendor is not None and at_vendor.is_confirmed and not at_vendor.is_suspended,
+            has_come_alone=facts.has_come_alone,
+        )
+        return cls(desk, facts, service_of(individuals, serves_customers=serves_customers), found)
+
+    @property
+    def place(self) -> Place:
+        """The place to which a sign-in leads."""
+        at_vendor = self.facts.memberships.get(V)
+        return Place(
+            organization=replace(ORGANIZATION, status=_STATUSES[self.desk.is_suspended]),
+            service=self.service,
+            is_member=at_vendor is not None,
+            is_suspended=at_vendor is not None and at_vendor.is_suspended,
+            customers=self.found if self.desk.serves_customers else None,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.desk.customers}, individuals {self.desk.individuals}, {self.facts}"
+
+
+ORGANIZATION: Final = Organization(
+    id=scope.ORGANIZATIONS[V],
+    slug=V,
+    name=V,
+    status=OrganizationStatus.ACTIVE,
+    tier_id=scope.ORGANIZATIONS[V],
+    max_services=None,
+    max_users=None,
+    mfa_required=False,
+    device_trust_days=30,
+    created_at=scope.NOW,
+    updated_at=scope.NOW,
+    approved_at=None,
+    approved_by=None,
+    rejected_at=None,
+    rejection_reason=None,
+    suspended_at=None,
+    suspension_reason=None,
+)
+_STATUSES: Final = {False: OrganizationStatus.ACTIVE, True: OrganizationStatus.SUSPENDED}
+USER: Final = User(
+    id=scope.PERSON,
+    email="ada@example.com",
+    email_verified_at=scope.NOW,
+    is_platform_owner=False,
+    created_at=scope.NOW,
+    updated_at=scope.NOW,
+)
+
+
+def service_of(individuals: str, *, serves_customers: bool = True) -> Service:
+    """Return the service, which takes these individuals."""
+    return Service(
+        slug="desk",
+        name="Desk",
+        service_type=ServiceType.WEB,
+        customers=CustomerPolicy.LISTED if serves_customers else CustomerPolicy.NONE,
+        individuals=Individuals(individuals),
+        id=scope.DESK,
+        organization_id=scope.ORGANIZATIONS[V],
+        client_id=scope.DESK,
+        created_at=scope.NOW,
+        updated_at=scope.NOW,
+    )
+
+
+def standing_of(belonging: Belonging, word: Word) -> ConnectionStanding:
+    """Return what a person is to a connection."""
+    return ConnectionStanding(
+        is_enabled=word.is_open,
+        joins_as=word.joins_as,
+        is_by_word_alone=not word.is_confirmed,
+        role=belonging.role,
+        is_suspended=belonging.is_suspended,
+        is_end_user=belonging.is_end_user,
+        is_in_mail_domain=belonging.is_in_mail_domain,
+        organization_requires_mfa=False,
+        has_group_rules=belonging.is_role_by_groups,
+        is_role_by_groups=belonging.is_role_by_groups,
+        role_permissions=list(DEPUTY_MAY) if belonging.role == DEPUTY else [],
+    )
+
+
+def required_of(facts: Facts) -> RequiredConnection | None:
+    """Return the connection by which the organization of the person's mail domain signs them in."""
+    of = facts.domain_of
+    if of is None or not facts.is_enforced:
+        return None
+    at = facts.memberships.get(of)
+    return RequiredConnection(
+        connection_id=scope.CONNECTIONS[of],
+        organization_id=scope.ORGANIZATIONS[of],
+        is_of_owner=at is not None and at.role == OWNER and not at.is_suspended,
+    )
+
+
+def candidate_of(
+    standing: ConnectionStanding | None,
+    limits: Confinement | None,
+    place: Place,
+    coming: Coming,
+    *,
+    required: RequiredConnection | None = None,
+    account: Account | None = None,
+) -> Candidate:
+    """Return a person whose identity is proved, on the way to a service, if the place has one."""
+    uow = SimpleNamespace(identities=SimpleNamespace(standing=lambda *_of_proof: standing))
+    return Candidate(
+        uow=cast("UnitOfWork", uow),
+        user=user_of(account) if account is not None else USER,
+        proof=IdentityProof(
+            user_id=USER.id,
+            provider=Provider.PASSWORD if limits is None else Provider.UPSTREAM,
+            amr=("pwd",) if limits is None else (FEDERATED,),
+            confinement=limits,
+        ),
+        destination=Destination(
+            organization_slug=place.organization.slug if place.organization is not None else None,
+            service_slug=place.service.slug if place.service is not None else None,
+            customer=coming.named,
+            asks_for_customer=coming.is_named_by_other,
+        ),
+        circumstances=Circumstances(
+            place=lambda: place,
+            target=lambda: place.target,
+            required_connection=lambda: required,
+            device_match=_not_read,
+            habits=_not_read,
+            receivers=_not_read,
+        ),
+        of_unusable=SignInRefused(),
+    )
+
+
+def user_of(account: Account) -> User:
+    """Return the user with this account."""
+    return replace(
+        USER,
+        deactivated_at=scope.NOW if account.is_deactivated else None,
+        locked_at=scope.NOW if account.is_locked else None,
+        closed_at=scope.NOW if account.is_closed else None,
+    )
+
+
+def caller_of(rights: Rights | None, confined_to_role: str | None, *, is_end_user: bool) -> Caller:
+    """Return the caller in a session for A, by its connection, who has these rights now."""
+    organization_id, record_id = scope.ORGANIZATIONS[scope.A], scope.RECORDS[scope.A]
+    return Caller(
+        user_id=USER.id,
+        email=USER.email,
+        email_verified_at=USER.email_verified_at,
+        is_platform_owner=False,
+        user_created_at=scope.NOW,
+        session_id=scope.PERSON,
+        amr=["fed"],
+        authenticated_at=scope.NOW,
+        device_id=None,
+        organization_id=scope.ORGANIZATIONS[V],
+        organization_slug=V,
+        organization_status="active",
+        role=None,
+        custom_permissions=None,
+        service_id=scope.DESK,
+        service_slug="desk",
+        service_client_id=scope.DESK,
+        is_end_user=is_end_user,
+        impersonator_id=None,
+        confined_to=organization_id,
+        connection_id=scope.CONNECTIONS[scope.A],
+        confined_to_role=confined_to_role,
+        customer_id=record_id,
+        customer=_context(rights, organization_id, record_id) if rights is not None else None,
+    )
+
+
+def _context(rights: Rights, organization_id: UUID, record_id: UUID) -> CustomerContext:
+    return CustomerContext(
+        id=record_id,
+        organization_id=organization_id,
+        slug=scope.A,
+        name=scope.A,
+        external_id=None,
+        role=rights.customer_role,
+        service_roles=list(rights.service_roles),
+        groups=None,
+        requires_mfa=False,
+        mfa_methods=MfaMethods.ANY,
+    )
+
+
+def _not_read() -> NoReturn:
+    raise AssertionError("a rule of a destination has read what it does not judge")
