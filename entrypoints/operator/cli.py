@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from entrypoints import deprecations
 from entrypoints import settings as settings_module
 from entrypoints.settings import SettingInvalid, Settings
 from entrypoints.signals import stop_signals
@@ -40,6 +41,8 @@ def _run(options: argparse.Namespace) -> int:
     try:
         for sentence in settings_module.unknown(os.environ):
             _print_error(sentence)
+        for deprecation in deprecations.in_use(os.environ):
+            _print_error(f"{deprecation.sentence} {deprecation.instead}")
         return options.run(settings_module.load(os.environ), options) or 0
     except SettingInvalid as wrong:
         _print_error(str(wrong))
@@ -356,7 +359,12 @@ def _doctor(settings: Settings, options: argparse.Namespace) -> int:
     has_colors = takes_colors(sys.stdout, os.environ)
     return _operate(
         lambda: doctor.examine(
-            settings, unknown_settings=unknown, mail_to=options.mail_to, report=_print_line, has_colors=has_colors
+            settings,
+            unknown_settings=unknown,
+            deprecated=deprecations.in_use(os.environ),
+            mail_to=options.mail_to,
+            report=_print_line,
+            has_colors=has_colors,
         )
     )
 

@@ -10,6 +10,7 @@ from functools import partial
 import trio
 
 from entrypoints import database, main
+from entrypoints.deprecations import Deprecation
 from entrypoints.operator import database_checks, dependency_checks, server_checks, setting_checks
 from entrypoints.operator.findings import print_findings
 from entrypoints.settings import Settings
@@ -21,20 +22,27 @@ def examine(
     settings: Settings,
     *,
     unknown_settings: Sequence[str],
+    deprecated: Sequence[Deprecation],
     mail_to: str | None,
     report: Callable[[str], None],
     has_colors: bool = False,
 ) -> int:
     """Print what each check has found, and what to do next; return the exit status of the worst verdict."""
-    return print_findings(_findings(settings, unknown_settings, mail_to), report=report, has_colors=has_colors)
+    found = _findings(settings, unknown_settings, deprecated, mail_to)
+    return print_findings(found, report=report, has_colors=has_colors)
 
 
-def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str | None) -> Iterator[Finding]:
+def _findings(
+    settings: Settings, unknown_settings: Sequence[str], deprecated: Sequence[Deprecation], mail_to: str | None
+) -> Iterator[Finding]:
+    yield setting_checks.version()
     wrong = list(setting_checks.mail_server(settings))
     with ThreadPoolExecutor(max_workers=1) as thread:
         # Meanwhile this machine is looked at.
         asked = thread.submit(trio.run, partial(dependency_checks.findings, settings, has_mail_server=not wrong))
-        yield from _of_this_machine(settings, unknown_settings)
+        yield checks.base_settings(settings, unknown_settings)
+        yield setting_checks.deprecations(deprecated)
+        yield from _of_this_machine(settings)
         mail, others = asked.result()
     if settings.geoip_db is not None:
         geoip = setting_checks.geoip(settings)
@@ -57,8 +65,7 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
     yield from _of_database(settings, mail_to, has_requirements=all(finding.is_ok for finding in required))
 
 
-def _of_this_machine(settings: Settings, unknown_settings: Sequence[str]) -> Iterator[Finding]:
-    yield checks.base_settings(settings, unknown_settings)
+def _of_this_machine(settings: Settings) -> Iterator[Finding]:
     yield setting_checks.data_folder(settings)
     yield checks.file_descriptors()
     yield setting_checks.password_hashing()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from entrypoints.deprecations import in_use
 from entrypoints.operator import server_settings
 from entrypoints.shared.platform.findings import Finding
 
@@ -29,6 +30,8 @@ def findings(facts: ServerFacts, *, pool_size: int) -> Iterator[Finding]:
 
 def _version(facts: ServerFacts) -> Finding:
     major, minor = divmod(facts.version, 10_000)
+    if deprecated := in_use([f"PostgreSQL {major}"]):
+        return Finding("PostgreSQL", True, f"version {major}.{minor}. {deprecated[0].sentence}", deprecated[0].instead)
     advice = (
         f"Gatehouse was tested up to PostgreSQL {NEWEST_TESTED}; look into the changelog for a newer version of it."
         if major > NEWEST_TESTED

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import platform
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -12,6 +13,7 @@ from core.limits import PASSWORD_CHARACTERS_ALONE_MIN
 from core.organizations.settings.pictures import PictureType
 from core.platform_brand import NAME_DEFAULT
 from entrypoints import database, equipment, main, master_keys
+from entrypoints.deprecations import Deprecation
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
@@ -22,6 +24,19 @@ PORTABLE_BUILD_ADVICE: Final = (
     " whether it can be made here."
 )
 GEOIP_AGE_MAX: Final = timedelta(days=90)
+
+
+def version() -> Finding:
+    """Say what runs here."""
+    return Finding("version", True, f"Gatehouse {main.version()} on Python {platform.python_version()}")
+
+
+def deprecations(deprecated: Sequence[Deprecation]) -> Finding:
+    """Say which settings are set that a later version does not take."""
+    if not deprecated:
+        return Finding("deprecations", True, "no deprecated setting is set")
+    what = " ".join(one.sentence for one in deprecated)
+    return Finding("deprecations", True, what, " ".join(one.instead for one in deprecated))
 
 
 def brand(settings: Settings) -> Finding:

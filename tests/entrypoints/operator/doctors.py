@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from entrypoints.deprecations import Deprecation
 from entrypoints.operator import doctor
 from entrypoints.settings import Settings
 
@@ -27,12 +29,21 @@ class Doctor:
     summary: str = ""
 
     def examine(
-        self, *, unknown: tuple[str, ...] = (), mail_to: str | None = None, **changes: Any
+        self,
+        *,
+        unknown: Sequence[str] = (),
+        deprecated: Sequence[Deprecation] = (),
+        mail_to: str | None = None,
+        **changes: Any,
     ) -> dict[str, Finding]:
         """Examine everything with some settings changed, and return the findings by subject."""
         lines: list[str] = []
         self.status = doctor.examine(
-            replace(self.settings, **changes), unknown_settings=unknown, mail_to=mail_to, report=lines.append
+            replace(self.settings, **changes),
+            unknown_settings=unknown,
+            deprecated=deprecated,
+            mail_to=mail_to,
+            report=lines.append,
         )
         findings: dict[str, Finding] = {}
         subject = ""

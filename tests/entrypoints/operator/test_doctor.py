@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import platform
 import resource
 import sys
 from dataclasses import replace
@@ -14,7 +15,8 @@ import pytest
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
-from entrypoints import equipment
+from entrypoints import equipment, main
+from entrypoints.deprecations import Deprecation, in_use
 from entrypoints.operator import doctor
 from entrypoints.operator.dependency_checks import MAIL_ADVICE
 from entrypoints.operator.setting_checks import PORTABLE_BUILD_ADVICE
@@ -28,7 +30,9 @@ from tests.processes import Commands, CommandsHere
 from tests.terminals import Terminal
 
 SUBJECTS = [
+    "version",
     "settings",
+    "deprecations",
     "data folder",
     "file descriptors",
     "password hashing",
@@ -70,7 +74,9 @@ def test_a_healthy_installation_gets_ok_for_every_subject(healthy_doctor: Doctor
     assert healthy_doctor.status == 0
     assert list(findings) == SUBJECTS
     assert {one.verdict for one in findings.values()} == {"ok"}
+    assert findings["version"] == Finding("ok", f"Gatehouse {main.version()} on Python {platform.python_version()}")
     assert findings["settings"] == Finding("ok", "the base URL is https://id.example.com")
+    assert findings["deprecations"] == Finding("ok", "no deprecated setting is set")
     assert findings["data folder"].what.startswith(f"{tmp_path / 'data'}, ")
     assert findings["password hashing"] == Finding("ok", "150 per second on each processor, built for avx2")
     assert findings["passwords"] == Finding(
@@ -88,6 +94,23 @@ def test_a_healthy_installation_gets_ok_for_every_subject(healthy_doctor: Doctor
     assert findings["platform owner"] == Finding("ok", "active: 1")
     assert findings["mail"] == Finding("ok", "the mail server answers", TO_TEST)
     assert healthy_doctor.summary == "Everything is OK. There is nothing to do."
+
+
+def test_deprecated_settings_are_named_and_keep_the_verdict(healthy_doctor: Doctor) -> None:
+    table = [
+        Deprecation(name="GATEHOUSE_OLD", since="9.1.0", gone="9.3.0", instead="Set GATEHOUSE_NEW in its place."),
+        Deprecation(name="GATEHOUSE_ODD", since="9.2.0", gone=None, instead="Unset it."),
+        Deprecation(name="GATEHOUSE_UNSET", since="9.2.0", gone=None, instead="Unset it."),
+    ]
+
+    finding = healthy_doctor.examine(deprecated=in_use({"GATEHOUSE_OLD", "GATEHOUSE_ODD"}, table))["deprecations"]
+
+    assert finding == Finding(
+        "ok",
+        "GATEHOUSE_OLD is deprecated since 9.1.0, and 9.3.0 does not take it any more. GATEHOUSE_ODD is deprecated"
+        " since 9.2.0, and a later version does not take it.",
+        "Set GATEHOUSE_NEW in its place. Unset it.",
+    )
 
 
 def test_of_long_passwords_there_is_nothing_to_say(healthy_doctor: Doctor) -> None:
@@ -195,6 +218,7 @@ class TestColors:
         doctor.examine(
             replace(healthy_doctor.settings, smtp_url=None, base_url="http://id.example.com"),
             unknown_settings=(),
+            deprecated=(),
             mail_to=None,
             report=lines.append,
             has_colors=True,
@@ -206,7 +230,7 @@ class TestColors:
 
         assert {count for count, _ in colored} == {2}
         assert {color for _, color in colored} == {"\x1b[31m", "\x1b[32m", "\x1b[33m"}
-        assert lines[0].startswith("\x1b[31mNOT OK\x1b[0m  settings   ")
+        assert lines[1].startswith("\x1b[31mNOT OK\x1b[0m  settings   ")
         assert lines[-1].startswith("\x1b[31mNot OK: settings.")
         assert lines[-1].endswith("\x1b[0m")
 
@@ -239,7 +263,7 @@ def test_the_command_prints_the_findings_and_its_status_reports_problems(
     assert summary.startswith("It works, but not for production: mail, platform owner.")
     assert "\x1b" not in healthy.stdout
     assert unhealthy.returncode == 1
-    assert unhealthy.stdout.splitlines()[:2] == [
+    assert unhealthy.stdout.splitlines()[1:3] == [
         "NOT OK  settings            GATEHOUSE_TYPO is set, but there is no such setting.",
         "                            Correct the name, or unset it.",
     ]
@@ -375,7 +399,7 @@ def test_without_a_master_key_the_remaining_subjects_are_skipped(healthy_doctor:
     assert healthy_doctor.status == 1
     assert findings["master key"].verdict == "NOT OK"
     assert findings["master key"].what.startswith("GATEHOUSE_MASTER_KEYS is missing")
-    assert list(findings) == SUBJECTS[:17]
+    assert list(findings) == SUBJECTS[: SUBJECTS.index("addresses") + 1]
 
 
 def test_a_master_key_in_the_data_folder_is_named(healthy_doctor: Doctor, tmp_path: Path) -> None:

@@ -173,6 +173,9 @@ def test_room_for_no_process_is_not_ok() -> None:
 
 
 def test_a_newer_postgresql_than_was_tested_is_named() -> None:
+    of_14 = found(replace(GOOD, version=140_020))["PostgreSQL"]
+    assert of_14.what == "version 14.20. PostgreSQL 14 is deprecated since 0.3.0, and a later version does not take it."
+    assert (of_14.verdict, of_14.advice.partition(":")[0]) == (Verdict.OK, "Move to PostgreSQL 15 or newer")
     assert "tested up to PostgreSQL 18" in found(replace(GOOD, version=190_000))["PostgreSQL"].advice
 
 
