@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 from xml.dom import Node, minidom
@@ -55,13 +56,17 @@ def _is_by(signature: Any, owner: Any, key: rsa.RSAPublicKey) -> bool:
     if references[0].getAttribute("URI") != f"#{owner.getAttribute('ID')}":
         return False
     digest = base64.b64encode(hashlib.sha256(canonical(owner, without=signature)).digest()).decode()
-    digests = ["".join(text(one).split()) for one in children(references[0], DSIG, "DigestValue")]
+    digests = [_base64(one) for one in children(references[0], DSIG, "DigestValue")]
     try:
-        value = base64.b64decode("".join(text(values[0]).split()))
+        value = base64.b64decode(_base64(values[0]), validate=True)
         key.verify(value, canonical(infos[0]), padding.PKCS1v15(), hashes.SHA256())
     except (ValueError, InvalidSignature):
         return False
     return digests == [digest]
+
+
+def _base64(element: Any) -> str:
+    return re.sub(r"[ \t\r\n]+", "", text(element))
 
 
 def children(parent: Any, namespace: str, name: str) -> list[Any]:
