@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from datetime import datetime
@@ -13,6 +12,7 @@ from xml.etree import ElementTree
 
 import msgspec
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 from hypothesis import given
@@ -141,7 +141,7 @@ def _certificate(written: str) -> str | None:
     try:
         found = x509.load_der_x509_certificate(base64.b64decode("".join(written.split()), validate=True))
         key = found.public_key()
-    except (ValueError, binascii.Error):
+    except (ValueError, UnsupportedAlgorithm):
         return None
     return (
         found.public_bytes(Encoding.PEM).decode()

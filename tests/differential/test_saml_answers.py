@@ -107,7 +107,7 @@ DIFFERENCES: Final = (
     ),
     Difference(
         "Every signature has to be right, also one beside the right one.",
-        lambda case: case.is_stricter and _count(rb"<(\w+:)?Signature[\s>]", case) > 1,
+        lambda case: case.is_stricter and _count(rb"<(\w+:)?Signature[\s/>]", case) > 1,
         sign(HONEST.decode(), OTHER_KEY).encode(),
     ),
     Difference(
