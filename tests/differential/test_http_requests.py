@@ -178,9 +178,31 @@ _HEADS: Final = st.builds(
     st.lists(_LINES, max_size=3).map("".join),
     _BODIES,
 )
+# What says where a body ends, up to twice.
+_FRAMES: Final = st.lists(
+    st.sampled_from(
+        [
+            *(
+                "Content-Length: 3",
+                "Content-Length: 3",
+                "Content-Length: 5",
+                "Content-Length: 0",
+                "Transfer-Encoding: chunked",
+            ),
+            *(
+                "Transfer-Encoding: chunked",
+                "Transfer-Encoding:chunked ",
+                "Transfer-Encoding: x, chunked",
+                "Connection: close",
+            ),
+        ]
+    ).map("{}\r\n".format),
+    max_size=2,
+).map("".join)
 _FRAMED: Final = st.builds(
-    "POST /a HTTP/1.1\r\nHost: x\r\n{}\r\n{}".format,
-    st.sampled_from(["Content-Length: 3\r\n", "Transfer-Encoding: chunked\r\n", "Connection: close\r\n", ""]),
+    "POST /a {}\r\nHost: x\r\n{}\r\n{}".format,
+    st.sampled_from(["HTTP/1.1", "HTTP/1.1", "HTTP/1.0"]),
+    _FRAMES,
     _BODIES,
 )
 connections = mutated(
@@ -233,7 +255,11 @@ DIFFERENCES: Final = (
     ),
     Difference(
         "A length may be said twice if it is the same (RFC 9110, 8.6): the body ends at one place. Node refuses it.",
-        lambda case: case.is_laxer and len(re.findall(rb"(?i)\ncontent-length:|,", case.given)) > 1,
+        lambda case: (
+            case.is_laxer
+            and not _values_of("transfer-encoding", case.ours)
+            and len(re.findall(rb"(?i)\ncontent-length:|,", case.given)) > 1
+        ),
         b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nb",
     ),
     Difference(
