@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 _NAME: Final = r"\$?[A-Za-z][A-Za-z0-9$_-]*"
-_ATTRIBUTE: Final = re.compile(rf"(?ai)(?:(urn:[a-z0-9._:-]*[a-z0-9._-]):)?({_NAME})(?:\.({_NAME}))?")
+_ATTRIBUTE: Final = re.compile(rf"(?ai)(?:(urn(?::[a-z0-9._-]+)+):)?({_NAME})(?:\.({_NAME}))?")
 _TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\\x00-\x1f]|\\.)*"|[()\[\]]|[^ \t\r\n()\[\]"]+)')
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}

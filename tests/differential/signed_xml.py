@@ -19,6 +19,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
+from tests.service_provider import NAMESPACES
+
 DSIG: Final = "http://www.w3.org/2000/09/xmldsig#"
 XML: Final = "http://www.w3.org/XML/1998/namespace"
 XMLNS: Final = "http://www.w3.org/2000/xmlns/"
@@ -122,3 +124,9 @@ def _namespace(element: Any, prefix: str) -> str:
 def tree(canonical_bytes: bytes) -> ElementTree.Element:
     """Return the tree of a canonical form."""
     return ElementTree.fromstring(canonical_bytes)  # noqa: S314 - the test has made it
+
+
+def has_other_namespace(message: bytes) -> bool:
+    """Return whether a message declares a namespace that is none of those of SAML; it may be no address."""
+    declared = re.findall(rb"""xmlns(?::[\w.-]+)?\s*=\s*["']([^"']*)""", message)
+    return not {one.decode("utf-8", "replace") for one in declared} <= {*NAMESPACES.values()}

@@ -139,7 +139,7 @@ def _keys(role: ElementTree.Element) -> list[str]:
 
 def _certificate(written: str) -> str | None:
     try:
-        found = x509.load_der_x509_certificate(base64.b64decode("".join(written.split()), validate=True))
+        found = x509.load_der_x509_certificate(base64.b64decode(re.sub(r"(?a)\s+", "", written), validate=True))
         key = found.public_key()
     except (ValueError, UnsupportedAlgorithm):
         return None
@@ -194,6 +194,11 @@ DIFFERENCES: Final = (
         "A time that is none is refused: nothing says when such metadata end.",
         lambda case: case.is_stricter and not all(map(_is_time, re.findall(rb'validUntil="([^"]*)"', case.given))),
         _METADATA.replace("<md:IDPSSODescriptor", '<md:IDPSSODescriptor validUntil="soon"').encode(),
+    ),
+    Difference(
+        "A namespace is named by an address; libxml2 refuses any other name.",
+        lambda case: case.is_stricter and re.search(rb"""xmlns(:[\w.-]+)?=["'][^"']*[^\w:/.#"'-]""", case.given),
+        _METADATA.replace("md:IDPSSODescriptor>", "md:IDPSSODescriptor xmlns:x='urn:[x'>", 1).encode(),
     ),
     Difference(
         "An entity id with a placeholder is that of no tenant, and the page says so.",

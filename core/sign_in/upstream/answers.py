@@ -143,7 +143,7 @@ def _problem_of_claims(
     if len(audiences) > 1 and "azp" not in claims:
         return "no_authorized_party"
     expires, issued = claims.get("exp"), claims.get("iat", at.timestamp())
-    # Compared, never computed with: a number of a provider may be too large to become a float, or NaN, which is no time.
+    # Compared, never computed with: a number of a provider may be too large to become a float, or NaN.
     if not isinstance(expires, int | float) or not expires >= (at - CLOCK_SKEW).timestamp():
         return "expired"
     if not isinstance(issued, int | float) or not issued <= (at + CLOCK_SKEW).timestamp():
