@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding
@@ -54,13 +55,17 @@ def normalized(given: str) -> str:
     body = _PEM_FRAME.sub("", given).strip()
     if len(given) > CERTIFICATE_CHARACTERS_MAX or not _BASE64.fullmatch(body):
         raise Unreadable("This is no X.509 certificate in PEM.")
+    unusable = Wording("This certificate has no RSA key of %(bits)s bits or more.", bits=KEY_BITS_MIN)
     try:
         certificate = x509.load_der_x509_certificate(base64.b64decode(body))
         key = certificate.public_key()
     except ValueError:
         raise Unreadable("This is no X.509 certificate in PEM.") from None
+    except UnsupportedAlgorithm:
+        # A type of key that is unknown here, such as that of GOST.
+        raise Unreadable(unusable) from None
     if not isinstance(key, rsa.RSAPublicKey) or key.key_size < KEY_BITS_MIN:
-        raise Unreadable(Wording("This certificate has no RSA key of %(bits)s bits or more.", bits=KEY_BITS_MIN))
+        raise Unreadable(unusable)
     return certificate.public_bytes(Encoding.PEM).decode()
 
 

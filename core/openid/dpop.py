@@ -63,12 +63,14 @@ def judged_proof(signed: SelfSigned, *, method: str, url: str, access_token: str
     """Return the proof for a request, with an access token or to get one; raise `ProofInvalid`."""
     claims = signed.claims
     refusal = ProofInvalid if access_token is None else ProofUnauthorized
+    earliest, latest = ((at + sign * CLOCK_DIFFERENCE_MAX).timestamp() for sign in (-1, 1))
     identifier, issued_at, nonce = claims.get("jti"), claims.get("iat"), claims.get("nonce")
     if not isinstance(identifier, str) or not 0 < len(identifier) <= _ID_CHARACTERS_MAX:
         raise refusal("The DPoP proof needs a jti.")
     if claims.get("htm") != method or _without_query(claims.get("htu")) != _without_query(url):
         raise refusal("The DPoP proof is for another request: htm and htu must name its method and its address.")
-    if type(issued_at) is not int or abs(issued_at - at.timestamp()) > CLOCK_DIFFERENCE_MAX.total_seconds():
+    # Compared, never computed with: a whole number of a stranger may be too large to become a float.
+    if type(issued_at) is not int or not earliest <= issued_at <= latest:
         raise refusal("The DPoP proof is too old, or from the future: iat must be the present time.")
     not_before = claims.get("nbf", issued_at)
     if isinstance(not_before, bool) or not isinstance(not_before, int | float):

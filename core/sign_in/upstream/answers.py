@@ -143,9 +143,10 @@ def _problem_of_claims(
     if len(audiences) > 1 and "azp" not in claims:
         return "no_authorized_party"
     expires, issued = claims.get("exp"), claims.get("iat", at.timestamp())
-    if not isinstance(expires, int | float) or expires + CLOCK_SKEW.total_seconds() < at.timestamp():
+    # Compared, never computed with: a number of a provider may be too large to become a float, or NaN.
+    if not isinstance(expires, int | float) or not expires >= (at - CLOCK_SKEW).timestamp():
         return "expired"
-    if not isinstance(issued, int | float) or issued - CLOCK_SKEW.total_seconds() > at.timestamp():
+    if not isinstance(issued, int | float) or not issued <= (at + CLOCK_SKEW).timestamp():
         return "from_the_future"
     return "wrong_nonce" if claims.get("nonce") != nonce else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -226,6 +227,14 @@ class TestCertificates:
     def test_what_is_no_certificate_is_refused(self, given: str) -> None:
         with pytest.raises(Unreadable, match="no X"):
             certificates.normalized(given)
+
+    def test_a_key_of_an_unknown_type_is_refused(self) -> None:
+        rsa_type = bytes.fromhex("2a864886f70d010101")
+        der = x509.load_pem_x509_certificate(PAIR.certificate_pem.encode()).public_bytes(Encoding.DER)
+        unknown = der.replace(rsa_type, rsa_type[:-1] + b"\x7f")
+
+        with pytest.raises(Unreadable, match="RSA"):
+            certificates.normalized(base64.b64encode(unknown).decode())
 
     def test_a_short_key_is_refused(self) -> None:
         with pytest.raises(Unreadable, match="2048"):

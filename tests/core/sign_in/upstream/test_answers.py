@@ -200,7 +200,7 @@ def require(claims: dict[str, Any]) -> None:
     answers.require_valid_claims(claims, client_id="client", nonce="nonce", at=AT, issuer=ISSUER)
 
 
-@pytest.mark.parametrize("changes", [{}, {"aud": ["client", "other"], "azp": "client"}], ids=str)
+@pytest.mark.parametrize("changes", [{}, {"aud": ["client", "other"], "azp": "client"}, {"exp": 10**310}], ids=str)
 def test_an_id_token_for_us_and_this_sign_in_is_accepted(changes: dict[str, Any]) -> None:
     require({**VALID, **changes})
 
@@ -214,8 +214,11 @@ def test_an_id_token_for_us_and_this_sign_in_is_accepted(changes: dict[str, Any]
         {"aud": ["client", "other"]},
         {"exp": AT.timestamp() - 61},
         {"exp": "soon"},
+        {"exp": float("nan")},
         {"iat": AT.timestamp() + 61},
         {"iat": "now"},
+        {"iat": float("nan")},
+        {"iat": 10**310},
         {"nonce": "another"},
     ],
     ids=str,
