@@ -12,10 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
+from urllib.parse import urlsplit
 
 import httpx
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -26,6 +28,8 @@ from ops.certification.profiles import FOLDER, PROFILES
 SUITE: Final = "https://www.certification.openid.net"
 ALIAS: Final = "gatehouse"
 SECONDS_MAX: Final = 30.0
+_OWN_MACHINE: Final = ("localhost", "127.0.0.1", "::1")
+_SLUG: Final = re.compile(r"[a-z0-9-]+")
 
 
 class CannotPrepare(Exception):
@@ -43,15 +47,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     base_url = options.base_url.rstrip("/")
     try:
-        if options.into.exists():
+        _require_safe(base_url, options.organization)
+        if options.into.exists() or options.into.is_symlink():
             raise CannotPrepare(f"{options.into} exists already. Delete it, or name another file with --into.")
         values = _values(options.profile, base_url, options.organization, options.suite.rstrip("/"))
     except CannotPrepare as refusal:
         print(f"certification: {refusal}", file=sys.stderr)
         return 1
     template = json.loads((FOLDER / options.profile / "config.json").read_text())
-    options.into.touch(mode=0o600)
-    options.into.write_text(json.dumps(filled(template, values), indent=2) + "\n")
+    # New, and readable by its owner alone from the beginning: it has secrets.
+    with os.fdopen(os.open(options.into, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(json.dumps(filled(template, values), indent=2) + "\n")
     print(f"certification: {options.into} is ready; go on as {FOLDER.name}/{options.profile}/README.md says")
     return 0
 
@@ -73,6 +79,20 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
     return template
 
 
+def _require_safe(base_url: str, organization: str) -> None:
+    """Raise `CannotPrepare` where the key would go to another address, or over the network in clear."""
+    parts = urlsplit(base_url)
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _OWN_MACHINE)
+    if not is_safe or not parts.hostname or "@" in parts.netloc or parts.query or parts.fragment:
+        raise CannotPrepare(
+            "The base URL is not an https address. Give that of the installation, and nothing after it."
+        )
+    if not _SLUG.fullmatch(organization):
+        raise CannotPrepare(
+            "The organization is no slug. Give the word that its addresses have, such as certification."
+        )
+
+
 def _values(profile: str, base_url: str, organization: str, suite: str) -> dict[str, Any]:
     """Make the services of a profile, and return what its configuration needs."""
     values: dict[str, Any] = {"base_url": base_url, "suite": f"{suite}/test/a/{ALIAS}", "alias": ALIAS}
@@ -83,7 +103,7 @@ def _values(profile: str, base_url: str, organization: str, suite: str) -> dict[
     with httpx.Client(base_url=base_url, timeout=SECONDS_MAX, headers={"X-Api-Key": _key()}) as client:
         for name, wanted in services.items():
             answer = client.post(f"/api/organizations/{organization}/services", json=filled(wanted, values))
-            if answer.is_error:
+            if not answer.is_success:
                 raise CannotPrepare(f"the installation refuses the service {wanted['slug']}: {answer.text}")
             made = answer.json()
             values[f"{name}.client_id"] = made["service"]["client_id"]

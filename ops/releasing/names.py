@@ -57,7 +57,7 @@ def is_version(text: str) -> bool:
 
 def is_client_wheel(name: str) -> bool:
     """Return whether a file is the wheel of the Python package, which has a version of its own."""
-    return re.fullmatch(r"gatehouse_client-[0-9a-z.]+-py3-none-any\.whl", name) is not None
+    return re.fullmatch(r"gatehouse_client-\d+\.\d+\.\d+(?:[a-z]+\d+)?-py3-none-any\.whl", name) is not None
 
 
 def version_in(folder: Path) -> str | None:

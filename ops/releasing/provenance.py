@@ -21,6 +21,8 @@ BUILDER: Final = "urn:gatehouse:release:builder:ops-release"
 SOURCE: Final = "urn:gatehouse:source"
 LOCKS: Final = ("ops/requirements.lock", "ops/requirements-build.lock", "ops/requirements-release.lock")
 BASE: Final = re.compile(r"python:\d+\.\d+\.\d+-[a-z-]+(?:@sha256:([0-9a-f]{64}))?")
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_NUMBERS: Final = re.compile(r"[0-9a-z.+-]+")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 # Of a host or of a folder nothing may be in a URI of it.
 _URI: Final = re.compile(r"urn:gatehouse:[a-z0-9:./-]+|pkg:docker/python@[\w.-]+")
@@ -77,7 +79,10 @@ def origin_of(document: Any) -> Origin:
     base = external.get("base")
     if base is not None and not BASE.fullmatch(base):
         raise ValueError(f"its base {base} is not one version of Python")
-    return Origin(external["version"], commits[0], base, internal["python"], internal["zlib"])
+    origin = Origin(external["version"], commits[0], base, internal["python"], internal["zlib"])
+    if not all(_NUMBERS.fullmatch(number) for number in (origin.python, origin.zlib)):
+        raise ValueError("its Python or its zlib is no version")
+    return origin
 
 
 def problems(document: Any, *, version: str, subjects: Mapping[str, str], lock: str) -> Iterator[str]:
@@ -94,6 +99,15 @@ def problems(document: Any, *, version: str, subjects: Mapping[str, str], lock: 
         if named.get(name) != subjects.get(name):
             yield f"its checksum of {name} is not that of the file"
     yield from _dependency_problems(definition, lock)
+    expected = statement(origin_of(document), subjects=subjects, locks=_locks_in(definition))
+    if document != json.loads(expected):
+        yield "it says something that ops/release does not write"
+
+
+def _locks_in(definition: Any) -> dict[str, str]:
+    dependencies = {one["uri"]: one["digest"] for one in definition["resolvedDependencies"]}
+    found = {path: dependencies.get(f"{SOURCE}:{path}", {}).get("sha256") for path in LOCKS}
+    return {path: digest for path, digest in found.items() if _DIGEST.fullmatch(str(digest))}
 
 
 def _dependency_problems(definition: Any, lock: str) -> Iterator[str]:

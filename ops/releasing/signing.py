@@ -17,6 +17,8 @@ from ops.releasing.commands import ReleaseRefusedError, environment
 from ops.releasing.names import SIGNATURE, SUMS
 
 _LINE: Final = re.compile(r"([0-9a-f]{64})  ([^/\s]+)")
+# A public key of minisign as text: 42 bytes in base64, of which the first two name the algorithm.
+_KEY: Final = re.compile(r"RW[A-Za-z0-9+/]{54}")
 _SECONDS_MAX: Final = 60
 
 
@@ -52,6 +54,8 @@ def sum_problems(text: str, found: Mapping[str, str]) -> Iterator[str]:
             yield f"{name}: {SUMS} does not name it. Remove it; it is no part of the release."
         elif listed[name] != found[name]:
             yield f"{name}: it is not what was released. Fetch it again, and use it only if its checksum is right then."
+    if listed == found and text != sums(found):
+        yield f"{SUMS}: its lines are not written as ops/release writes them. Fetch it again."
 
 
 def require(key: Path) -> None:
@@ -103,9 +107,11 @@ def signature_problems(folder: Path, public_key: str | None) -> Iterator[str]:
 
 def signed_comment(folder: Path, public_key: str) -> str | None:
     """Return what the signature says of itself, which is signed too; None when the key has not made it."""
-    given = ("-p", str(Path(public_key).absolute())) if Path(public_key).is_file() else ("-P", public_key)
+    # First by its form, so that a file whose name is the key does not take its place.
+    is_file = not _KEY.fullmatch(public_key) and Path(public_key).is_file()
+    given = ("-p", str(Path(public_key).absolute())) if is_file else ("-P", public_key)
     done = _minisign("-V", "-Q", *given, "-m", SUMS, "-x", SIGNATURE, folder=folder)
-    return None if done.returncode else done.stdout.decode().strip()
+    return None if done.returncode else done.stdout.decode(errors="replace").removesuffix("\n")
 
 
 def _minisign(*arguments: str, folder: Path, is_asking: bool = False) -> subprocess.CompletedProcess[bytes]:

@@ -20,9 +20,9 @@ def verify(folder: Path, *, public_key: str | None) -> provenance.Origin:
     """Check everything that needs no build, and return what the release was made from; raise `ReleaseRefusedError`."""
     if not (folder / SUMS).is_file():
         raise ReleaseRefusedError(f"{folder} has no {SUMS}. Name the folder with the files of a release.")
-    _refuse(signing.signature_problems(folder, public_key))
     if strange := [one.name for one in folder.iterdir() if one.is_symlink() or not one.is_file()]:
         raise ReleaseRefusedError(f"{', '.join(strange)}: a release has files alone. Remove what is none.")
+    _refuse(signing.signature_problems(folder, public_key))
     _refuse(signing.sum_problems(_text(folder, SUMS), signing.digests(folder)))
     _refuse(_name_problems(folder))
     version = version_in(folder)
@@ -106,7 +106,7 @@ def _checked(folder: Path, name: str, problems: Callable[[Any], Iterator[str]]) 
     advice = "Fetch the files again; if it stays so, do not use them, and ask who made them."
     try:
         yield from [f"{name}: {problem}. {advice}" for problem in problems(_json(folder, name))]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         yield f"{name}: it cannot be read as what it should be ({error}). {advice}"
 
 
@@ -123,12 +123,20 @@ def differences(folder: Path, made: Path, commit: str) -> Iterator[str]:
 
 
 def _json(folder: Path, name: str) -> Any:
-    return json.loads((folder / name).read_text(encoding="utf-8"))
+    return json.loads((folder / name).read_text(encoding="utf-8"), object_pairs_hook=_unique)
+
+
+def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these members; two programs may read one with a name twice as different ones."""
+    found = dict(members)
+    if len(found) != len(members):
+        raise ValueError("an object has one name twice")
+    return found
 
 
 def _text(folder: Path, name: str) -> str:
-    """Return a text that is compared; what cannot be decoded equals nothing."""
-    return (folder / name).read_text(encoding="utf-8", errors="replace")
+    """Return a text that is compared, with its ends of lines; what cannot be decoded equals nothing."""
+    return (folder / name).read_bytes().decode(errors="replace")
 
 
 def _refuse(problems: Iterator[str]) -> None:

