@@ -76,8 +76,16 @@ class Client:
 
     def _send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         cookies = {"Cookie": self.cookies} if self._cookies else {}
-        self._connection.request(method, path, body, {**self._headers, **headers, **cookies})
-        response = self._connection.getresponse()
+        all_headers = {**self._headers, **headers, **cookies}
+        was_open = self._connection.sock is not None
+        try:
+            response = self._answer_to(method, path, body, all_headers)
+        except ConnectionError:
+            # On a slow machine other measurements take longer than the server keeps an idle connection.
+            if not was_open:
+                raise
+            self._connection.close()
+            response = self._answer_to(method, path, body, all_headers)
         answer = Answer(location=response.headers["Location"], body=response.read())
         for line in response.headers.get_all("Set-Cookie") or ():
             name, _, value = line.partition(";")[0].partition("=")
@@ -86,6 +94,12 @@ class Client:
             refusal = answer.body.decode(errors="replace")
             raise CannotMeasure(f"{path.partition('?')[0]} was answered {response.status}: {refusal}")
         return answer
+
+    def _answer_to(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> http.client.HTTPResponse:
+        self._connection.request(method, path, body, headers)
+        return self._connection.getresponse()
 
 
 def bearer(token: str) -> dict[str, str]:
