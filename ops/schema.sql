@@ -599,6 +599,34 @@ $$;
 
 COMMENT ON FUNCTION make_log_partition(part text, model text, grants aclitem[], remark text) IS 'Makes a table like a partition of a log, to be attached to it; the grants are those that are given beside the default ones.';
 
+CREATE FUNCTION mark_due(of_organization_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    is_marked boolean;
+BEGIN
+    LOOP
+        SELECT events AND entries INTO is_marked FROM log_dues WHERE organization_id = of_organization_id FOR KEY SHARE;
+        EXIT WHEN FOUND;
+        PERFORM FROM organizations WHERE id = of_organization_id FOR KEY SHARE;
+        IF NOT FOUND THEN
+            RAISE foreign_key_violation
+                USING MESSAGE = 'a log refers to an organization that does not exist', TABLE = 'log_dues';
+        END IF;
+        INSERT INTO log_dues (organization_id) VALUES (of_organization_id) ON CONFLICT DO NOTHING;
+    END LOOP;
+    -- A mark that another transaction is setting at this moment is not waited for.
+    IF NOT is_marked THEN
+        UPDATE log_dues
+        SET    events = true, entries = true
+        WHERE  organization_id = (SELECT organization_id
+                                  FROM   log_dues
+                                  WHERE  organization_id = of_organization_id
+                                  FOR    NO KEY UPDATE SKIP LOCKED);
+    END IF;
+END
+$$;
+
 CREATE FUNCTION members_of_customers_changed() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1988,6 +2016,19 @@ CREATE TABLE known_addresses (
 COMMENT ON TABLE known_addresses IS 'The addresses under which a user acted, from events that were deleted; an anonymization replaces them.';
 ALTER TABLE ONLY known_addresses
     ADD CONSTRAINT known_addresses_pkey PRIMARY KEY (user_id, email);
+
+CREATE TABLE log_dues (
+    organization_id uuid NOT NULL,
+    events boolean DEFAULT true NOT NULL,
+    entries boolean DEFAULT true NOT NULL
+);
+COMMENT ON TABLE log_dues IS 'Which organizations may have something in their logs that waits. It has a row from the first event or audit entry on.';
+COMMENT ON COLUMN log_dues.events IS 'Events may wait for their positions; what the platform itself has is looked for always.';
+COMMENT ON COLUMN log_dues.entries IS 'Audit entries may wait to be sealed.';
+ALTER TABLE ONLY log_dues
+    ADD CONSTRAINT log_dues_pkey PRIMARY KEY (organization_id);
+CREATE INDEX log_dues_entries ON log_dues USING btree (organization_id) WHERE entries;
+CREATE INDEX log_dues_events ON log_dues USING btree (organization_id) WHERE events;
 
 CREATE TABLE login_events (
     id uuid NOT NULL,
@@ -3943,6 +3984,9 @@ ALTER TABLE ONLY known_account_ids
 
 ALTER TABLE ONLY known_addresses
     ADD CONSTRAINT known_addresses_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY log_dues
+    ADD CONSTRAINT log_dues_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE login_events
     ADD CONSTRAINT login_events_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE SET NULL;

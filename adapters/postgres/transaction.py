@@ -5,7 +5,7 @@ An aggregate is a class of SQL for one port of storage. Each is made from the tr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from adapters.crypto.vault import Vault
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.rows import Row, dict_row, kwargs_row, scalar_row
 from adapters.postgres.driver.statements import Parameters, Text
+from core.ids import PLATFORM
 from core.lazy_dataclasses import dataclass
 from core.prefixed_tokens import PrefixedToken
 from core.sessions.origins import Origin
@@ -58,6 +59,19 @@ class Transaction:
     api_key: PrefixedToken | None = None
     scim_token: PrefixedToken | None = None
     bells: set[Bell] = field(default_factory=set["Bell"])
+    # The organizations whose logs this transaction has marked.
+    marked: set[UUID] = field(default_factory=set["UUID"])
+
+    def mark_due(self, organization_ids: Iterable[UUID]) -> None:
+        """Mark that something may wait in the logs of these organizations; the platform's own is looked for always.
+
+        Each transaction that writes events or audit entries does it once for an organization. It also keeps the
+        organization from being deleted meanwhile, or fails because it is deleted.
+        """
+        unmarked = sorted(set(organization_ids) - self.marked - {PLATFORM})
+        if unmarked:
+            self.marked.update(unmarked)
+            self.connection.execute_later("SELECT mark_due(one) FROM unnest(%s::uuid[]) AS one", (unmarked,))
 
 
 class Aggregate:

@@ -28,6 +28,7 @@ class PostgresAuditEntries(Aggregate):
         details: Mapping[str, Any],
         has_origin: bool = True,
     ) -> None:
+        self._transaction.mark_due([organization_id])
         origin = self._transaction.origin
         self._connection.execute_later(
             """
@@ -52,6 +53,7 @@ class PostgresAuditEntries(Aggregate):
     def add_each(
         self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], details: Mapping[str, Any], /
     ) -> None:
+        self._transaction.mark_due(organization_id for organization_id, _ in targets)
         self._connection.execute_later(
             """
             INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, ip_address, user_agent,
@@ -76,6 +78,7 @@ class PostgresAuditEntries(Aggregate):
     def add_each_without_origin(
         self, action: AuditAction, entries: Sequence[tuple[UUID, UUID, Mapping[str, Any]]], /
     ) -> None:
+        self._transaction.mark_due(organization_id for organization_id, _, _ in entries)
         self._connection.execute_later(
             """
             INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,

@@ -27,6 +27,7 @@ class PostgresEvents(Aggregate):
         actor_email: str | None,
         data: Mapping[str, Any],
     ) -> None:
+        self._transaction.mark_due(each for each in organization_ids if each is not None)
         self._connection.execute_later(
             """
             INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
@@ -52,6 +53,7 @@ class PostgresEvents(Aggregate):
         happenings: Sequence[tuple[UUID, str, Mapping[str, Any]]],
         /,
     ) -> None:
+        self._transaction.mark_due([organization_id])
         self._connection.execute_later(
             """
             INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
@@ -71,6 +73,7 @@ class PostgresEvents(Aggregate):
         self._transaction.bells.add(Bell.EVENTS)
 
     def add_each(self, event: EventType, happenings: Sequence[tuple[UUID, Mapping[str, Any]]], /) -> None:
+        self._transaction.mark_due(organization_id for organization_id, _ in happenings)
         self._connection.execute_later(
             """
             INSERT INTO events (id, type, organization_id, data, occurred_at)

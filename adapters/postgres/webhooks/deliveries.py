@@ -113,6 +113,7 @@ class PostgresWebhookDeliveries(TargetQueue):
         data: dict[str, Any] = {"webhook_id": str(webhook_id)}
         if event_type is not EventType.WEBHOOK_TEST:
             data |= {"event_type": event_type.value, "sample": sample}
+        self._transaction.mark_due([organization_id])
         event_id, delivery_id = self._transaction.randomness.new_id(), self._transaction.randomness.new_id()
         self._connection.execute_later(
             """
