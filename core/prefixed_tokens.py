@@ -60,7 +60,11 @@ AnyCaller = TypeVar("AnyCaller", bound=TokenCaller)
 
 
 class TokenForm:
-    """The form of the tokens of one kind, which begin with its name."""
+    """The form of the tokens of one kind, which begin with its name.
+
+    The same with a region after the kind, `sk_eu_a1B2c3_…`, is reserved for keys that say to which installation they
+    belong (ops/decisions/0081-where-data-lie.md). Until there are some, it is refused like any other form.
+    """
 
     def __init__(self, kind: str) -> None:
         self._kind = kind

@@ -21,7 +21,7 @@ from tests.peers import Peer, peer
 pytestmark = pytest.mark.long
 
 FOLDER: Final = ROOT / "ops" / "kubernetes"
-MANIFESTS: Final = sorted(FOLDER.glob("*.yaml"))
+MANIFESTS: Final = [FOLDER / f"{name}.yaml" for name in ("gatehouse", "migrate", "secret.example")]
 # The oldest that we expect to meet, and the newest that the program knows.
 VERSIONS: Final = ("1.29", "1.37")
 # What the server adds to its two settings until it has ended (ops/docs/production.md).
