@@ -1,4 +1,5 @@
--- The roles of a Gatehouse database. Run it as a superuser, with psql 14 or newer; running it again changes nothing:
+-- The roles of a Gatehouse database. Run it with psql 14 or newer; running it again changes nothing. Run it as a superuser, or, from
+-- PostgreSQL 15 on, as a role that may create roles and owns the database, such as the administrator of a managed server:
 --
 --   psql --dbname gatehouse --file roles.sql
 --
@@ -17,6 +18,10 @@ BEGIN
     END IF;
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'gatehouse_server') THEN
         CREATE ROLE gatehouse_server LOGIN;
+    END IF;
+    -- Without being a superuser: what the owner makes later has the grants below, which only its members may set.
+    IF NOT pg_has_role('gatehouse_owner', 'USAGE') THEN
+        GRANT gatehouse_owner TO CURRENT_USER;
     END IF;
 END $$;
 

@@ -27,6 +27,7 @@ OPERATIONS: Final = (
     "ops/compose.yaml",
     "ops/database",
     "ops/docs",
+    "ops/failover",
     "ops/gatehouse.env.example",
     "ops/image-start",
     "ops/kubernetes",
