@@ -20,7 +20,16 @@ from core.errors import ServiceUnavailable
 from core.platform import polling
 from ports.clock import Clock
 from ports.doorbells import AnsweredDoorbells, Bell
-from ports.listening import Listening, ListeningConnection, ListeningFailed, PollingRole, Turns, Word
+from ports.listening import (
+    LIVE,
+    Listening,
+    ListeningConnection,
+    ListeningFailed,
+    LiveProcesses,
+    PollingRole,
+    Turns,
+    Word,
+)
 from ports.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -51,6 +60,7 @@ class Told(TypedDict):
     database: Database
     doorbells: AnsweredDoorbells
     turns: Turns
+    processes: LiveProcesses
     waiters: FeedWaiters
     metrics: Metrics
 
@@ -65,6 +75,7 @@ class Poller:
         self._database = told["database"]
         self._doorbells = told["doorbells"]
         self._turns = told["turns"]
+        self._processes = told["processes"]
         self._waiters = told["waiters"]
         self._metrics = told["metrics"]
         self._role: PollingRole | None = None
@@ -87,6 +98,7 @@ class Poller:
             self._doorbells.answer_for(is_answered=False)
 
     async def _listen(self, connection: ListeningConnection) -> NoReturn:
+        self._processes.hold()
         is_silent = False
         while not await connection.try_to_lead():
             # In silence another process holds the lock and hangs, or its machine is gone.
@@ -111,8 +123,9 @@ class Poller:
         self._enter(PollingRole.POLLING)
         try:
             while True:
-                due = await connection.poll(self._clock())
-                polls_at = trio.current_time() + self._ring_due(due)
+                polled = await connection.poll(self._clock())
+                self._hear_of_processes(polled.processes)
+                polls_at = trio.current_time() + self._ring_due(polled.due)
                 while (seconds := polls_at - trio.current_time()) > 0:
                     for words in await connection.hear(seconds):
                         self._react(words)
@@ -151,7 +164,15 @@ class Poller:
     def _react(self, words: frozenset[str]) -> None:
         if Word.FEED in words:
             self._waiters.wake()
+        if Word.POLLED in words:
+            for word in words:
+                if word.startswith(LIVE):
+                    self._hear_of_processes(int(word.removeprefix(LIVE)))
         self._ring(words)
+
+    def _hear_of_processes(self, number: int) -> None:
+        self._processes.hear(number)
+        self._metrics.processes_counted(self._processes.number)
 
     def _ring(self, words: frozenset[str]) -> None:
         # During an upgrade another process may name bells that this one does not have.
