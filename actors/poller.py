@@ -81,6 +81,7 @@ class Poller:
         self._role: PollingRole | None = None
         self._reopen_seconds = REOPEN_SECONDS_MIN
         self._is_reported = False
+        self._has_listened = False
         self._busy_until = clock()
 
     async def run(self) -> NoReturn:
@@ -89,6 +90,9 @@ class Poller:
             while True:
                 try:
                     async with self._listening.open() as connection:
+                        if self._has_listened:
+                            self._processes.hold()
+                        self._has_listened = True
                         await self._listen(connection)
                 except ListeningFailed as failed:
                     self._report(failed)
@@ -98,7 +102,6 @@ class Poller:
             self._doorbells.answer_for(is_answered=False)
 
     async def _listen(self, connection: ListeningConnection) -> NoReturn:
-        self._processes.hold()
         is_silent = False
         while not await connection.try_to_lead():
             # In silence another process holds the lock and hangs, or its machine is gone.

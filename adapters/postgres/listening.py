@@ -10,6 +10,7 @@ that is gone is not counted any more, however it has ended, and none writes anyt
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -47,13 +48,18 @@ PROBE_SECONDS_MAX: Final = 5.0
 LEAD: Final = "SELECT pg_try_advisory_lock(hashtext('gatehouse.polling'))"
 IGNORE_POLLS: Final = f"UNLISTEN {POLLS_CHANNEL}"
 LEAVE: Final = f"SELECT pg_advisory_unlock(hashtext('gatehouse.polling')), pg_notify('{CHANNEL}', '{Word.LEFT.value}')"
+COUNT: Final = """
+    SELECT count(*)
+    FROM   pg_locks
+    WHERE  locktype = 'advisory' AND mode = 'ShareLock' AND objsubid = 1
+    AND    objid = hashtext('gatehouse.process')::oid
+    AND    database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+# A poll between has the last number: reading the locks takes a millisecond for each few hundred of them.
+COUNT_SECONDS: Final = 4.5
 POLL: Final = f"""
     WITH next AS MATERIALIZED ({NEXT}), living AS MATERIALIZED (
-        SELECT count(*) AS processes
-        FROM   pg_locks
-        WHERE  locktype = 'advisory' AND mode = 'ShareLock' AND objsubid = 1
-        AND    objid = hashtext('gatehouse.process')::oid
-        AND    database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        SELECT coalesce(%(processes)s::bigint, ({COUNT})) AS processes
     ), announced AS MATERIALIZED (
         SELECT pg_notify('{POLLS_CHANNEL}', concat('{Word.POLLED.value} {LIVE}', (SELECT processes FROM living),
                                                    string_agg(' ' || bell, '') FILTER (WHERE due_at <= %(now)s)))
@@ -103,6 +109,8 @@ class PostgresListeningConnection:
         self._mode: BillingMode = mode
         self._places = trio.CapacityLimiter(1)
         self._heard: list[str] = []
+        self._processes = 0
+        self._counts_at = -math.inf
         driver.add_notify_handler(lambda notify: self._heard.append(notify.payload))
 
     async def begin(self) -> None:
@@ -124,8 +132,11 @@ class PostgresListeningConnection:
 
     async def poll(self, now: datetime) -> Polled:
         values = parameters(now=now, events_since=now - RETENTION, mode=self._mode)
-        rows = await self._rows(POLL, values)
-        return Polled({bell: due_at for bell, due_at, _ in rows if bell is not None}, processes=rows[0][2])
+        is_counted = trio.current_time() < self._counts_at
+        rows = await self._rows(POLL, {**values, "processes": self._processes if is_counted else None})
+        if not is_counted:
+            self._processes, self._counts_at = rows[0][2], trio.current_time() + COUNT_SECONDS
+        return Polled({bell: due_at for bell, due_at, _ in rows if bell is not None}, processes=self._processes)
 
     async def hear(self, seconds: float) -> Sequence[frozenset[str]]:
         with trio.move_on_after(seconds):

@@ -391,7 +391,7 @@ async def test_all_processes_hear_how_many_there_are(
 ) -> None:
     first, second = processes = await started(server, nursery, "first", "second")
     server.others = 2
-    await trio.sleep(HELD_SECONDS)
+    await trio.sleep(IDLE_SECONDS)
     more = [process.processes.number for process in processes]
     second.scope.cancel()
     await trio.sleep(IDLE_SECONDS)
@@ -405,7 +405,7 @@ async def test_the_number_of_processes_holds_without_the_database_and_until_all_
 ) -> None:
     [process] = await started(server, nursery, "first")
     server.others = 3
-    await trio.sleep(HELD_SECONDS)
+    await trio.sleep(IDLE_SECONDS)
     assert process.connection is not None
     server.is_away, server.refuses_listening = True, "it is away"
     process.connection.lose()

@@ -112,8 +112,9 @@ async def test_what_is_due_later_is_found_and_not_announced(
 
 
 async def test_a_process_counts_while_it_listens_on_this_database(
-    listening: PostgresListening, connection: Connection, databases: Databases, clock: SettableClock
+    listening: PostgresListening, databases: Databases, clock: SettableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(listening_in_postgres, "COUNT_SECONDS", 0.0)
     with databases.migrated() as other_url:
         elsewhere = PostgresListening(Secret(other_url), mode=BillingMode.SANDBOX)
         async with listening.open() as first, elsewhere.open():
@@ -128,6 +129,18 @@ async def test_a_process_counts_while_it_listens_on_this_database(
             await eventually(is_alone)
 
     assert (alone.processes, together.processes) == (1, 3)
+
+
+async def test_between_two_counts_the_last_number_is_announced(
+    pair: tuple[PostgresListeningConnection, PostgresListeningConnection],
+    listening: PostgresListening,
+    clock: SettableClock,
+) -> None:
+    first, _ = pair
+    counted = await first.poll(clock())
+
+    async with listening.open():
+        assert await first.poll(clock()) == counted == Polled({}, processes=2)
 
 
 async def test_announcements_of_other_sessions_wake_one_that_waits(
