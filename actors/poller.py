@@ -20,7 +20,16 @@ from core.errors import ServiceUnavailable
 from core.platform import polling
 from ports.clock import Clock
 from ports.doorbells import AnsweredDoorbells, Bell
-from ports.listening import Listening, ListeningConnection, ListeningFailed, PollingRole, Turns, Word
+from ports.listening import (
+    LIVE,
+    Listening,
+    ListeningConnection,
+    ListeningFailed,
+    LiveProcesses,
+    PollingRole,
+    Turns,
+    Word,
+)
 from ports.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -51,6 +60,7 @@ class Told(TypedDict):
     database: Database
     doorbells: AnsweredDoorbells
     turns: Turns
+    processes: LiveProcesses
     waiters: FeedWaiters
     metrics: Metrics
 
@@ -65,11 +75,13 @@ class Poller:
         self._database = told["database"]
         self._doorbells = told["doorbells"]
         self._turns = told["turns"]
+        self._processes = told["processes"]
         self._waiters = told["waiters"]
         self._metrics = told["metrics"]
         self._role: PollingRole | None = None
         self._reopen_seconds = REOPEN_SECONDS_MIN
         self._is_reported = False
+        self._has_listened = False
         self._busy_until = clock()
 
     async def run(self) -> NoReturn:
@@ -78,6 +90,9 @@ class Poller:
             while True:
                 try:
                     async with self._listening.open() as connection:
+                        if self._has_listened:
+                            self._processes.hold()
+                        self._has_listened = True
                         await self._listen(connection)
                 except ListeningFailed as failed:
                     self._report(failed)
@@ -111,8 +126,9 @@ class Poller:
         self._enter(PollingRole.POLLING)
         try:
             while True:
-                due = await connection.poll(self._clock())
-                polls_at = trio.current_time() + self._ring_due(due)
+                polled = await connection.poll(self._clock())
+                self._hear_of_processes(polled.processes)
+                polls_at = trio.current_time() + self._ring_due(polled.due)
                 while (seconds := polls_at - trio.current_time()) > 0:
                     for words in await connection.hear(seconds):
                         self._react(words)
@@ -151,7 +167,15 @@ class Poller:
     def _react(self, words: frozenset[str]) -> None:
         if Word.FEED in words:
             self._waiters.wake()
+        if Word.POLLED in words:
+            for word in words:
+                if word.startswith(LIVE):
+                    self._hear_of_processes(int(word.removeprefix(LIVE)))
         self._ring(words)
+
+    def _hear_of_processes(self, number: int) -> None:
+        self._processes.hear(number)
+        self._metrics.processes_counted(self._processes.number)
 
     def _ring(self, words: frozenset[str]) -> None:
         # During an upgrade another process may name bells that this one does not have.

@@ -166,6 +166,11 @@ class PrometheusMetrics(PrometheusWorkMetrics):
             multiprocess_mode="sum",
         )
         self._polling = {role: polling.labels(role.value) for role in PollingRole}
+        # Each has heard of the same announcements.
+        self._live_processes = figure(
+            "sso_live_processes",
+            "Processes that serve on the database, as each of them knows; 0 until it has heard of them.",
+        )
 
         self._clock_error = Gauge(
             "sso_clock_error_seconds",
@@ -214,6 +219,9 @@ class PrometheusMetrics(PrometheusWorkMetrics):
 
     def clock_compared(self, error_seconds: float) -> None:
         self._clock_error.set(abs(error_seconds))
+
+    def processes_counted(self, number: int) -> None:
+        self._live_processes.set(number)
 
     def polling_changed(self, role: PollingRole) -> None:
         for one, gauge in self._polling.items():

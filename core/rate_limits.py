@@ -63,6 +63,29 @@ class RateLimit(Enum):
         """The time after which a bucket is full again and can be dropped."""
         return self.seconds_per_request * self.burst
 
+    def share(self, processes: int) -> "Share":
+        """Return what each of so many processes grants of this limit.
+
+        It is rounded up to whole requests in the time in which a bucket fills, so that all processes together grant
+        less than one request for each of them beyond the limit. That time stays the same: a bucket that is half empty
+        is half empty also when the number of processes has changed.
+        """
+        burst = ceil(self.burst / processes)
+        return Share(seconds_per_request=self.seconds_to_refill / burst, burst=burst)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """The part of a limit that one process grants."""
+
+    seconds_per_request: float
+    burst: int
+
+    @property
+    def seconds_to_refill(self) -> float:
+        """The time after which a bucket is full again, as in the limit itself."""
+        return self.seconds_per_request * self.burst
+
 
 # More than floats lose over years of seconds, and negligible beside the seconds of one request.
 ROUNDING_SECONDS = 1e-5
@@ -80,12 +103,12 @@ class Bucket:
 
     full_at: float
 
-    def take(self, limit: RateLimit, now: float) -> "Bucket | None":
+    def take(self, limit: RateLimit | Share, now: float) -> "Bucket | None":
         """Return the bucket after one more request, or None when it is empty."""
         full_at = max(self.full_at, now) + limit.seconds_per_request
         return Bucket(full_at) if full_at - now <= limit.seconds_to_refill + ROUNDING_SECONDS else None
 
-    def retry_after_seconds(self, limit: RateLimit, now: float) -> int:
+    def retry_after_seconds(self, limit: RateLimit | Share, now: float) -> int:
         """Return after how many whole seconds the next request will be granted; at least one."""
         seconds = self.full_at + limit.seconds_per_request - limit.seconds_to_refill - now
         return max(1, ceil(seconds - ROUNDING_SECONDS / 2))

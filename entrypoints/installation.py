@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from actors.live_processes import MemoryLiveProcesses
 from actors.precedence import RequestsFirst
 from core.accounts.new_passwords import PasswordRules
 from core.accounts.providers import Provider
@@ -18,6 +19,7 @@ from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
 from ports.clock import Clock
+from ports.listening import LiveProcesses
 from ports.metrics import ConnectionPool, Metrics
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ class Installation:
     breached_passwords: BreachedPasswords | None = None
     platform: PlatformBrand = field(default_factory=PlatformBrand)
     precedence: Precedence = field(default_factory=RequestsFirst)
+    processes: LiveProcesses = field(default_factory=MemoryLiveProcesses)
     # The connections of this process to the database, and its number among the workers; None when it is the only one.
     pool: ConnectionPool | None = None
     # None where traces are off.

@@ -37,6 +37,7 @@ from actors.feed_waiters import MemoryFeedWaiters
 from actors.housekeeper import Housekeeper
 from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
+from actors.live_processes import MemoryLiveProcesses
 from actors.log_month_keeper import LogMonthKeeper
 from actors.logout_dispatcher import ATTEMPTS_AT_ONCE_MAX as NOTICES_AT_ONCE_MAX
 from actors.logout_dispatcher import LogoutDispatcher
@@ -243,7 +244,7 @@ async def connected(
     refresher = KeyRefresher(database=database, ring=ring)
     watchers = _watchers(clock, database, metrics)
     gateway = equipment.mail_gateway(settings, clock)
-    turns, precedence = MemoryTurns(), RequestsFirst()
+    turns, precedence, processes = MemoryTurns(), RequestsFirst(), MemoryLiveProcesses()
     deleting: PeriodicConnections = {
         "database": database,
         "metrics": metrics,
@@ -294,6 +295,7 @@ async def connected(
                     database=database,
                     metrics=metrics,
                     turns=turns,
+                    processes=processes,
                 )
                 periodic = {
                     **watchers,
@@ -368,6 +370,7 @@ async def connected(
                 platform=platform,
                 siem_sender=HttpSiemSender(http.stream_tests, version=version()),
                 precedence=precedence,
+                processes=processes,
                 pool=pool,
                 tracer=tracing.tracer if tracing is not None else None,
                 worker=worker,

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
+
+from core.lazy_dataclasses import dataclass
 
 
 class PollingRole(StrEnum):
@@ -23,8 +25,20 @@ class Word(StrEnum):
     FEED = "feed"  # Events were handed on.
 
 
+# Begins the word of a poll that says how many processes live.
+LIVE: Final = "live:"
+
+
 class ListeningFailed(Exception):
     """The connection for announcements could not be opened, or is lost; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """What a poll has found: from when on work is due, by its bell, and how many processes live."""
+
+    due: Mapping[str, datetime]
+    processes: int
 
 
 class ListeningConnection(Protocol):
@@ -34,8 +48,11 @@ class ListeningConnection(Protocol):
         """Become the one process that polls, until the connection ends; return False when there is another one."""
         ...
 
-    async def poll(self, now: datetime) -> Mapping[str, datetime]:
-        """Return what is due, as `DueWork.next` does, and announce it to all processes."""
+    async def poll(self, now: datetime) -> Polled:
+        """Return what is due, as `DueWork.next` does, with the number of processes, and announce both to all of them.
+
+        A process lives while such a connection of it is open.
+        """
         ...
 
     async def hear(self, seconds: float) -> Sequence[frozenset[str]]:
@@ -72,4 +89,21 @@ class Turns(Protocol):
 
     def give(self, *, is_ours: bool) -> None:
         """Say whether it does from now on."""
+        ...
+
+
+class LiveProcesses(Protocol):
+    """Says how many processes serve on the database, this one included."""
+
+    @property
+    def number(self) -> int:
+        """As this process has heard last; 1 until it hears of others."""
+        ...
+
+    def hear(self, number: int) -> None:
+        """Take the number of an announcement."""
+        ...
+
+    def hold(self) -> None:
+        """Take no lower number for a while: the connections of other processes may have ended with that of this one."""
         ...

@@ -84,6 +84,10 @@ class Metrics(WorkMetrics, Protocol):
         """Expose by how much the machine's clock is ahead of the time that this process uses."""
         ...
 
+    def processes_counted(self, number: int) -> None:
+        """Expose how many processes live, as this one has heard last."""
+        ...
+
     def polling_changed(self, role: PollingRole) -> None:
         """Expose what this process does about polling from now on."""
         ...

@@ -26,6 +26,8 @@ PROXIES: Final = ROOT / "ops" / "proxies"
 FILES: Final = {"caddy": "Caddyfile", "nginx": "nginx.conf", "haproxy": "haproxy.cfg"}
 NAME: Final = "id.example.com"
 UPSTREAMS: Final = ("10.0.0.1:8000", "10.0.0.2:8000")
+# The last line of the servers of HAProxy, after which more can be named.
+LAST_SERVER: Final = f"    server two {UPSTREAMS[1]}"
 END_SECONDS_MAX: Final = 10.0
 ANSWER_SECONDS_MAX: Final = 10.0
 # Instead of every two seconds, so that the tests need not wait; a drain lasts long enough for two checks.
@@ -89,7 +91,10 @@ def received(connection: socket.socket) -> bytes:
 
 @contextmanager
 def running(kind: str, folder: Path, upstreams: Sequence[str], *, name: str = NAME) -> Generator[Proxy]:
-    """Run one of the proxies before these addresses until the block ends; skip the test where it is not installed."""
+    """Run one of the proxies before these addresses until the block ends; skip the test where it is not installed.
+
+    Only HAProxy takes more than two.
+    """
     # Debian installs some where only root's path leads.
     program = shutil.which(kind, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
     if program is None:
@@ -98,8 +103,10 @@ def running(kind: str, folder: Path, upstreams: Sequence[str], *, name: str = NA
         missing(f"no {kind} in the path; apt-get install {kind}")
     port = free_port()
     text = (PROXIES / FILES[kind]).read_text()
-    for old, new in zip(UPSTREAMS, upstreams, strict=True):
-        text = _replaced(text, {old: new})
+    more = [f"    server more-{number} {upstream}" for number, upstream in enumerate(upstreams[2:])]
+    if more:
+        text = _replaced(text, {LAST_SERVER: "\n".join([LAST_SERVER, *more])})
+    text = _replaced(text, dict(zip(UPSTREAMS, upstreams[:2], strict=True)))
     text, arguments, log_files = _ADAPT[kind](text, folder, port, name)
     config = folder / FILES[kind]
     config.write_text(text)

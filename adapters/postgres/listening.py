@@ -3,10 +3,14 @@
 The process that holds the lock polls; the lock ends with its session. Whatever it finds is announced by the statement
 that finds it, also when it finds nothing, so that the other processes hear that it is alive and send no statement.
 Requests never notify: PostgreSQL commits transactions with notifications one after the other.
+
+Every process shares another advisory lock for as long as it listens. The poll counts who shares it, so that a process
+that is gone is not counted any more, however it has ended, and none writes anything to be counted.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -25,7 +29,7 @@ from adapters.postgres.platform.polling import NEXT, parameters
 from core.billing.provider import BillingMode
 from core.secrets import Secret
 from core.webhooks.events import RETENTION
-from ports.listening import ListeningFailed, Word
+from ports.listening import LIVE, ListeningFailed, Polled, Word
 
 # The keepalives let PostgreSQL notice within some ten seconds that the machine of the polling process is gone; on the
 # socket of the same machine they have no effect. A heartbeat that is lost in a crash of the server is no loss.
@@ -34,6 +38,7 @@ PREPARE: Final = f"""
     SET tcp_keepalives_idle = 5;
     SET tcp_keepalives_interval = 2;
     SET tcp_keepalives_count = 3;
+    SELECT pg_advisory_lock_shared(hashtext('gatehouse.process'));
     LISTEN {CHANNEL};
     LISTEN {POLLS_CHANNEL}
 """
@@ -43,12 +48,25 @@ PROBE_SECONDS_MAX: Final = 5.0
 LEAD: Final = "SELECT pg_try_advisory_lock(hashtext('gatehouse.polling'))"
 IGNORE_POLLS: Final = f"UNLISTEN {POLLS_CHANNEL}"
 LEAVE: Final = f"SELECT pg_advisory_unlock(hashtext('gatehouse.polling')), pg_notify('{CHANNEL}', '{Word.LEFT.value}')"
+COUNT: Final = """
+    SELECT count(*)
+    FROM   pg_locks
+    WHERE  locktype = 'advisory' AND mode = 'ShareLock' AND objsubid = 1
+    AND    objid = hashtext('gatehouse.process')::oid
+    AND    database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+# A poll between has the last number: reading the locks takes a millisecond for each few hundred of them.
+COUNT_SECONDS: Final = 4.5
 POLL: Final = f"""
-    WITH next AS MATERIALIZED ({NEXT}), announced AS MATERIALIZED (
-        SELECT pg_notify('{POLLS_CHANNEL}', concat('{Word.POLLED.value}', string_agg(' ' || bell, '')
-                                                              FILTER (WHERE due_at <= %(now)s)))
+    WITH next AS MATERIALIZED ({NEXT}), living AS MATERIALIZED (
+        SELECT coalesce(%(processes)s::bigint, ({COUNT})) AS processes
+    ), announced AS MATERIALIZED (
+        SELECT pg_notify('{POLLS_CHANNEL}', concat('{Word.POLLED.value} {LIVE}', (SELECT processes FROM living),
+                                                   string_agg(' ' || bell, '') FILTER (WHERE due_at <= %(now)s)))
         FROM   next)
-    SELECT next.bell, next.due_at FROM announced LEFT JOIN next ON true
+    SELECT    next.bell, next.due_at, (SELECT processes FROM living)
+    FROM      announced
+    LEFT JOIN next ON true
 """
 
 
@@ -91,6 +109,8 @@ class PostgresListeningConnection:
         self._mode: BillingMode = mode
         self._places = trio.CapacityLimiter(1)
         self._heard: list[str] = []
+        self._processes = 0
+        self._counts_at = -math.inf
         driver.add_notify_handler(lambda notify: self._heard.append(notify.payload))
 
     async def begin(self) -> None:
@@ -110,9 +130,13 @@ class PostgresListeningConnection:
             await self._run(partial(self._driver.execute, IGNORE_POLLS, prepare=False))
         return is_ours
 
-    async def poll(self, now: datetime) -> Mapping[str, datetime]:
+    async def poll(self, now: datetime) -> Polled:
         values = parameters(now=now, events_since=now - RETENTION, mode=self._mode)
-        return {bell: due_at for bell, due_at in await self._rows(POLL, values) if bell is not None}
+        is_counted = trio.current_time() < self._counts_at
+        rows = await self._rows(POLL, {**values, "processes": self._processes if is_counted else None})
+        if not is_counted:
+            self._processes, self._counts_at = rows[0][2], trio.current_time() + COUNT_SECONDS
+        return Polled({bell: due_at for bell, due_at, _ in rows if bell is not None}, processes=self._processes)
 
     async def hear(self, seconds: float) -> Sequence[frozenset[str]]:
         with trio.move_on_after(seconds):

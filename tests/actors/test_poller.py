@@ -15,6 +15,7 @@ from trio.testing import MockClock
 
 from actors.doorbells import ANSWERED_SECONDS, MemoryDoorbells
 from actors.feed_waiters import MemoryFeedWaiters
+from actors.live_processes import HELD_SECONDS, MemoryLiveProcesses
 from actors.poller import BUSY_SECONDS, IDLE_SECONDS, REOPEN_SECONDS_MAX, SILENCE_SECONDS_MAX, Poller
 from actors.turns import MemoryTurns
 from adapters.prometheus import PrometheusMetrics
@@ -22,7 +23,7 @@ from core.billing.provider import BillingMode
 from core.errors import ServiceUnavailable
 from ports.database import Database
 from ports.doorbells import Bell
-from ports.listening import ListeningFailed, Word
+from ports.listening import LIVE, ListeningFailed, Polled, Word
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
@@ -42,6 +43,8 @@ class Server:
         self.connections: list[Connection] = []
         self.holder: Connection | None = None
         self.polls: list[tuple[str, float]] = []
+        # Processes besides those of the test.
+        self.others = 0
         self.refuses_listening: str | None = None
         self.is_away = False
 
@@ -87,11 +90,12 @@ class Connection:
         self._server.holder = self._server.holder or self
         return self._server.holder is self
 
-    async def poll(self, now: datetime) -> Mapping[str, datetime]:
+    async def poll(self, now: datetime) -> Polled:
         await self._round_trip()
-        due = self._server.polled(self._name)
-        self._server.announce(Word.POLLED, *(bell for bell, due_at in due.items() if due_at <= now))
-        return due
+        due, live = self._server.polled(self._name), len(self._server.connections) + self._server.others
+        bells = (bell for bell, due_at in due.items() if due_at <= now)
+        self._server.announce(Word.POLLED, f"{LIVE}{live}", *bells)
+        return Polled(due, processes=live)
 
     async def hear(self, seconds: float) -> Sequence[frozenset[str]]:
         if not self._heard and not self.is_lost:
@@ -121,6 +125,7 @@ class Process:
     def __init__(self, server: Server, name: str) -> None:
         self.server, self.name = server, name
         self.doorbells, self.turns, self.waiters = MemoryDoorbells(), MemoryTurns(), MemoryFeedWaiters()
+        self.processes = MemoryLiveProcesses()
         self.metrics = PrometheusMetrics(version="test")
         self.scope = trio.CancelScope()
         self.connection: Connection | None = None
@@ -132,6 +137,7 @@ class Process:
             doorbells=self.doorbells,
             turns=self.turns,
             waiters=self.waiters,
+            processes=self.processes,
             metrics=self.metrics,
         )
 
@@ -378,6 +384,45 @@ async def test_requests_that_wait_for_events_are_woken_by_other_processes(
             await trio.sleep(SHORT_SECONDS)
             server.announce(Word.FEED)
         assert trio.current_time() == began_at + SHORT_SECONDS
+
+
+async def test_all_processes_hear_how_many_there_are(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    first, second = processes = await started(server, nursery, "first", "second")
+    server.others = 2
+    await trio.sleep(IDLE_SECONDS)
+    more = [process.processes.number for process in processes]
+    second.scope.cancel()
+    await trio.sleep(IDLE_SECONDS)
+
+    assert (more, first.processes.number) == ([4, 4], 3)
+    assert "sso_live_processes 3.0" in first.metrics.exposition().decode().splitlines()
+
+
+async def test_the_number_of_processes_holds_without_the_database_and_until_all_may_be_back(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    [process] = await started(server, nursery, "first")
+    server.others = 3
+    await trio.sleep(IDLE_SECONDS)
+    assert process.connection is not None
+    server.is_away, server.refuses_listening = True, "it is away"
+    process.connection.lose()
+    await trio.sleep(10 * HELD_SECONDS)
+    away = process.processes.number
+
+    # The others are not back yet.
+    server.is_away, server.refuses_listening, server.others = False, None, 1
+    await trio.sleep(REOPEN_SECONDS_MAX + IDLE_SECONDS)
+    returned = process.processes.number
+    server.others = 4
+    await trio.sleep(IDLE_SECONDS)
+    joined = process.processes.number
+    server.others = 1
+    await trio.sleep(HELD_SECONDS)
+
+    assert (away, returned, joined, process.processes.number) == (4, 4, 5, 2)
 
 
 async def test_bells_that_only_a_newer_version_has_are_ignored(

@@ -20,7 +20,7 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
 from core.webhooks import sequencing
-from ports.listening import ListeningFailed, Word
+from ports.listening import LIVE, ListeningFailed, Polled, Word
 from tests.clock import SettableClock
 from tests.ids import new_id
 from tests.postgres import Databases
@@ -91,9 +91,9 @@ async def test_a_poll_finds_what_is_due_and_announces_it_to_all(
 
     due = await first.poll(clock())
 
-    assert nothing == ({}, [{Word.POLLED}])
-    assert due == {"mail": clock()}
-    assert await words(second) == [{Word.POLLED, "mail"}]
+    assert nothing == (Polled({}, processes=2), [{Word.POLLED, f"{LIVE}2"}])
+    assert due == Polled({"mail": clock()}, processes=2)
+    assert await words(second) == [{Word.POLLED, f"{LIVE}2", "mail"}]
     # The process that leads has what it found, and hears everything else.
     await second.leave()
     assert await words(first) == [{Word.LEFT}]
@@ -105,10 +105,42 @@ async def test_what_is_due_later_is_found_and_not_announced(
     first, second = pair
     transact(mail.send, "a@example.org", MailTemplate.TEST)
 
-    due = await first.poll(datetime(2000, 1, 1, tzinfo=UTC))
+    polled = await first.poll(datetime(2000, 1, 1, tzinfo=UTC))
 
-    assert set(due) == {"mail"}
-    assert await words(second) == [{Word.POLLED}]
+    assert set(polled.due) == {"mail"}
+    assert await words(second) == [{Word.POLLED, f"{LIVE}2"}]
+
+
+async def test_a_process_counts_while_it_listens_on_this_database(
+    listening: PostgresListening, databases: Databases, clock: SettableClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening_in_postgres, "COUNT_SECONDS", 0.0)
+    with databases.migrated() as other_url:
+        elsewhere = PostgresListening(Secret(other_url), mode=BillingMode.SANDBOX)
+        async with listening.open() as first, elsewhere.open():
+            alone = await first.poll(clock())
+            async with listening.open(), listening.open():
+                together = await first.poll(clock())
+
+            async def is_alone() -> bool:
+                return (await first.poll(clock())).processes == 1
+
+            # PostgreSQL ends the sessions a moment after their connections.
+            await eventually(is_alone)
+
+    assert (alone.processes, together.processes) == (1, 3)
+
+
+async def test_between_two_counts_the_last_number_is_announced(
+    pair: tuple[PostgresListeningConnection, PostgresListeningConnection],
+    listening: PostgresListening,
+    clock: SettableClock,
+) -> None:
+    first, _ = pair
+    counted = await first.poll(clock())
+
+    async with listening.open():
+        assert await first.poll(clock()) == counted == Polled({}, processes=2)
 
 
 async def test_announcements_of_other_sessions_wake_one_that_waits(

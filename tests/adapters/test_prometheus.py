@@ -30,6 +30,7 @@ DOCUMENTED = {
     "sso_saml_certificates_ending": ("gauge", set[str]()),
     "sso_clock_error_seconds": ("gauge", set()),
     "sso_polling_processes": ("gauge", {"role"}),
+    "sso_live_processes": ("gauge", set()),
     "sso_login_failures_total": ("counter", {"reason"}),
     "sso_password_checks_total": ("counter", {"outcome"}),
     "sso_auth_tokens_issued_total": ("counter", set[str]()),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from core.rate_limits import SIGN_IN_PATHS, Bucket, RateLimit
+from core.rate_limits import SIGN_IN_PATHS, Bucket, RateLimit, Share
 
 # Operations 8: the number of requests, in this many seconds, and the burst.
 DOCUMENTED = {
@@ -56,6 +56,14 @@ def tries(limit: RateLimit, start: float, pauses: list[float], bucket: Bucket = 
     return tried
 
 
+def remaining(bucket: Bucket, share: Share, now: float) -> int:
+    """Return how many requests a bucket grants at once."""
+    granted = 0
+    while (taken := bucket.take(share, now)) is not None:
+        bucket, granted = taken, granted + 1
+    return granted
+
+
 def emptied(limit: RateLimit, now: float) -> Bucket:
     bucket = FULL
     while (taken := bucket.take(limit, now)) is not None:
@@ -78,6 +86,28 @@ def test_limits_with_equal_numbers_are_different_limits() -> None:
 
 def test_the_group_of_sign_in_paths_is_the_documented_one() -> None:
     assert SIGN_IN_PATHS == ("/auth/", "/api/auth/")
+
+
+def test_one_process_grants_the_limit_and_several_divide_it_rounded_up() -> None:
+    for limit in RateLimit:
+        assert limit.share(1) == Share(seconds_per_request=limit.seconds_per_request, burst=limit.burst), limit
+        for processes in range(2, 21):
+            share = limit.share(processes)
+            assert limit.burst <= processes * share.burst < limit.burst + processes, (limit, processes)
+            assert share.seconds_to_refill == pytest.approx(limit.seconds_to_refill)
+
+    # Ten in a minute.
+    assert RateLimit.LOGIN.share(4) == Share(seconds_per_request=20.0, burst=3)
+    assert RateLimit.LOGIN.share(20) == Share(seconds_per_request=60.0, burst=1)
+
+
+def test_a_bucket_is_as_full_as_before_when_the_number_of_processes_changes() -> None:
+    limit, now = RateLimit.LOGIN, 100.0
+    half = Bucket(full_at=now + limit.seconds_to_refill / 2)
+
+    granted = [remaining(half, limit.share(processes), now) for processes in (1, 2, 5)]
+
+    assert granted == [5, 2, 1]
 
 
 def test_after_its_burst_a_bucket_grants_a_request_for_each_interval() -> None:

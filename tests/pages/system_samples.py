@@ -113,6 +113,7 @@ SYSTEM_SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "platform/system_queues.html": {**_SYSTEM, "work": LATE.work, "figures": _FIGURES},
     "platform/system_process.html": {
         **_SYSTEM,
+        "processes": 20,
         "pool": SimpleNamespace(total=3, idle=2, maximum=10),
         "schema": _SCHEMA,
         "actors": [

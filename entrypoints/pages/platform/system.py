@@ -132,6 +132,7 @@ async def show_process(call: Call) -> Page:
         "/process",
         standing,
         actors=[(report, ACTOR_STATES[report.state]) for report in installation.actors.reports()],
+        processes=installation.processes.number,
         pool=installation.pool.statistics() if installation.pool is not None else None,
         schema=schema,
     )

@@ -96,7 +96,8 @@ class Application(QuartTrio):
         super().__init__("gatehouse", static_folder=None)
         self.installation = installation
         if rate_limiter is None:
-            rate_limiter = RateLimiter() if installation.settings.rate_limits else NoRateLimiter()
+            limits = installation.settings.rate_limits
+            rate_limiter = RateLimiter(processes=installation.processes) if limits else NoRateLimiter()
         self._limiter = rate_limiter
         self._response_headers = ResponseHeaders(installation.settings)
         self.paths = paths_of(tuple(routes))

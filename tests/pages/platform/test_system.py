@@ -72,6 +72,7 @@ async def test_the_process_its_checks_and_its_actors_are_shown(
         assert expected in tabs[""], expected
     assert "<code>mail_courier</code>" in tabs["/process"]
     assert "crashed, and is started again" in tabs["/process"]
+    assert "<dt>Processes that serve on it</dt><dd>1</dd>" in tabs["/process"]
     # The keys of the tests: one of each kind signs.
     assert (tabs["/keys"].count(">signs<"), tabs["/keys"].count(">signs next<")) == (2, 2)
     assert "PRIVATE" not in tabs["/keys"]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.live_processes import MemoryLiveProcesses
 from core.errors import BadRequest, PayloadTooLarge, RateLimitExceeded, Refusal
 from core.invitations.invitations import TooManyWaiting
 from core.networks import limited_network
@@ -290,6 +291,31 @@ def test_a_refused_request_does_not_keep_a_bucket_from_being_dropped() -> None:
     limiter.take(limits, "b")
 
     limiter.take(limits, "a")
+
+
+async def test_each_process_grants_its_share_as_soon_as_it_hears_of_others() -> None:
+    processes, stopwatch = MemoryLiveProcesses(), Stopwatch()
+    limiter = RateLimiter(monotonic=stopwatch, processes=processes)
+    limits = (RateLimit.LOGIN,)
+
+    def granted_to(network: str) -> int:
+        for number in range(2 * RateLimit.LOGIN.burst):
+            try:
+                limiter.take(limits, network)
+            except RateLimitExceeded:
+                return number
+        raise AssertionError("nothing was refused")
+
+    alone = granted_to("a")
+    processes.hear(4)
+    shared = granted_to("a"), granted_to("b")
+    with pytest.raises(RateLimitExceeded) as refused:
+        limiter.take(limits, "b")
+    # Three in a minute instead of ten.
+    seconds = refused.value.retry_after_seconds
+    stopwatch.seconds += 20.0
+
+    assert (alone, shared, seconds, granted_to("b")) == (RateLimit.LOGIN.burst, (0, 3), 20, 1)
 
 
 def signing_in(key_pairs: tuple[KeyPair, KeyPair], **options: Any) -> tuple[Application, Callable[..., str]]:
