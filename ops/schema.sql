@@ -546,31 +546,12 @@ $$;
 
 COMMENT ON FUNCTION mail_domain_lost() IS 'Ends what an organization has decided about accounts of a mail domain that is no longer its own.';
 
-CREATE FUNCTION mail_inserted() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    IF NEW.organization_id IS NULL THEN
-        -- Needed until no process of version 0.1.0 runs any more, which leaves it out for mails of the platform.
-        NEW.organization_id := '00000000-0000-0000-0000-000000000000';
-    ELSIF NEW.organization_id <> '00000000-0000-0000-0000-000000000000' THEN
-        -- The lock that a foreign key takes: a deletion of the organization waits, or is waited for.
-        PERFORM FROM organizations WHERE id = NEW.organization_id FOR KEY SHARE;
-        IF NOT FOUND THEN
-            RAISE foreign_key_violation
-                USING MESSAGE = 'a mail refers to an organization that does not exist', TABLE = 'mails';
-        END IF;
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-COMMENT ON FUNCTION mail_inserted() IS 'Refuses mails of organizations that do not exist, and gives the id of zeros to those of the platform.';
-
 CREATE FUNCTION mails_of_organization_deleted() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
+    -- First: it waits for transactions that write mails.
+    DELETE FROM mail_dues WHERE organization_id = OLD.id;
     DELETE FROM mails WHERE organization_id = OLD.id;
     RETURN NULL;
 END
@@ -621,6 +602,38 @@ BEGIN
         SET    events = true, entries = true
         WHERE  organization_id = (SELECT organization_id
                                   FROM   log_dues
+                                  WHERE  organization_id = of_organization_id
+                                  FOR    NO KEY UPDATE SKIP LOCKED);
+    END IF;
+END
+$$;
+
+CREATE FUNCTION mark_mails_due(of_organization_id uuid, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    marked_at timestamptz;
+BEGIN
+    LOOP
+        SELECT greatest(coalesce(queued_at, 'infinity'), coalesce(routed_at, 'infinity'))
+        INTO   marked_at
+        FROM   mail_dues
+        WHERE  organization_id = of_organization_id
+        FOR    KEY SHARE;
+        EXIT WHEN FOUND;
+        PERFORM FROM organizations WHERE id = of_organization_id FOR KEY SHARE;
+        IF NOT FOUND AND of_organization_id <> '00000000-0000-0000-0000-000000000000' THEN
+            RAISE foreign_key_violation
+                USING MESSAGE = 'a mail refers to an organization that does not exist', TABLE = 'mails';
+        END IF;
+        INSERT INTO mail_dues (organization_id, queued_at, routed_at) VALUES (of_organization_id, at, at) ON CONFLICT DO NOTHING;
+    END LOOP;
+    -- A time that another transaction is setting at this moment is not waited for.
+    IF marked_at > at THEN
+        UPDATE mail_dues
+        SET    queued_at = least(queued_at, at), routed_at = least(routed_at, at)
+        WHERE  organization_id = (SELECT organization_id
+                                  FROM   mail_dues
                                   WHERE  organization_id = of_organization_id
                                   FOR    NO KEY UPDATE SKIP LOCKED);
     END IF;
@@ -2114,6 +2127,19 @@ ALTER TABLE ONLY mail_counts
     ADD CONSTRAINT mail_counts_pkey PRIMARY KEY (key);
 CREATE INDEX mail_counts_ended ON mail_counts USING btree (expires_at);
 
+CREATE TABLE mail_dues (
+    organization_id uuid NOT NULL,
+    queued_at timestamp with time zone,
+    routed_at timestamp with time zone
+);
+COMMENT ON TABLE mail_dues IS 'When each organization may have a mail to send; zeros for the platform itself. It has a row from the first mail on.';
+COMMENT ON COLUMN mail_dues.queued_at IS 'Of the mails for the mail server of the platform; null when none waits.';
+COMMENT ON COLUMN mail_dues.routed_at IS 'Of the mails for the mail server of the organization; null when none waits.';
+ALTER TABLE ONLY mail_dues
+    ADD CONSTRAINT mail_dues_pkey PRIMARY KEY (organization_id);
+CREATE INDEX mail_dues_queued ON mail_dues USING btree (queued_at) WHERE (queued_at IS NOT NULL);
+CREATE INDEX mail_dues_routed ON mail_dues USING btree (routed_at) WHERE (routed_at IS NOT NULL);
+
 CREATE TABLE mail_servers (
     organization_id uuid NOT NULL,
     host text NOT NULL,
@@ -2170,9 +2196,9 @@ CREATE INDEX mails_due ON ONLY mails USING btree (due_at) WHERE (state = 'queued
 CREATE INDEX mails_ids ON ONLY mails USING btree (id);
 CREATE INDEX mails_newest ON ONLY mails USING btree (created_at DESC, id DESC);
 CREATE INDEX mails_of_recipient ON ONLY mails USING btree (recipient);
+CREATE INDEX mails_queued ON ONLY mails USING btree (organization_id, due_at) WHERE (state = 'queued'::text);
 CREATE INDEX mails_routed ON ONLY mails USING btree (organization_id, due_at) WHERE (state = 'routed'::text);
 CREATE INDEX mails_undelivered ON ONLY mails USING btree (state, created_at DESC, id DESC) WHERE (state = ANY (ARRAY['queued'::text, 'routed'::text, 'kept'::text, 'failed'::text]));
-CREATE TRIGGER mails_inserted BEFORE INSERT ON mails FOR EACH ROW EXECUTE FUNCTION mail_inserted();
 
 CREATE TABLE membership_totals (
     organization_id uuid NOT NULL,

@@ -159,7 +159,7 @@ def send_again(uow: UnitOfWork, mail_id: UUID, *, hides_owners: bool = False) ->
         raise MailContentGone
     if found.state not in {MailState.FAILED, MailState.QUEUED, MailState.ROUTED}:
         raise MailNotWaiting
-    again = uow.platform_mails.queue_again(mail_id, at=uow.now)
+    again = uow.platform_mails.queue_again(found, at=uow.now)
     if again is None:
         # A courier has it in hand, or its content was erased.
         raise MailContentGone if found.state is MailState.FAILED else MailNotWaiting

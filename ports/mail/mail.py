@@ -49,6 +49,10 @@ class MailOutbox(Protocol):
         """Delete at most `limit` mails that were created before that time and are not queued; return how many."""
         ...
 
+    def mark_overlooked(self) -> int:
+        """Have mails looked for that wait although their time has come; return of how many organizations."""
+        ...
+
 
 class MailCounts(Protocol):
     """Counts of mails, and of wrong codes of mails, towards their limits, which every replica shares."""

@@ -31,7 +31,7 @@ class PlatformMails(Protocol):
         """Return a mail, locked until this transaction ends; None when there is none, or `hides_owners` hides it."""
         ...
 
-    def queue_again(self, mail_id: UUID, *, at: datetime) -> OutboxMail | None:
+    def queue_again(self, mail: OutboxMail, *, at: datetime) -> OutboxMail | None:
         """Make a locked mail due at once, and return it; after the commit its courier is woken.
 
         One that has failed is queued as a new one, for the mail server of its organization where that sends it. None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import structlog
 
 from adapters.crypto.vault import SealBroken, Vault
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.mail.mail_dues import MailDues
 from adapters.postgres.transaction import Aggregate, Transaction
 from core.ids import PLATFORM
 from core.mail.languages import LanguageChoice
@@ -21,9 +22,59 @@ from ports.doorbells import Bell
 # During an upgrade an older replica does not claim mails whose template it does not know.
 TEMPLATES = [template.value for template in MailTemplate]
 
+CLAIMED: Final = """
+    id, organization_id, recipient, template, values_sealed, state, attempts, due_at, last_error, created_at, language
+"""
 _SEALED_COLUMN = {"table": "mails", "column": "values_sealed"}
 
+# Of so many organizations, those that have waited longest, a claim chooses the mails that have waited longest.
+_ORGANIZATIONS_MAX: Final = 20
+_DUE: Final = """
+    SELECT   organization_id
+    FROM     mail_dues
+    WHERE    queued_at <= %(now)s
+    -- Not EXISTS, for which the planner reads all organizations to find those of a few mails.
+    AND      coalesce((SELECT o.status
+                       FROM   organizations o
+                       WHERE  o.id = mail_dues.organization_id), 'active') = 'active'
+    ORDER BY queued_at
+    LIMIT    %(limit)s
+"""
+_FIRST: Final = """
+    SELECT   organization_id, id, due_at
+    FROM     mails
+    WHERE    organization_id = %(organization_id)s AND state = 'queued' AND due_at <= %(now)s
+    AND      (leased_until IS NULL OR leased_until <= %(now)s) AND template = ANY (%(templates)s)
+    ORDER BY due_at
+    LIMIT    %(limit)s
+    FOR      NO KEY UPDATE SKIP LOCKED
+"""
+# They are locked.
+_CLAIM: Final = f"""
+    UPDATE    mails
+    SET       attempts = attempts + 1, leased_until = %(leased_until)s
+    WHERE     organization_id = %(organization_id)s AND id = ANY (%(ids)s)
+    RETURNING {CLAIMED}
+"""
+
+_OLD: Final = """
+    SELECT   id
+    FROM     mails
+    WHERE    created_at < %(before)s AND state NOT IN ('queued', 'routed')
+    ORDER BY created_at, id
+    LIMIT    %(limit)s
+"""
+_FORGET: Final = "DELETE FROM mails WHERE id = ANY (%(ids)s) AND state NOT IN ('queued', 'routed')"
+
 log = structlog.get_logger(__name__)
+
+
+class _Due(NamedTuple):
+    """A mail that is due."""
+
+    organization_id: UUID
+    id: UUID
+    due_at: datetime
 
 
 def opened_values(vault: Vault, mail_id: UUID, sealed: bytes) -> dict[str, str] | None:
@@ -85,36 +136,24 @@ class PostgresMailOutbox(Aggregate):
                 [choice.otherwise for _, choice in mails],
             ),
         )
-        for mail, _ in mails:
-            self._transaction.bells.add(_bell(mail))
+        # Also for discarded ones, which take the same work.
+        MailDues(self._transaction).mark(mail.organization_id or PLATFORM for mail, _ in mails)
+        self._transaction.bells.update(_bell(mail) for mail, _ in mails)
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
-        rows = self._rows(
-            """
-            WITH due AS MATERIALIZED (
-                SELECT   organization_id, id
-                FROM     mails
-                WHERE    state = 'queued'
-                AND      due_at <= %(now)s
-                AND      (leased_until IS NULL OR leased_until <= %(now)s)
-                AND      template = ANY (%(templates)s)
-                -- Not EXISTS, for which the planner reads all organizations to find those of a few mails.
-                AND      coalesce((SELECT organizations.status
-                                   FROM   organizations
-                                   WHERE  organizations.id = mails.organization_id), 'active') = 'active'
-                ORDER BY due_at
-                LIMIT    %(limit)s
-                FOR NO KEY UPDATE SKIP LOCKED
-            )
-            UPDATE    mails
-            SET       attempts = attempts + 1, leased_until = %(leased_until)s
-            FROM      due
-            WHERE     mails.organization_id = due.organization_id AND mails.id = due.id
-            RETURNING mails.id, mails.organization_id, recipient, template, values_sealed, state, attempts, due_at,
-                      last_error, created_at, language
-            """,
-            {"now": now, "templates": TEMPLATES, "limit": limit, "leased_until": leased_until},
-        )
+        organization_ids: list[UUID] = self._values(_DUE, {"now": now, "limit": _ORGANIZATIONS_MAX})
+        values = {"now": now, "templates": TEMPLATES, "limit": limit, "leased_until": leased_until}
+        looked_for = [self._defer_all(_Due, _FIRST, values | {"organization_id": each}) for each in organization_ids]
+        found = [mail for read in looked_for for mail in read()]
+        chosen = sorted(found, key=lambda mail: mail.due_at)[:limit]
+        claimed = [
+            self._defer_all(dict, _CLAIM, values | {"organization_id": each, "ids": mail_ids})
+            for each, mail_ids in _by_organization(chosen).items()
+        ]
+        rows = [row for read in claimed for row in read()]
+        with_mails = {mail.organization_id for mail in found}
+        without_mails = [each for each in organization_ids if each not in with_mails]
+        MailDues(self._transaction).put_off(without_mails, "queued")
         return opened_mails(self._transaction, rows)
 
     def save(self, mail: Mail) -> bool:
@@ -156,24 +195,22 @@ class PostgresMailOutbox(Aggregate):
         return [mail for row in rows if (mail := _opened(self._transaction.vault, row)) is not None]
 
     def forget(self, before: datetime, limit: int) -> int:
-        return self._connection.execute(
-            """
-            DELETE FROM mails
-            WHERE  (organization_id, id) IN (
-                SELECT   organization_id, id
-                FROM     mails
-                WHERE    created_at < %s
-                AND      state NOT IN ('queued', 'routed')
-                ORDER BY created_at, id
-                LIMIT    %s
-                FOR UPDATE SKIP LOCKED)
-            """,
-            (before, limit),
-        ).rowcount
+        ids: list[UUID] = self._values(_OLD, {"before": before, "limit": limit})
+        return self._connection.execute(_FORGET, {"ids": ids}).rowcount if ids else 0
+
+    def mark_overlooked(self) -> int:
+        return MailDues(self._transaction).mark_overlooked()
 
     def _sealed(self, mail: Mail) -> bytes:
         values = json.dumps(dict(mail.message.values), ensure_ascii=False).encode()
         return self._transaction.vault.seal(values, row=mail.id, **_SEALED_COLUMN)
+
+
+def _by_organization(mails: Sequence[_Due]) -> dict[UUID, list[UUID]]:
+    mail_ids: dict[UUID, list[UUID]] = {}
+    for mail in mails:
+        mail_ids.setdefault(mail.organization_id, []).append(mail.id)
+    return mail_ids
 
 
 def _bell(mail: Mail) -> Bell:

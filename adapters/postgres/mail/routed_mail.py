@@ -13,7 +13,8 @@ from uuid import UUID
 import structlog
 
 from adapters.crypto.vault import SealBroken, Vault
-from adapters.postgres.mail.mail import TEMPLATES, opened_mails
+from adapters.postgres.mail.mail import CLAIMED, TEMPLATES, opened_mails
+from adapters.postgres.mail.mail_dues import MailDues
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import BY_ORGANIZATION, Mail
 from core.mail.routed_mail import LeasedServer, ServerHealth
@@ -23,6 +24,19 @@ from ports.doorbells import Bell
 
 _PASSWORD: Final = {"table": "mail_servers", "column": "password_sealed"}
 _BY_ORGANIZATION: Final = [template.value for template in BY_ORGANIZATION]
+
+_CLAIM: Final = f"""
+    UPDATE    mails
+    SET       attempts = attempts + 1
+    WHERE     organization_id = %(organization_id)s AND state = 'routed' AND id IN (
+                  SELECT   id
+                  FROM     mails
+                  WHERE    organization_id = %(organization_id)s AND state = 'routed' AND due_at <= %(now)s
+                  AND      template = ANY (%(templates)s)
+                  ORDER BY due_at
+                  LIMIT    %(mails_max)s)
+    RETURNING {CLAIMED}
+"""
 
 log = structlog.get_logger(__name__)
 
@@ -41,21 +55,18 @@ class PostgresRoutedMail(Aggregate):
         rows = self._rows(
             """
             WITH due AS MATERIALIZED (
-                SELECT   organization_id
+                SELECT   s.organization_id
                 FROM     mail_servers s
-                WHERE    (leased_until IS NULL OR leased_until <= %(now)s)
-                AND      (next_attempt_at IS NULL OR next_attempt_at <= %(now)s)
-                AND      EXISTS (SELECT
-                                 FROM   mails m
-                                 WHERE  m.organization_id = s.organization_id AND m.state = 'routed'
-                                 AND    m.due_at <= %(now)s AND m.template = ANY (%(templates)s))
+                JOIN     mail_dues d ON d.organization_id = s.organization_id AND d.routed_at <= %(now)s
+                WHERE    (s.leased_until IS NULL OR s.leased_until <= %(now)s)
+                AND      (s.next_attempt_at IS NULL OR s.next_attempt_at <= %(now)s)
                 AND      EXISTS (SELECT
                                  FROM   organizations o
                                  WHERE  o.id = s.organization_id AND o.status = 'active')
                 -- A lease that was released ended then, so this is when the server was last used.
-                ORDER BY leased_until NULLS FIRST
+                ORDER BY s.leased_until NULLS FIRST
                 LIMIT    %(limit)s
-                FOR NO KEY UPDATE SKIP LOCKED
+                FOR      NO KEY UPDATE OF s SKIP LOCKED
             )
             UPDATE    mail_servers s
             SET       leased_until = %(leased_until)s
@@ -64,10 +75,13 @@ class PostgresRoutedMail(Aggregate):
             RETURNING s.organization_id, host, port, tls, username, password_sealed, from_name, from_email,
                       updated_at, failures, failing_since, next_attempt_at, last_error, last_success_at
             """,
-            {"now": now, "limit": servers_max, "leased_until": leased_until, "templates": TEMPLATES},
+            {"now": now, "limit": servers_max, "leased_until": leased_until},
         )
         readable = [(row, server) for row in rows if (server := self._readable(row)) is not None]
         mails = self._claim([row["organization_id"] for row, _ in readable], mails_max)
+        unused = [row["organization_id"] for row, _ in readable if row["organization_id"] not in mails]
+        self._end_leases(unused, leased_until)
+        MailDues(self._transaction).put_off(unused, "routed")
         return [
             LeasedServer(
                 organization_id=row["organization_id"],
@@ -75,9 +89,10 @@ class PostgresRoutedMail(Aggregate):
                 health=health_of(row),
                 settings_at=row["updated_at"],
                 leased_until=leased_until,
-                mails=[mail for mail in mails if mail.organization_id == row["organization_id"]],
+                mails=mails[row["organization_id"]],
             )
             for row, server in readable
+            if row["organization_id"] in mails
         ]
 
     def save_health(self, leased: LeasedServer, health: ServerHealth) -> bool:
@@ -100,10 +115,7 @@ class PostgresRoutedMail(Aggregate):
         )
 
     def release(self, leased: LeasedServer) -> None:
-        self._connection.execute_later(
-            "UPDATE mail_servers SET leased_until = %s WHERE organization_id = %s AND leased_until = %s",
-            (self._transaction.now, leased.organization_id, leased.leased_until),
-        )
+        self._end_leases([leased.organization_id], leased.leased_until)
 
     def put_back(self, organization_id: UUID, mail_ids: Sequence[UUID]) -> None:
         self._connection.execute_later(
@@ -116,18 +128,18 @@ class PostgresRoutedMail(Aggregate):
         )
 
     def expire(self, queued_before: datetime, limit: int, *, error: str) -> int:
+        ids: list[UUID] = self._values(
+            "SELECT id FROM mails WHERE state = 'routed' AND created_at < %s LIMIT %s", (queued_before, limit)
+        )
+        if not ids:
+            return 0
         return self._connection.execute(
             """
             UPDATE mails
-            SET    state = 'failed', last_error = %(error)s, values_sealed = NULL
-            WHERE  (organization_id, id) IN (
-                SELECT organization_id, id
-                FROM   mails
-                WHERE  state = 'routed' AND created_at < %(queued_before)s
-                LIMIT  %(limit)s
-                FOR NO KEY UPDATE SKIP LOCKED)
+            SET    state = 'failed', last_error = %s, values_sealed = NULL
+            WHERE  id = ANY (%s) AND state = 'routed'
             """,
-            {"error": error, "queued_before": queued_before, "limit": limit},
+            (error, ids),
         ).rowcount
 
     def count(self, organization_id: UUID) -> int:
@@ -152,38 +164,21 @@ class PostgresRoutedMail(Aggregate):
                 "templates": _BY_ORGANIZATION,
             },
         )
+        MailDues(self._transaction).mark([organization_id])
         self._transaction.bells.add(Bell.ROUTED_MAIL if has_server else Bell.MAIL)
 
-    def _claim(self, organization_ids: Sequence[UUID], mails_max: int) -> list[Mail]:
-        if not organization_ids:
-            return []
-        rows = self._rows(
-            """
-            WITH due AS MATERIALIZED (
-                SELECT organization.id AS organization_id, next.id
-                FROM   unnest(%(organization_ids)s) AS organization (id), LATERAL (
-                    SELECT   id
-                    FROM     mails
-                    WHERE    organization_id = organization.id AND state = 'routed' AND due_at <= %(now)s
-                    AND      template = ANY (%(templates)s)
-                    ORDER BY due_at
-                    LIMIT    %(mails_max)s) AS next
-            )
-            UPDATE    mails
-            SET       attempts = attempts + 1
-            FROM      due
-            WHERE     mails.organization_id = due.organization_id AND mails.id = due.id AND mails.state = 'routed'
-            RETURNING mails.id, mails.organization_id, recipient, template, values_sealed, state, attempts, due_at,
-                      last_error, created_at, language
-            """,
-            {
-                "organization_ids": list(organization_ids),
-                "now": self._transaction.now,
-                "templates": TEMPLATES,
-                "mails_max": mails_max,
-            },
+    def _end_leases(self, organization_ids: Sequence[UUID], leased_until: datetime) -> None:
+        self._connection.execute_later(
+            "UPDATE mail_servers SET leased_until = %s WHERE organization_id = ANY (%s) AND leased_until = %s",
+            (self._transaction.now, list(organization_ids), leased_until),
         )
-        return opened_mails(self._transaction, rows)
+
+    def _claim(self, organization_ids: Sequence[UUID], mails_max: int) -> dict[UUID, list[Mail]]:
+        """Return the next mails of each organization that has any."""
+        values = {"now": self._transaction.now, "templates": TEMPLATES, "mails_max": mails_max}
+        claimed = [self._defer_all(dict, _CLAIM, values | {"organization_id": each}) for each in organization_ids]
+        found = {each: read() for each, read in zip(organization_ids, claimed, strict=True)}
+        return {each: opened_mails(self._transaction, rows) for each, rows in found.items() if rows}
 
     def _readable(self, row: Mapping[str, Any]) -> MailServer | None:
         try:

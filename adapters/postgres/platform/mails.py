@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.mail.mail_dues import MailDues
 from adapters.postgres.transaction import Aggregate
+from core.ids import PLATFORM
 from core.mail.mail import BY_ORGANIZATION, MailState, MailTemplate
 from core.platform.mails import OutboxMail, OutboxPage
 from ports.doorbells import Bell
@@ -69,13 +71,24 @@ _AGAIN: Final = f"""
     SET       due_at = %(at)s,
               attempts = CASE WHEN m.state = 'failed' THEN 0 ELSE m.attempts END,
               state = CASE WHEN m.state <> 'failed' THEN m.state
-                           WHEN m.template = ANY (%(by_organization)s)
-                                AND EXISTS (SELECT FROM mail_servers s WHERE s.organization_id = m.organization_id)
-                           THEN 'routed'
+                           WHEN m.template = ANY (%(by_organization)s) AND %(has_server)s THEN 'routed'
                            ELSE 'queued' END
-    WHERE     m.id = %(mail_id)s AND m.state IN ('failed', 'queued', 'routed') AND m.values_sealed IS NOT NULL
+    WHERE     m.organization_id = %(organization_id)s AND m.id = %(mail_id)s
+      AND     m.state IN ('failed', 'queued', 'routed') AND m.values_sealed IS NOT NULL
       AND     (m.leased_until IS NULL OR m.leased_until <= %(at)s)
     RETURNING {COLUMNS}
+"""
+
+
+# Of whichever organization: a mail is found by its id alone.
+_OF_MAIL: Final = f"""
+    SELECT m.organization_id FROM mails m WHERE m.id = %(mail_id)s AND m.state <> 'discarded' AND {SHOWN}
+"""
+_LOCKED: Final = f"""
+    SELECT {COLUMNS}
+    FROM   mails m
+    WHERE  m.organization_id = %(organization_id)s AND m.id = %(mail_id)s AND m.state <> 'discarded'
+    FOR    NO KEY UPDATE
 """
 
 
@@ -107,20 +120,21 @@ class PostgresPlatformMails(Aggregate):
         return OutboxPage(total=total, mails=mails)
 
     def lock(self, mail_id: UUID, *, hides_owners: bool) -> OutboxMail | None:
-        return self._one(
-            _mail,
-            f"""
-            SELECT {COLUMNS}
-            FROM   mails m
-            WHERE  m.id = %(mail_id)s AND m.state <> 'discarded' AND {SHOWN}
-            FOR    NO KEY UPDATE
-            """,
-            {"mail_id": mail_id, "known": KNOWN, "hides_owners": hides_owners},
-        )
+        values = {"mail_id": mail_id, "known": KNOWN, "hides_owners": hides_owners}
+        organization_id: UUID | None = self._value_or_none(_OF_MAIL, values)
+        if organization_id is None:
+            return None
+        return self._one(_mail, _LOCKED, {"organization_id": organization_id, "mail_id": mail_id})
 
-    def queue_again(self, mail_id: UUID, *, at: datetime) -> OutboxMail | None:
-        again = self._one(_mail, _AGAIN, {"mail_id": mail_id, "at": at, "by_organization": _BY_ORGANIZATION})
+    def queue_again(self, mail: OutboxMail, *, at: datetime) -> OutboxMail | None:
+        organization_id = mail.organization_id or PLATFORM
+        has_server = self._value(
+            "SELECT EXISTS (SELECT FROM mail_servers WHERE organization_id = %s)", (organization_id,)
+        )
+        values = {"organization_id": organization_id, "mail_id": mail.id, "at": at, "has_server": has_server}
+        again = self._one(_mail, _AGAIN, values | {"by_organization": _BY_ORGANIZATION})
         if again is not None:
+            MailDues(self._transaction).mark([organization_id])
             self._transaction.bells.add(Bell.ROUTED_MAIL if again.state is MailState.ROUTED else Bell.MAIL)
         return again
 

@@ -40,24 +40,19 @@ def count_of(state: MailState | None, *, is_of_recipient: bool) -> LiteralString
     return f"SELECT count(*) FROM (SELECT {found} LIMIT %(counted_max)s) AS counted"
 
 
-def count_undelivered_of(state: MailState) -> LiteralString:
-    """Return the statement that counts a state in its index, and takes off the few mails to platform owners."""
-    return f"""
-        WITH hidden AS MATERIALIZED (
-            SELECT count(*) AS mails
-            FROM   mails m
-            WHERE  %(hides_owners)s AND {OF_STATE[state]}
-              AND  m.recipient = ANY (ARRAY({ADDRESSES_OF_OWNERS})))
-        SELECT least(%(counted_max)s, count(*) - (SELECT mails FROM hidden))
-        FROM   (SELECT
-                FROM   mails m
-                WHERE  {OF_STATE[state]}
-                LIMIT  %(counted_max)s + (SELECT mails FROM hidden)) AS counted
-    """
-
-
 UNDELIVERED_STATES: Final = (MailState.FAILED, MailState.QUEUED, MailState.ROUTED, MailState.KEPT)
-UNDELIVERED: Final = f"SELECT ARRAY[{', '.join([f'({count_undelivered_of(state)})' for state in UNDELIVERED_STATES])}]"
+# The few mails to platform owners, which are taken off what is counted.
+HIDDEN: Final = f"""
+    SELECT   m.state, count(*) AS mails
+    FROM     mails m
+    WHERE    m.state IN ('failed', 'queued', 'routed', 'kept') AND m.recipient = ANY (ARRAY({ADDRESSES_OF_OWNERS}))
+    GROUP BY m.state
+"""
+
+
+def count_undelivered_of(state: MailState) -> LiteralString:
+    """Return the statement that counts a state in its index, to a limit."""
+    return f"SELECT count(*) FROM (SELECT FROM mails m WHERE {OF_STATE[state]} LIMIT %(limit)s) AS counted"
 
 
 class PostgresBrowsedOutbox(Aggregate):
@@ -99,8 +94,15 @@ class PostgresBrowsedOutbox(Aggregate):
         )
 
     def count_undelivered(self, *, counted_max: int, hides_owners: bool) -> Mapping[MailState, int]:
-        counts: list[int] = self._value(UNDELIVERED, {"hides_owners": hides_owners, "counted_max": counted_max})
-        return dict(zip(UNDELIVERED_STATES, counts, strict=True))
+        hidden = self._hidden() if hides_owners else {}
+        counts = {
+            state: self._defer_value_or_none(count_undelivered_of(state), {"limit": counted_max + hidden.get(state, 0)})
+            for state in UNDELIVERED_STATES
+        }
+        return {state: min(counted_max, count() - hidden.get(state, 0)) for state, count in counts.items()}
+
+    def _hidden(self) -> Mapping[MailState, int]:
+        return {MailState(row["state"]): row["mails"] for row in self._rows(HIDDEN)}
 
 
 def _listed(**columns: Any) -> ListedMail:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from adapters.postgres.mail.mail import TEMPLATES
 from adapters.postgres.transaction import Aggregate
 from core.audit.chain import SEALED_WITHIN
 from core.billing.provider import BillingMode
@@ -20,33 +19,18 @@ NEXT: Final = """
     SELECT bell, due_at
     FROM   (VALUES
         ('mail',
-         (SELECT   m.due_at
-          FROM     mails m
-          WHERE    m.state = 'queued' AND (m.leased_until IS NULL OR m.leased_until <= %(now)s)
-          AND      m.template = ANY (%(templates)s::text[])
-          AND      coalesce((SELECT o.status FROM organizations o WHERE o.id = m.organization_id), 'active') = 'active'
-          ORDER BY m.due_at
+         (SELECT   d.queued_at
+          FROM     mail_dues d
+          WHERE    d.queued_at IS NOT NULL
+          AND      coalesce((SELECT o.status FROM organizations o WHERE o.id = d.organization_id), 'active') = 'active'
+          ORDER BY d.queued_at
           LIMIT    1)),
-        -- Each step finds the next organization in the index, however many mails wait for its server.
         ('routed_mail',
-         (WITH RECURSIVE routed (organization_id, due_at) AS (
-              (SELECT   organization_id, due_at
-               FROM     mails
-               WHERE    state = 'routed'
-               ORDER BY organization_id, due_at
-               LIMIT    1)
-              UNION ALL
-              SELECT next.organization_id, next.due_at
-              FROM   routed
-              CROSS JOIN LATERAL (SELECT   m.organization_id, m.due_at
-                                  FROM     mails m
-                                  WHERE    m.state = 'routed' AND m.organization_id > routed.organization_id
-                                  ORDER BY m.organization_id, m.due_at
-                                  LIMIT    1) AS next)
-          SELECT min(greatest(routed.due_at, s.next_attempt_at))
-          FROM   routed
-          JOIN   mail_servers s ON s.organization_id = routed.organization_id
-          WHERE  (s.leased_until IS NULL OR s.leased_until <= %(now)s)
+         (SELECT min(greatest(d.routed_at, s.next_attempt_at))
+          FROM   mail_dues d
+          JOIN   mail_servers s ON s.organization_id = d.organization_id
+          WHERE  d.routed_at IS NOT NULL
+          AND    (s.leased_until IS NULL OR s.leased_until <= %(now)s)
           AND    (SELECT o.status = 'active' FROM organizations o WHERE o.id = s.organization_id))),
         ('events',
          (SELECT   e.occurred_at
@@ -131,7 +115,6 @@ def parameters(*, now: datetime, events_since: datetime, mode: BillingMode) -> d
         "sealed_since": first_id_at(now - SEALED_WITHIN),
         "events_from": first_id_since(events_since),
         "mode": mode.value,
-        "templates": TEMPLATES,
     }
 
 

@@ -35,7 +35,10 @@ def traced(connection: Connection, tracer: SamplingTracer) -> TracedConnection:
     [
         (b"SELECT id FROM users WHERE id = $1", "SELECT users"),
         (b"\n    -- Of one FROM nobody.\n    select id\n    FROM   users", "SELECT users"),
-        (b"INSERT INTO mails (id) SELECT id FROM users", "INSERT mails"),
+        (
+            b"INSERT INTO mails (organization_id, id) SELECT '00000000-0000-0000-0000-000000000000', id FROM users",
+            "INSERT mails",
+        ),
         (b"UPDATE users SET email = $1", "UPDATE users"),
         (b"WITH gone AS (DELETE FROM sessions RETURNING id) SELECT id FROM gone", "WITH sessions"),
         (b"SELECT extract(epoch FROM $1 - created_at) FROM mails FOR UPDATE OF mails", "SELECT mails"),

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.mail.mail_dues import MARK
 from core.ids import PLATFORM
 from core.mail import mail
 from core.mail.mail import MailTemplate
@@ -29,14 +30,14 @@ LOG = Log.MAILS
 
 
 def insert(connection: Connection, organization_id: UUID | None, moment: datetime, *, state: str = "sent") -> UUID:
-    """Insert a mail as a process of version 0.1.0 does, and return its id."""
+    """Insert a mail, None for one of the platform, and return its id."""
     mail_id = id_at(moment)
     connection.execute(
         """
         INSERT INTO mails (id, organization_id, recipient, template, state, attempts, due_at, created_at)
         VALUES (%s, %s, 'ada@example.com', 'test', %s, 0, %s, %s)
         """,
-        (mail_id, organization_id, state, moment, moment),
+        (mail_id, organization_id or PLATFORM, state, moment, moment),
     )
     return mail_id
 
@@ -47,15 +48,9 @@ def queue(transact: Transact, clock: SettableClock, moment: datetime) -> None:
     transact(mail.send, "ada@example.com", MailTemplate.TEST)
 
 
-def test_a_mail_without_an_organization_is_one_of_the_platform(connection: Connection, clock: SettableClock) -> None:
-    mail_id = insert(connection, None, clock())
-
-    assert connection.execute("SELECT id, organization_id FROM mails").fetchall() == [(mail_id, PLATFORM)]
-
-
-def test_a_mail_of_no_organization_is_refused(connection: Connection, clock: SettableClock) -> None:
+def test_a_mail_of_an_organization_that_is_gone_is_refused(transact: Transact) -> None:
     with pytest.raises(psycopg.errors.ForeignKeyViolation):
-        insert(connection, UUID(int=7), clock())
+        transact(mail.send, "ada@example.com", MailTemplate.TEST, organization_id=UUID(int=7))
 
 
 def test_the_mails_of_an_organization_are_deleted_with_it_in_all_months(
@@ -77,7 +72,7 @@ def test_a_deletion_waits_for_a_mail_that_is_being_written(
 ) -> None:
     acme = builder.organization("acme")
     with connected(database_url) as writing, writing.transaction():
-        insert(writing, acme, clock())
+        writing.execute(MARK, (clock(), [acme]))
         connection.execute("SET lock_timeout = '1ms'")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             connection.execute("DELETE FROM organizations WHERE id = %s", (acme,))

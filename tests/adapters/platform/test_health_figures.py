@@ -143,8 +143,9 @@ def test_long_queues_are_estimated(
     monkeypatch.setattr(figures_in_postgres, "COUNTED_MAX", 10)
     connection.execute(
         """
-        INSERT INTO mails (id, recipient, template, state, attempts, due_at, created_at)
-        SELECT gen_random_uuid(), 'a@example.org', 'test', 'queued', 0, now(), now() FROM generate_series(1, 30)
+        INSERT INTO mails (organization_id, id, recipient, template, state, attempts, due_at, created_at)
+        SELECT '00000000-0000-0000-0000-000000000000',
+               gen_random_uuid(), 'a@example.org', 'test', 'queued', 0, now(), now() FROM generate_series(1, 30)
         """
     )
     before = counted(transact).queued_mails
@@ -165,8 +166,9 @@ def test_the_oldest_mails_and_entries_that_wait_and_the_failing_streams_are_foun
     organizations = [builder.organization(slug) for slug in ("acme", "globex")]
     connection.execute(
         """
-        INSERT INTO mails (id, recipient, template, state, attempts, due_at, created_at)
-        SELECT gen_random_uuid(), 'a@example.org', 'test', state, 0, %(now)s, %(now)s - age
+        INSERT INTO mails (organization_id, id, recipient, template, state, attempts, due_at, created_at)
+        SELECT '00000000-0000-0000-0000-000000000000',
+               gen_random_uuid(), 'a@example.org', 'test', state, 0, %(now)s, %(now)s - age
         FROM   (VALUES ('queued', interval '1 minute'), ('queued', interval '10 minutes'), ('sent', interval '1 day'),
                        ('routed', interval '2 hours')) AS mail (state, age)
         """,

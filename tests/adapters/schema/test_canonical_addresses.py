@@ -39,8 +39,8 @@ def test_an_account_gets_its_canonical_address_with_its_links_and_mails(
     )
     builder.connection.execute(
         """
-        INSERT INTO mails (id, recipient, template, state, attempts, due_at, created_at)
-        VALUES (gen_random_uuid(), %s, 'test', 'queued', 0, now(), now())
+        INSERT INTO mails (organization_id, id, recipient, template, state, attempts, due_at, created_at)
+        VALUES ('00000000-0000-0000-0000-000000000000', gen_random_uuid(), %s, 'test', 'queued', 0, now(), now())
         """,
         (OLD,),
     )

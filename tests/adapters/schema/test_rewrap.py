@@ -49,8 +49,8 @@ def add_mail(connection: RawConnection, vault: Vault | None, text: bytes = b"hel
     sealed = vault.seal(text, table="mails", column="values_sealed", row=mail_id) if vault else None
     connection.execute(
         """
-        INSERT INTO mails (id, recipient, template, values_sealed, state, attempts, due_at, created_at)
-        VALUES (%s, 'ann@example.com', 'test', %s, 'kept', 1, %s, %s)
+        INSERT INTO mails (organization_id, id, recipient, template, values_sealed, state, attempts, due_at, created_at)
+        VALUES ('00000000-0000-0000-0000-000000000000', %s, 'ann@example.com', 'test', %s, 'kept', 1, %s, %s)
         """,
         (mail_id, sealed, NOW, NOW),
     )

@@ -274,7 +274,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.organization_records._WAITING": _unbound(1, "organizations"),
         "platform.organizations.PAGE": _unbound(1, "organizations"),
         "platform.outbox.PostgresBrowsedOutbox.count": _unbound(12, "mails"),
-        "platform.outbox.UNDELIVERED": _unbound(1, "mails"),
+        "platform.outbox.HIDDEN": _unbound(1, "mails"),
         "platform.overview.FAILING_STREAMS": _unbound(1, "siem_streams"),
         "platform.overview.FAILING_WEBHOOKS": _unbound(1, "webhook_deliveries"),
         "platform.overview.GONE_WEBHOOKS": _unbound(1, "organizations webhooks"),

@@ -102,8 +102,9 @@ def test_what_is_done_to_a_sealed_column_is_declared_for_each() -> None:
 # A row for each table with a sealed column; what is sealed is written afterwards.
 ROWS: Final[Mapping[str, str]] = {
     "mails": """
-        INSERT INTO mails (id, recipient, template, values_sealed, state, attempts, due_at, created_at)
-        VALUES (%(id)s, 'ada@example.com', 'test', '', 'queued', 0, now(), now())
+        INSERT INTO mails (organization_id, id, recipient, template, values_sealed, state, attempts, due_at, created_at)
+        VALUES ('00000000-0000-0000-0000-000000000000',
+                %(id)s, 'ada@example.com', 'test', '', 'queued', 0, now(), now())
     """,
     "invitations": """
         INSERT INTO invitations (id, organization_id, email, role, status, token_hash, token_sealed, proof_hash,

@@ -46,8 +46,8 @@ def seal_something(connection: Connection) -> None:
     vault = Vault(parse_master_keys(Secret(MASTER_KEY)))
     connection.execute(
         """
-        INSERT INTO mails (id, recipient, template, values_sealed, state, attempts, due_at, created_at)
-        VALUES (%s, 'ann@example.com', 'test', %s, 'kept', 1, now(), now())
+        INSERT INTO mails (organization_id, id, recipient, template, values_sealed, state, attempts, due_at, created_at)
+        VALUES ('00000000-0000-0000-0000-000000000000', %s, 'ann@example.com', 'test', %s, 'kept', 1, now(), now())
         """,
         (mail_id, vault.seal(b"hello", table="mails", column="values_sealed", row=mail_id)),
     )

@@ -78,8 +78,8 @@ def fill(team: Team, bob: UUID) -> None:
         )
         team.world.connection.execute(
             """
-            INSERT INTO mails (id, recipient, template, state, attempts, due_at, created_at)
-            VALUES (%s, %s, 'test', 'sent', 1, %s, %s)
+            INSERT INTO mails (organization_id, id, recipient, template, state, attempts, due_at, created_at)
+            VALUES ('00000000-0000-0000-0000-000000000000', %s, %s, 'test', 'sent', 1, %s, %s)
             """,
             (id_at(moment), BOB, moment, moment),
         )

@@ -1,0 +1,112 @@
+"""When each organization may have a mail to send, in the table `mail_dues`.
+
+Mails are looked for, locked and written for one organization at a time. The transaction that makes a mail due sets the
+time, and keeps it from being put off until it has ended; so a time may be too early, but never too late. `queued` mails
+leave through the mail server of the platform, `routed` ones through that of their organization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Final, Literal, LiteralString, TypeAlias
+from uuid import UUID
+
+from adapters.postgres.transaction import Aggregate
+from core.ids import PLATFORM
+
+Waiting: TypeAlias = Literal["queued", "routed"]
+
+_PAUSE: Final = timedelta(seconds=10)
+# What was not marked: by a version without marks, or because the transaction that was setting one has rolled back.
+OVERLOOKED_AFTER: Final = timedelta(seconds=30)
+_OVERLOOKED_MAX: Final = 1000
+MARK: Final = "SELECT mark_mails_due(one, %s) FROM unnest(%s::uuid[]) AS one"
+OVERLOOKED: Final = """
+    SELECT   organization_id
+    FROM     mails
+    WHERE    state IN ('queued', 'routed') AND due_at < %(before)s
+    AND      (leased_until IS NULL OR leased_until < %(before)s)
+    GROUP BY organization_id
+    LIMIT    %(limit)s
+"""
+
+
+def _next(waiting: Waiting) -> LiteralString:
+    # Two ranges of the index: what waits for its time, and of what is due only mails that are leased.
+    return f"""
+        SELECT least((SELECT   due_at
+                      FROM     mails
+                      WHERE    organization_id = %(organization_id)s AND state = '{waiting}'
+                      AND      (leased_until IS NULL OR leased_until <= %(now)s)
+                      ORDER BY due_at
+                      LIMIT    1),
+                     (SELECT min(leased_until)
+                      FROM   mails
+                      WHERE  organization_id = %(organization_id)s AND state = '{waiting}'
+                      AND    due_at <= %(now)s AND leased_until > %(now)s))
+    """
+
+
+def _put_off(waiting: Waiting) -> LiteralString:
+    return f"""
+        UPDATE mail_dues
+        SET    {waiting}_at = next.at
+        FROM   unnest(%s::uuid[], %s::timestamptz[]) AS next (organization_id, at)
+        WHERE  mail_dues.organization_id = next.organization_id
+    """
+
+
+NEXT: Final[dict[Waiting, LiteralString]] = {"queued": _next("queued"), "routed": _next("routed")}
+PUT_OFF: Final[dict[Waiting, LiteralString]] = {"queued": _put_off("queued"), "routed": _put_off("routed")}
+
+
+class MailDues(Aggregate):
+    """The marks of the organizations whose mails wait."""
+
+    def mark(self, organization_ids: Iterable[UUID]) -> None:
+        """Mark that these organizations have mails that are due; the platform has the id of zeros."""
+        self._connection.execute_later(MARK, (self._transaction.now, sorted(set(organization_ids))))
+
+    def put_off(self, organization_ids: Sequence[UUID], waiting: Waiting) -> None:
+        """Set the times of organizations of which no mail was found to be due to those of their next mails.
+
+        One that is making a mail due at this moment is left as it is. The locks are held to the end of the transaction,
+        so this comes last.
+        """
+        if not organization_ids:
+            return
+        free = self._values(
+            "SELECT organization_id FROM mail_dues WHERE organization_id = ANY (%s) FOR UPDATE SKIP LOCKED",
+            (list(organization_ids),),
+        )
+        # Statements of their own: they see the mails that were stored until the locks were taken.
+        now = self._transaction.now
+        found = [
+            self._defer_value_or_none(NEXT[waiting], {"organization_id": organization_id, "now": now})
+            for organization_id in free
+        ]
+        # A mail that is due, and is not to be had by this version, is looked for again a little later.
+        times = [
+            next_at if next_at is None or next_at > now else now + _PAUSE for next_at in (read() for read in found)
+        ]
+        self._connection.execute_later(PUT_OFF[waiting], (free, times))
+
+    def mark_overlooked(self) -> int:
+        """Mark organizations whose mails wait although their time has come; return how many."""
+        found: list[UUID] = self._values(
+            OVERLOOKED, {"before": self._transaction.now - OVERLOOKED_AFTER, "limit": _OVERLOOKED_MAX}
+        )
+        unmarked: list[UUID] = self._values(
+            """
+            SELECT   one.id
+            FROM     unnest(%(found)s::uuid[]) AS one (id)
+            LEFT     JOIN mail_dues d ON d.organization_id = one.id
+            WHERE    coalesce(d.queued_at > %(now)s, true) AND coalesce(d.routed_at > %(now)s, true)
+            AND      (one.id = %(platform)s OR EXISTS (SELECT FROM organizations o WHERE o.id = one.id))
+            """,
+            {"found": found, "now": self._transaction.now, "platform": PLATFORM},
+        )
+        if unmarked:
+            self.mark(unmarked)
+        return len(unmarked)
