@@ -11,7 +11,7 @@ import trio
 
 from entrypoints import database, main
 from entrypoints.deprecations import Deprecation
-from entrypoints.operator import database_checks, dependency_checks, server_checks, setting_checks
+from entrypoints.operator import database_checks, dependency_checks, replica_checks, server_checks, setting_checks
 from entrypoints.operator.findings import print_findings
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
@@ -85,6 +85,7 @@ def _of_database(settings: Settings, mail_to: str | None, *, has_requirements: b
                 yield from server_checks.findings(facts, pool_size=settings.database_connections)
             if settings.database_listen_url is not None:
                 yield database_checks.listening(database.listening_problem(settings, address))
+            yield from replica_checks.findings(database.replica_reports(settings, address))
             yield checks.migrations(
                 newest=str(plan.applied[-1]) if plan.applied else "", pending=len(plan.pending), ahead=len(plan.ahead)
             )
