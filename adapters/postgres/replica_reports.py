@@ -37,8 +37,8 @@ class ReplicaReport:
 def report_of(url: str, primary: RawConnection) -> ReplicaReport:
     """Look at a replica, beside a connection to the primary; that it cannot be used is a problem in the report."""
     connection, name = Connection(primary), name_of(url)
-    place = connection.cursor(row_factory=kwargs_row(PrimaryPlace)).execute(PLACE).fetchone()
     try:
+        place = connection.cursor(row_factory=kwargs_row(PrimaryPlace)).execute(PLACE).fetchone()
         with closing(ReplicaDriver.open_to(url, Primary(place))) as driver:
             assert place is not None, "a server has one place"
             return _followed(name, Position.of(place.position), Connection(driver), connection)

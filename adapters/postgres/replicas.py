@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Final
 
 import psycopg
@@ -21,8 +20,8 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import run_in_greenlet
 from adapters.postgres.driver.pool import Pooled
 from adapters.postgres.driver.positions import Moments, Position
-from adapters.postgres.driver.replica import Answered, Replica
-from adapters.postgres.driver.replica_connection import ELSEWHERE, NO_STANDBY, Primary, ReplicaDriver, is_same
+from adapters.postgres.driver.replica import Replica
+from adapters.postgres.driver.replica_connection import ELSEWHERE, NO_STANDBY, Primary, is_same
 from core.platform.replicas import PrimaryPlace
 from ports.metrics import ReplicaMetrics
 
@@ -31,8 +30,6 @@ LAG_SECONDS_MAX: Final = 5.0
 # One that was left has caught up before it is used again.
 TAKEN_BACK_LAG_SECONDS_MAX: Final = 1.0
 LOOK_AGAIN_SECONDS_MAX: Final = 10.0
-# One that does not tell where it is within this time hangs.
-ANSWER_SECONDS_MAX: Final = 2.0
 TOO_FAR_BEHIND: Final = f"it is more than {LAG_SECONDS_MAX:.0f} s behind the primary"
 OTHER_TIMELINE: Final = "it does not follow the present primary"
 
@@ -115,14 +112,10 @@ class Replicas:
 
 
 class _LookedAt:
-    """A replica with the connection that looks at it, and when that is due after a failure."""
+    """A replica, and when it is looked at after a failure."""
 
     def __init__(self, replica: Replica) -> None:
         self.replica = replica
-        self._driver: ReplicaDriver | None = None
-        # Kept with the driver, because PostgreSQL keeps its prepared statements.
-        self._connection: Connection | None = None
-        self._thread: trio.CapacityLimiter | None = None
         self._failures = 0
         self._due_at = 0.0
 
@@ -133,27 +126,18 @@ class _LookedAt:
 
     async def replayed(self) -> Position:
         """Return how far it has replayed the log; raise an error of the driver when it cannot be used."""
-        limiter = self._thread = self._thread or trio.CapacityLimiter(1)
-        if self._driver is None or self._connection is None or self._driver.closed:
-            # Connecting is over after two seconds.
-            self._driver = await trio.to_thread.run_sync(self.replica.connect, limiter=limiter)
-            self._connection = Connection(self._driver)
-        ask = partial(self._ask, self._driver, self._connection)
-        answered = await run_in_greenlet(ask, places=limiter, wait_seconds_max=LOOK_AGAIN_SECONDS_MAX)
+        answered = await run_in_greenlet(
+            self.replica.look, places=trio.CapacityLimiter(1), wait_seconds_max=LOOK_AGAIN_SECONDS_MAX
+        )
         if not answered.is_standby:
             raise suitability.ServerUnsuitable(NO_STANDBY)
         return answered.replayed
-
-    def _ask(self, driver: ReplicaDriver, connection: Connection) -> Answered:
-        with driver.answering_within(ANSWER_SECONDS_MAX):
-            return self.replica.ask(connection, None)
 
     def fail(self, reason: str) -> None:
         """Leave the replica, and wait longer before each further look."""
         self.replica.leave(reason)
         self._due_at = time.monotonic() + min(2.0**self._failures, LOOK_AGAIN_SECONDS_MAX)
         self._failures = min(self._failures + 1, 10)
-        self._close_driver()
 
     def succeed(self) -> None:
         """Look again at the next occasion."""
@@ -162,12 +146,6 @@ class _LookedAt:
     def close(self) -> None:
         """Close all connections."""
         self.replica.pool.close()
-        self._close_driver()
-
-    def _close_driver(self) -> None:
-        if self._driver is not None:
-            self._driver.close()
-            self._driver = self._connection = None
 
 
 class Reading:

@@ -85,11 +85,11 @@ def _of_database(settings: Settings, mail_to: str | None, *, has_requirements: b
                 yield from server_checks.findings(facts, pool_size=settings.database_connections)
             if settings.database_listen_url is not None:
                 yield database_checks.listening(database.listening_problem(settings, address))
-            yield from replica_checks.findings(database.replica_reports(settings, address))
             yield checks.migrations(
                 newest=str(plan.applied[-1]) if plan.applied else "", pending=len(plan.pending), ahead=len(plan.ahead)
             )
             if not plan.pending:
+                yield from replica_checks.findings(database.replica_reports(settings, address))
                 yield database_checks.addresses(database.accounts_without_canonical_address(address))
                 yield from database_checks.connections(database.connections_with_changed_issuer(address))
             if not plan.pending and has_requirements:

@@ -18,7 +18,7 @@ def findings(reports: Sequence[ReplicaReport]) -> Iterator[Finding]:
     """Yield a finding for each replica; one that cannot be used breaks nothing, because the primary is read instead."""
     for report in reports:
         if report.problem is not None:
-            advice = f"Until then everything is read from the primary. See {_PAGE}."
+            advice = f"It is not read from. See {_PAGE}."
             yield Finding(_SUBJECT, False, f"{report.name}: {report.problem}", advice)
         elif report.lag_seconds is not None:
             what = f"{report.name}: behind the primary; what it has replayed last is {report.lag_seconds:.0f} s old"

@@ -14,7 +14,6 @@ import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from actors.replica_watcher import ReplicaWatcher
-from adapters.postgres import replicas as replicas_module
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver import replica
 from adapters.postgres.driver.positions import Position
@@ -125,7 +124,8 @@ async def test_a_replica_that_hangs_is_not_waited_for_and_is_left(
 ) -> None:
     await database.read(read)
     monkeypatch.setattr(replica, "REACH_SECONDS_MAX", 0.05)
-    monkeypatch.setattr(replicas_module, "ANSWER_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(replica, "ANSWER_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(replica, "CONNECTION_SECONDS_MAX", 0.05)
 
     with frozen(*psutil.Process(nodes[1].pid).children()):
         answers = [await database.read(read), await database.read(read)]

@@ -14,11 +14,14 @@ import structlog
 import trio
 from psycopg.conninfo import conninfo_to_dict
 
+from adapters.postgres.driver import suitability
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.driver.pool import NoConnection, Pool, Pooled
 from adapters.postgres.driver.positions import Position, offset_of
 from adapters.postgres.driver.replica_connection import NO_STANDBY, Primary, ReplicaDriver
+from adapters.postgres.driver.suitability import ServerUnsuitable
+from adapters.postgres.driver.timed_connection import CONNECT_SECONDS_MAX
 from core.lazy_dataclasses import dataclass
 
 # For a connection and for the replica to come to the position of the request, together.
@@ -26,6 +29,9 @@ REACH_SECONDS_MAX: Final = 0.05
 FIRST_PAUSE_SECONDS: Final = 0.001
 # A replica that was not there in time is not tried for a moment, so that few requests wait in vain.
 REST_SECONDS: Final = 0.5
+# For a look: an attempt to connect is over before, and a server that does not say where it is within the other hangs.
+CONNECTION_SECONDS_MAX: Final = CONNECT_SECONDS_MAX + 0.5
+ANSWER_SECONDS_MAX: Final = 2.0
 # Where a replica is. The timeline is that of what it receives, which a role with `pg_read_all_stats` may see, or of its
 # last restart point: it is asked for when the primary has another one than this connection has seen.
 PLACE: Final = "SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn()"
@@ -53,12 +59,15 @@ class Replica:
         self, url: str, primary: Primary, *, connections_max: int, connection: Callable[..., Connection]
     ) -> None:
         self.name = name_of(url)
-        self.connect = partial(ReplicaDriver.open_to, url, primary)
-        self.pool = Pool(url, connections_max=connections_max, connection=connection, connect=self.connect)
+        self._open = partial(ReplicaDriver.open_to, url, primary)
+        # One more, so that it can be looked at whatever requests do.
+        self.pool = Pool(url, connections_max=connections_max + 1, connection=connection, connect=self._connect)
         self.is_in_use = False
         # Why it is not in use; empty before the first look, and when it is.
         self.problem = ""
         self._rests_until = -math.inf
+        # Why the last attempt to connect failed; empty when it succeeded.
+        self._connect_failure = ""
         # How far the server behind a connection was when it was asked last: a name may lead to several servers.
         self._replayed: WeakKeyDictionary[Connection, Position] = WeakKeyDictionary()
 
@@ -79,6 +88,30 @@ class Replica:
             log.warning("replica.left", replica=self.name, reason=reason)
         self.is_in_use, self.problem = False, reason
         self.pool.renew()
+
+    def look(self) -> Answered:
+        """Ask where it is, over a connection that requests use as well; raise an error of the driver when it cannot.
+
+        To be called inside `run_in_greenlet`.
+        """
+        try:
+            pooled = self.pool.take(time.monotonic() + CONNECTION_SECONDS_MAX)
+        except NoConnection:
+            raise ServerUnsuitable(self._connect_failure or _NO_CONNECTION) from None
+        try:
+            with pooled.driver.answering_within(ANSWER_SECONDS_MAX):
+                return self.ask(pooled.connection, None)
+        finally:
+            self.pool.give_back(pooled)
+
+    def _connect(self) -> ReplicaDriver:
+        try:
+            driver = self._open()
+        except (psycopg.Error, OSError) as error:
+            self._connect_failure = suitability.reason(error)
+            raise
+        self._connect_failure = ""
+        return driver
 
     def connection_at(self, position: Position) -> Pooled | None:
         """Return a connection that shows everything up to a position of the primary; None when it has none in time.
