@@ -16,10 +16,11 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from actors.replica_watcher import ReplicaWatcher
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver import replica
+from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.positions import Position
 from adapters.postgres.driver.replica_connection import ELSEWHERE, NO_STANDBY
 from adapters.postgres.replica_reports import report_of
-from adapters.postgres.replicas import LAG_SECONDS_MAX, PRIMARY, TOO_FAR_BEHIND, Replicas
+from adapters.postgres.replicas import LAG_SECONDS_MAX, OTHER_TIMELINE, PRIMARY, TOO_FAR_BEHIND, Replicas
 from core.errors import DatabaseFailed
 from tests.adapters.outages import frozen
 from tests.postgres import CONNECTIONS_MAX, connected, data_folder, driver_of
@@ -69,7 +70,7 @@ async def test_a_replica_that_lags_is_left_and_taken_back(
 ) -> None:
     watcher = ReplicaWatcher(database=database, replicas=replicas)
     with replay_paused(nodes[1]), structlog.testing.capture_logs() as logged:
-        nodes[0].execute("CREATE TABLE IF NOT EXISTS marks (); DROP TABLE marks")
+        nodes[0].execute("CREATE TABLE marks (); DROP TABLE marks")
         await watcher.look()
         is_used_at_first = dict(places.in_use)
         # As if the primary had been there for longer.
@@ -128,6 +129,8 @@ async def test_a_replica_that_hangs_is_not_waited_for_and_is_left(
     monkeypatch.setattr(replica, "CONNECTION_SECONDS_MAX", 0.05)
 
     with frozen(*psutil.Process(nodes[1].pid).children()):
+        # So that the replica has to be asked.
+        nodes[0].execute("CREATE TABLE marks (); DROP TABLE marks")
         answers = [await database.read(read), await database.read(read)]
         places_read = places.places[1:]
         await ReplicaWatcher(database=database, replicas=replicas).look()
@@ -216,17 +219,22 @@ async def test_servers_that_are_no_standby_of_ours_are_not_read(
     assert [report.problem is None for report in reports] == [True, False, False, False]
 
 
-async def test_a_replica_that_is_promoted_is_left(
-    database: PostgresDatabase, database_url: str, nodes: tuple[Node, Node], places: PlacesRead
+async def test_a_replica_that_is_promoted_is_left_and_what_follows_the_former_primary_is_not_read_beside_it(
+    database: PostgresDatabase,
+    database_url: str,
+    nodes: tuple[Node, Node],
+    places: PlacesRead,
+    replicas: Replicas,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with data_folder() as folder, closing(nodes[0].copy_to(folder)) as other:
         url = make_conninfo(other.url, dbname=conninfo_to_dict(database_url)["dbname"])
-        with closing(Replicas([url], connections_max=CONNECTIONS_MAX, metrics=places)) as replicas:
+        with closing(Replicas([url], connections_max=CONNECTIONS_MAX, metrics=places)) as others:
             places.in_use.clear()
             promoted = PostgresDatabase(
-                pool=database.pool, tools=database.tools, doorbells=database.doorbells, replicas=replicas
+                pool=database.pool, tools=database.tools, doorbells=database.doorbells, replicas=others
             )
-            await taken(promoted, replicas, places)
+            await taken(promoted, others, places)
             await promoted.read(read)
             is_read_before = places.last_is_replica
             await trio.to_thread.run_sync(other.promote)
@@ -237,7 +245,17 @@ async def test_a_replica_that_is_promoted_is_left(
 
             assert is_read_before
             assert (answered, places.places[-1]) == (1, PRIMARY)
-            assert [one.replica.problem for one in vars(replicas)["_looked_at"]] == [NO_STANDBY]
+            assert [one.replica.problem for one in vars(others)["_looked_at"]] == [NO_STANDBY]
+        # The other standby still follows the server that takes no writes of ours any more.
+        monkeypatch.setattr(replica, "REACH_SECONDS_MAX", 0.05)
+        with closing(Pool(url, connections_max=CONNECTIONS_MAX)) as pool:
+            after = PostgresDatabase(pool=pool, tools=database.tools, doorbells=database.doorbells, replicas=replicas)
+            await after.read(read)
+            is_read_at_first = places.last_is_replica
+            await ReplicaWatcher(database=after, replicas=replicas).look()
+
+        assert not is_read_at_first
+        assert [one.replica.problem for one in vars(replicas)["_looked_at"]] == [OTHER_TIMELINE]
 
 
 def conninfo_of(database: PostgresDatabase) -> str:
