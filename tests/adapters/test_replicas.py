@@ -19,6 +19,7 @@ from adapters.postgres.driver import replica
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.positions import Position
 from adapters.postgres.driver.replica_connection import ELSEWHERE, NO_STANDBY
+from adapters.postgres.driver.timed_connection import TimedConnection
 from adapters.postgres.replica_reports import report_of
 from adapters.postgres.replicas import LAG_SECONDS_MAX, OTHER_TIMELINE, PRIMARY, TOO_FAR_BEHIND, Replicas
 from core.errors import DatabaseFailed
@@ -36,7 +37,7 @@ from tests.replicas import (
     taken,
 )
 from tests.standby import Node
-from tests.waiting import eventually
+from tests.waiting import WAIT_SECONDS_MAX, eventually
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="failover")]
@@ -75,7 +76,8 @@ async def test_a_replica_that_lags_is_left_and_taken_back(
         is_used_at_first = dict(places.in_use)
         # As if the primary had been there for longer.
         moments = vars(replicas)["_moments"]._moments
-        moments[-1] = (moments[-1][0] - LAG_SECONDS_MAX - 1, moments[-1][1])
+        for number, (at, position) in enumerate(list(moments)):
+            moments[number] = (at - LAG_SECONDS_MAX - 1, position)
         await watcher.look()
         await database.read(read)
         left = dict(places.in_use)
@@ -101,7 +103,7 @@ async def test_a_replica_that_dies_during_a_request_is_left_without_an_error_and
         if not ends:
             ends.append(driver_of(connection).info.backend_pid)
             nodes[1].execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gatehouse'"
+                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name = 'gatehouse'"
             )
 
     answered = await database.read(read, before=end)
@@ -143,8 +145,13 @@ async def test_a_replica_that_hangs_is_not_waited_for_and_is_left(
 
 
 async def test_what_conflicts_with_the_log_is_read_from_the_primary(
-    database: PostgresDatabase, places: PlacesRead, replicas: Replicas, nodes: tuple[Node, Node], connection: Any
+    database: PostgresDatabase,
+    replicas: Replicas,
+    nodes: tuple[Node, Node],
+    connection: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(TimedConnection, "_answer_seconds_max", WAIT_SECONDS_MAX)
     connection.execute("CREATE TABLE marks (at integer)")
     connection.execute("INSERT INTO marks VALUES (1)")
     nodes[1].execute("ALTER SYSTEM SET max_standby_streaming_delay = 0")
@@ -153,16 +160,19 @@ async def test_what_conflicts_with_the_log_is_read_from_the_primary(
     def is_reading() -> bool:
         return bool(
             nodes[1].execute(
-                "SELECT FROM pg_stat_activity WHERE query LIKE '%pg_sleep(4)%' AND state = 'active'"
+                "SELECT FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND state = 'active'"
                 " AND pid <> pg_backend_pid()"
             )
         )
+
+    def unlimited(connection: Any) -> None:
+        connection.execute("SET statement_timeout = 0")
 
     answers: list[Any] = []
 
     async def read_slowly() -> None:
         # On the primary there is no row left to sleep for.
-        answers.append(await database.read(read, b"SELECT count(pg_sleep(4)) FROM marks"))
+        answers.append(await database.read(read, b"SELECT count(pg_sleep(60)) FROM marks", unlimited))
 
     with structlog.testing.capture_logs() as logged:
         async with trio.open_nursery() as nursery:
@@ -174,6 +184,7 @@ async def test_what_conflicts_with_the_log_is_read_from_the_primary(
             await eventually(has_begun)
             await trio.to_thread.run_sync(connection.execute, "TRUNCATE marks")
     connection.execute("DROP TABLE marks")
+    database.pool.renew()
 
     assert answers == [0]
     assert [line["sqlstate"] for line in logged if line["event"] == "replica.read_failed"] == ["40001"]
