@@ -33,6 +33,7 @@ from prometheus_client.metrics_core import CounterMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from adapters.prometheus_replicas import PrometheusReplicaMetrics
 from adapters.prometheus_work import PrometheusWorkMetrics
 from core.lazy_dataclasses import dataclass
 from core.platform.health_figures import PlatformFigures
@@ -64,7 +65,7 @@ class SharedMetrics:
     place: int
 
 
-class PrometheusMetrics(PrometheusWorkMetrics):
+class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
     """The port `Metrics`."""
 
     def __init__(
@@ -80,7 +81,8 @@ class PrometheusMetrics(PrometheusWorkMetrics):
         if shared is not None:
             _share_values(shared)
         registry = CollectorRegistry()
-        super().__init__(registry, worker=0 if shared is None else shared.place)
+        PrometheusWorkMetrics.__init__(self, registry, worker=0 if shared is None else shared.place)
+        PrometheusReplicaMetrics.__init__(self, registry)
         self._of_this_process = _of_this_process(version, is_alone=shared is None)
         if count_database_restarts is not None:
             # All workers read one count.

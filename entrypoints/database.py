@@ -15,20 +15,24 @@ from uuid import UUID
 import trio
 
 from adapters.postgres.driver import server_facts, servers, timed_connection
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.server_facts import ServerFacts
 from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.fresh_states import FreshStates, disable_durability
 from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SECONDS
 from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.server import EmbeddedPostgres
+from adapters.postgres.replica_reports import ReplicaReport, report_of
+from adapters.postgres.replicas import Replicas
 from adapters.postgres.schema import canonical_addresses, migration_files, migrations
 from adapters.postgres.schema.migration_steps import Step, steps
 from adapters.postgres.sign_in.upstream import connections as upstream_connections
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
+from ports.metrics import ReplicaMetrics
 
-__all__ = ["FreshStates", "newest_schema"]
+__all__ = ["FreshStates", "ReplicaReport", "newest_schema"]
 
 
 WAIT_SECONDS_MAX: Final = 30.0
@@ -91,6 +95,24 @@ def listening_problem(settings: Settings, address: Secret) -> str | None:
         return None
     problem = timed_connection.problem_of(listening, needs_session=True)
     return problem or timed_connection.difference(listening, address.reveal())
+
+
+def replicas_of(
+    settings: Settings, metrics: ReplicaMetrics, *, connection: Callable[..., Connection] = Connection
+) -> Replicas | None:
+    """Return the replicas that the settings name; None when they name none, or the embedded database is used."""
+    if settings.is_embedded or settings.database_read_urls is None:
+        return None
+    urls = settings.database_read_urls.reveal().split()
+    return Replicas(urls, connections_max=settings.database_connections, metrics=metrics, connection=connection)
+
+
+def replica_reports(settings: Settings, address: Secret) -> list[ReplicaReport]:
+    """Return what is found out about each replica that the settings name."""
+    if settings.is_embedded or settings.database_read_urls is None:
+        return []
+    with migrations.connected(address.reveal()) as connection:
+        return [report_of(url, connection) for url in settings.database_read_urls.reveal().split()]
 
 
 async def keep_running(keeper: Keeper) -> None:

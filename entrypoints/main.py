@@ -46,6 +46,7 @@ from actors.metrics_refresher import MetricsRefresher
 from actors.periods import PeriodicConnections
 from actors.poller import Poller
 from actors.precedence import RequestsFirst
+from actors.replica_watcher import ReplicaWatcher
 from actors.routed_mail_courier import RoutedMailCourier
 from actors.sales_counter import SalesCounter
 from actors.sandbox_sender import SandboxSender
@@ -74,10 +75,12 @@ from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.pictures import RebuildingCleaner
 from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.folder import DataFolderError
 from adapters.postgres.embedded.server import EmbeddedPostgresError
 from adapters.postgres.listening import PostgresListening
+from adapters.postgres.replicas import Replicas
 from adapters.postgres.schema.migrations import MigrationError
 from adapters.postgres.transaction import Tools
 from adapters.process_usage import process_usage
@@ -91,7 +94,7 @@ from core.platform.backups import BackupError
 from core.secrets import Secret
 from core.sessions import server_secrets
 from entrypoints import equipment, master_keys, signing_key_pairs
-from entrypoints.database import listening_address
+from entrypoints.database import listening_address, replicas_of
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
@@ -160,6 +163,25 @@ def _randomness(clock: Clock) -> SystemRandomness:
     return SystemRandomness(lambda: int(clock().timestamp() * 1e6) * 1_000)
 
 
+def _pools(
+    settings: Settings, address: Secret, metrics: Metrics, *, connection: Callable[..., Connection]
+) -> tuple[Pool, Replicas | None]:
+    """Return the connections to the database, and the replicas; None where the settings name none."""
+    pool = Pool(address.reveal(), connections_max=settings.database_connections, connection=connection)
+    return pool, replicas_of(settings, metrics, connection=connection)
+
+
+def _close_pools(pool: Pool, replicas: Replicas | None) -> None:
+    pool.close()
+    if replicas is not None:
+        replicas.close()
+
+
+def _replica_watchers(database: Database, replicas: Replicas | None) -> dict[str, ReplicaWatcher]:
+    """Return the actor that looks at the replicas, by its name; none without replicas."""
+    return {"replica_watcher": ReplicaWatcher(database=database, replicas=replicas)} if replicas is not None else {}
+
+
 def _watchers(clock: Clock, database: Database, metrics: Metrics) -> dict[str, ClockWatcher]:
     """Return the actor that watches the clock, by its name; none for a clock that is not the machine's."""
     if not isinstance(clock, CheckedClock):
@@ -218,13 +240,10 @@ async def connected(
     doorbells, pepper = MemoryDoorbells(), HmacPepper()
     locations = equipment.locations(settings)
     tracing = equipment.tracing(settings, version=version(), metrics=metrics)
-    pool = Pool(
-        address.reveal(),
-        connections_max=settings.database_connections,
-        connection=equipment.connection_of(tracing),
-    )
+    pool, replicas = _pools(settings, address, metrics, connection=equipment.connection_of(tracing))
     postgres = PostgresDatabase(
         pool=pool,
+        replicas=replicas,
         tools=Tools(
             clock=clock,
             randomness=randomness,
@@ -299,6 +318,7 @@ async def connected(
                 )
                 periodic = {
                     **watchers,
+                    **_replica_watchers(database, replicas),
                     "poller": poller,
                     "key_refresher": refresher,
                     "metrics_refresher": MetricsRefresher(
@@ -389,7 +409,7 @@ async def connected(
         with trio.CancelScope(shield=True):
             await equipment.close_clients(http, billing, tracing)
         # Last, because the actors use the database until they have ended.
-        pool.close()
+        _close_pools(pool, replicas)
         locations.close()
 
 

@@ -141,10 +141,20 @@ def origin(text: str) -> str:
     return address
 
 
+def show_addresses(secret: Secret) -> str:
+    """Show addresses that spaces separate, each as `show_address` does."""
+    return " ".join(show_address(Secret(one)) for one in secret.reveal().split())
+
+
 def database_address(text: str) -> Secret:
     if urlsplit(text).scheme not in {"postgresql", "postgres"}:
         raise ValueError
     return Secret(text)
+
+
+def database_addresses(text: str) -> Secret:
+    addresses = [database_address(one).reveal() for one in text.split()]
+    return Secret(" ".join(addresses))
 
 
 def password(text: str) -> Secret:

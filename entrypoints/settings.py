@@ -114,6 +114,17 @@ class Settings(TracesSettings):
         ),
         None,
     )
+    database_read_urls: Secret | None = _setting(
+        "DATABASE_READ_URLS",
+        "Streaming replicas of GATEHOUSE_DATABASE_URL, separated by spaces, which lists, logs, figures and exports are"
+        " read from while they follow.",
+        Kind(
+            kinds.database_addresses,
+            "addresses such as postgresql://user:password@replica/database",
+            show_secret=kinds.show_addresses,
+        ),
+        None,
+    )
     postgres_programs: Path | None = _setting(
         "POSTGRES_PROGRAMS", "Where pg_dump and pg_restore are; by default they are looked for.", kinds.FOLDER, None
     )

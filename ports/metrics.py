@@ -44,7 +44,19 @@ class ConnectionPool(Protocol):
         ...
 
 
-class Metrics(WorkMetrics, Protocol):
+class ReplicaMetrics(Protocol):
+    """Records where is read; the name of a replica is that of its servers in the settings."""
+
+    def read_elsewhere(self, place: str) -> None:
+        """Record a use case that has read what may be read elsewhere, from a replica or from the primary."""
+        ...
+
+    def replica_seen(self, replica: str, *, lag_seconds: float | None, is_in_use: bool) -> None:
+        """Expose how far behind a replica is, None when that is unknown, and whether it is in use."""
+        ...
+
+
+class Metrics(WorkMetrics, ReplicaMetrics, Protocol):
     """Records measurements. Every recording method is fast and never fails."""
 
     def request_finished(

@@ -22,6 +22,7 @@ from ports.organizations.unit import OrganizationsUnit
 from ports.pepper import Pepper
 from ports.platform.unit import PlatformUnit
 from ports.privacy.unit import PrivacyUnit
+from ports.reads_elsewhere import ReadsElsewhere
 from ports.saml.unit import SamlUnit
 from ports.scim.unit import ScimUnit
 from ports.service_api.unit import ServiceApiUnit
@@ -58,6 +59,11 @@ class UnitOfWork(
     @property
     def now(self) -> datetime:
         """The moment of this transaction, in UTC; it does not change while the transaction lasts."""
+        ...
+
+    @property
+    def elsewhere(self) -> ReadsElsewhere:
+        """What may be read from a replica that shows everything which was committed before the caller was read."""
         ...
 
     @property

@@ -96,6 +96,7 @@ from adapters.postgres.platform.overview import PostgresPlatformOverviews
 from adapters.postgres.platform.owners import PostgresPlatformOwners
 from adapters.postgres.platform.polling import PostgresDueWork
 from adapters.postgres.platform.public_names import PostgresPublicNames
+from adapters.postgres.platform.replicas import PostgresPrimary
 from adapters.postgres.platform.search import PostgresPlatformSearches
 from adapters.postgres.platform.support import PostgresPlatformSupport
 from adapters.postgres.platform.system import PostgresSystem
@@ -223,6 +224,7 @@ class Aggregates:
     platform_organizations: PostgresPlatformOrganizations
     platform_owners: PostgresPlatformOwners
     system: PostgresSystem
+    primary: PostgresPrimary
     organization_records: PostgresOrganizationRecords
     platform_overviews: PostgresPlatformOverviews
     platform_searches: PostgresPlatformSearches

@@ -11,10 +11,11 @@ import random
 import time
 import traceback
 from collections.abc import Callable, Hashable
+from contextlib import closing
 from dataclasses import field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar
 from uuid import UUID
 
 import psycopg
@@ -34,6 +35,7 @@ from adapters.postgres.driver.connection import OUTDATED, Connection
 from adapters.postgres.driver.greenlets import run_in_greenlet
 from adapters.postgres.driver.places import Share
 from adapters.postgres.driver.pool import NoConnection, Pool
+from adapters.postgres.replicas import Reading, Replicas
 from adapters.postgres.shares import KnownCredentials, background_share, request_share, session_credential
 from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
@@ -70,6 +72,8 @@ _LIMITS = {QueryCanceled: "statement_timeout", LockNotAvailable: "lock_timeout"}
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+# Runs a use case, given the connection to the primary, and what is read elsewhere if there are replicas.
+Run: TypeAlias = Callable[[Connection, Reading | None], Result]
 
 log = structlog.get_logger(__name__)
 
@@ -98,6 +102,10 @@ class _ServerReadOnly(Exception):
     """The server takes no writes: it became a standby, or was made read-only."""
 
 
+class _ReplicaFailed(Exception):
+    """A statement failed on a replica, so the use case runs again with everything from the primary."""
+
+
 class _LostConnection(Exception):
     """The connection broke before a COMMIT was sent, so nothing was changed."""
 
@@ -120,6 +128,8 @@ class PostgresDatabase:
     # Takes the use case and the limit of a statement that PostgreSQL has cancelled, for the metric.
     cancelled: Callable[[str, str], None] = lambda _use_case, _limit: None
     wait_seconds_max: float = WAIT_SECONDS_MAX
+    # None where everything is read from the primary.
+    replicas: Replicas | None = None
 
     def on_behalf_of(
         self,
@@ -145,9 +155,10 @@ class PostgresDatabase:
             use=use,
             known=self.known,
             cancelled=self.cancelled,
+            replicas=self.replicas,
         )
 
-    def _unit_of_work(self, connection: Connection) -> PostgresUnitOfWork:
+    def _unit_of_work(self, connection: Connection, reading: Reading | None) -> PostgresUnitOfWork:
         return PostgresUnitOfWork(
             connection,
             self.origin,
@@ -158,6 +169,7 @@ class PostgresDatabase:
             scim_token=self.scim_token,
             organization_key=self.organization_key,
             identified=self._identified,
+            reading=reading,
         )
 
     def _share(self, *, may_lock: bool) -> Share:
@@ -189,8 +201,8 @@ class PostgresDatabase:
         **kwargs: Arguments.kwargs,
     ) -> Result:
 
-        def run(connection: Connection) -> tuple[Result | Refusal, set[Bell]]:
-            uow = self._unit_of_work(connection)
+        def run(connection: Connection, reading: Reading | None) -> tuple[Result | Refusal, set[Bell]]:
+            uow = self._unit_of_work(connection, reading)
             is_committing = False
             try:
                 with connection.transaction():
@@ -234,8 +246,8 @@ class PostgresDatabase:
         **kwargs: Arguments.kwargs,
     ) -> Result:
 
-        def run(connection: Connection) -> Result:
-            uow = self._unit_of_work(connection)
+        def run(connection: Connection, reading: Reading | None) -> Result:
+            uow = self._unit_of_work(connection, reading)
             result = use_case(uow, *args, **kwargs)
             assert not uow.bells, "a use case outside a transaction rang a doorbell"
             connection.flush()
@@ -257,14 +269,21 @@ class PostgresDatabase:
         except ServiceUnavailable as away:
             log.warning("refusal.not_noted", reason=away.message)
 
-    async def _run_with_retries(self, run: Callable[[Connection], Result], share: Share) -> Result:
+    async def _run_with_retries(self, run: Run[Result], share: Share) -> Result:
+        """Run with the replicas, and with the primary alone after a failure of a replica."""
+        try:
+            return await self._attempt(run, share, self.replicas)
+        except _ReplicaFailed:
+            return await self._attempt(run, share, None)
+
+    async def _attempt(self, run: Run[Result], share: Share, replicas: Replicas | None) -> Result:
         """Run on a connection, and again after a failure that may pass; the connection is waited for in Trio."""
         deadline = time.monotonic() + self.wait_seconds_max
         has_repeated = has_renewed = False
         for _ in range(ATTEMPTS_MAX):
             try:
                 return await run_in_greenlet(
-                    partial(self._run_on_connection, run, deadline),
+                    partial(self._run_on_connection, run, deadline, replicas),
                     places=self.pool.places.claim(share),
                     wait_seconds_max=deadline - time.monotonic(),
                 )
@@ -306,12 +325,21 @@ class PostgresDatabase:
         )
         self.cancelled(use_case, limit)
 
-    def _run_on_connection(self, run: Callable[[Connection], Result], deadline: float) -> Result:
+    def _run_on_connection(self, run: Run[Result], deadline: float, replicas: Replicas | None) -> Result:
+        if replicas is None:
+            return self._run_reading(run, deadline, None)
+        with closing(replicas.reading()) as reading:
+            return self._run_reading(run, deadline, reading)
+
+    def _run_reading(self, run: Run[Result], deadline: float, reading: Reading | None) -> Result:
         try:
             with self.pool.connection(deadline) as connection:
                 try:
-                    return run(connection)
+                    return run(connection, reading)
                 except psycopg.Error as error:
+                    if reading is not None and reading.has_failed:
+                        self._require_repeatable(reading, error)
+                        raise _ReplicaFailed from None
                     connection.write_failures.note(error)
                     if isinstance(error, QueryCanceled | LockNotAvailable):
                         self._note_cancelled(error)
@@ -319,6 +347,15 @@ class PostgresDatabase:
                     raise _meaning(error, is_connection_lost=connection.closed) from None
         except NoConnection:
             raise _unavailable() from None
+
+    def _require_repeatable(self, reading: Reading, error: psycopg.Error) -> None:
+        """Raise what the failure of a statement on a replica means, unless the primary is to be asked instead."""
+        if reading.may_repeat(error):
+            return
+        if isinstance(error, QueryCanceled):
+            self._note_cancelled(error)
+            raise _unavailable() from None
+        raise _failed(error) from None
 
 
 def _meaning(error: psycopg.Error, *, is_connection_lost: bool) -> Exception:

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from adapters.crypto.vault import Vault
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.positions import COLUMN, with_position
 from adapters.postgres.driver.rows import Row, dict_row, kwargs_row, scalar_row
 from adapters.postgres.driver.statements import Parameters, Text
 from core.ids import PLATFORM
@@ -58,6 +59,9 @@ class Transaction:
     session_id: UUID | None = None
     api_key: PrefixedToken | None = None
     scim_token: PrefixedToken | None = None
+    # Whether the statement that reads the caller also tells where the primary is in its log, and what it has told.
+    notes_position: bool = False
+    position: str | None = None
     bells: set[Bell] = field(default_factory=set["Bell"])
     # The organizations whose logs this transaction has marked.
     marked: set[UUID] = field(default_factory=set["UUID"])
@@ -105,6 +109,28 @@ class Aggregate:
         """Return all rows."""
         cursor = self._connection.cursor(row_factory=kwargs_row(make), binary=binary)
         return cursor.execute(text, parameters, prepare=prepare).fetchall()
+
+    def _callers(
+        self, make: Callable[..., Row], text: Text, parameters: Parameters = (), *, binary: bool = False
+    ) -> list[Row]:
+        """Return all rows of a statement that reads who calls.
+
+        Where there are replicas it also tells the position of the primary, which they have to reach for this caller.
+        """
+        if not self._transaction.notes_position:
+            return self._all(make, text, parameters, binary=binary)
+
+        def make_noting(**columns: Any) -> Row:
+            self._transaction.position = columns.pop(COLUMN)
+            return make(**columns)
+
+        return self._all(make_noting, with_position(text), parameters, binary=binary)
+
+    def _caller(self, make: Callable[..., Row], text: Text, parameters: Parameters = ()) -> Row | None:
+        """Return the first row of a statement that reads who calls, as `_callers` does; None when there is none."""
+        if not self._transaction.notes_position:
+            return self._one(make, text, parameters)
+        return next(iter(self._callers(make, text, parameters)), None)
 
     def _row(self, text: Text, parameters: Parameters = ()) -> dict[str, Any] | None:
         """Return the first row by the names of its columns; None when there is none."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from adapters.postgres.aggregates import Aggregates
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.positions import Position
+from adapters.postgres.replicas import Reading
 from adapters.postgres.shares import PLATFORM
 from adapters.postgres.transaction import Tools, Transaction
 from core.accounts.profile import NamedCaller
@@ -30,6 +33,13 @@ from core.sessions.origins import Origin
 from ports.doorbells import Bell
 
 
+class Elsewhere(Aggregates):
+    """The aggregates over a connection to a replica, of which `ReadsElsewhere` offers those that may be read there."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+
 class PostgresUnitOfWork(Aggregates):
     """The port `UnitOfWork`; lives as long as its transaction."""
 
@@ -45,9 +55,13 @@ class PostgresUnitOfWork(Aggregates):
         scim_token: PrefixedToken | None = None,
         organization_key: PrefixedToken | TokenOfKey | None = None,
         identified: Callable[[str | None, Hashable | None], None] | None = None,
+        reading: Reading | None = None,
     ) -> None:
         # Told for which organization's path the credential is valid, or None for no path, and whose share it takes.
         self._identified = identified
+        # None where everything is read from the primary.
+        self._reading = reading
+        self._elsewhere: Elsewhere | None = None
         self.now = tools.clock()
         self.origin = origin
         self.randomness = tools.randomness
@@ -76,7 +90,22 @@ class PostgresUnitOfWork(Aggregates):
             session_id=session_id,
             api_key=api_key,
             scim_token=scim_token,
+            notes_position=reading is not None,
         )
+
+    @property
+    def elsewhere(self) -> Aggregates:
+        reading, position = self._reading, self._transaction.position
+        if reading is None or position is None:
+            return self
+        if self._elsewhere is None:
+            connection = reading.connection_at(Position.of(position))
+            if connection is None:
+                # Asked once for a unit of work, so that all of it is read in one place.
+                self._reading = None
+                return self
+            self._elsewhere = Elsewhere(replace(self._transaction, connection=connection))
+        return self._elsewhere
 
     def commit_without_waiting(self) -> None:
         """Let this transaction be over before it is on the disk; a crash of the server may lose it."""

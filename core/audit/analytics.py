@@ -72,25 +72,25 @@ class RecentLogin:
 def login_trends(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[DailyLogins]:
     """Count the sign-ins of each day that had any, in chronological order."""
     organization_id, period = _authorized(uow, slug, start, end)
-    return uow.analytics.by_day(organization_id, period)
+    return uow.elsewhere.analytics.by_day(organization_id, period)
 
 
 def logins_by_service(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[ServiceLogins]:
     """Count the sign-ins to each service that had any, the most used first."""
     organization_id, period = _authorized(uow, slug, start, end)
-    return uow.analytics.by_service(organization_id, period)
+    return uow.elsewhere.analytics.by_service(organization_id, period)
 
 
 def logins_by_provider(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[ProviderLogins]:
     """Count the sign-ins with each provider that was used, the most used first."""
     organization_id, period = _authorized(uow, slug, start, end)
-    return uow.analytics.by_provider(organization_id, period)
+    return uow.elsewhere.analytics.by_provider(organization_id, period)
 
 
 def recent_logins(uow: UnitOfWork, slug: str, limit: int) -> Sequence[RecentLogin]:
     """List the latest sign-ins, newest first."""
     organization = authorize(uow, slug, Operation.ANALYTICS_READ).organization
-    return uow.analytics.recent(organization.id, limit)
+    return uow.elsewhere.analytics.recent(organization.id, limit)
 
 
 def _authorized(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> tuple[UUID, Period]:

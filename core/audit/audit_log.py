@@ -181,7 +181,7 @@ def read_page(uow: UnitOfWork, slug: str, wanted: AuditLogFilter, *, page: int, 
             target_id=wanted.target_id,
         )
         return page_of_search(uow, organization.id, search, page=page, limit=limit)
-    total, logs = uow.audit_log.page(organization.id, wanted, limit=limit, offset=(page - 1) * limit)
+    total, logs = uow.elsewhere.audit_log.page(organization.id, wanted, limit=limit, offset=(page - 1) * limit)
     return AuditLogPage(logs=list(logs), pagination=Pagination.of(page, limit, total))
 
 
@@ -196,7 +196,7 @@ def page_of_search(
 ) -> AuditLogPage:
     """Return a page of what a search finds among the newest entries that it looks at; None is the platform's log."""
     offset = (page - 1) * limit
-    found = uow.audit_searches.find(organization_id, search, limit=limit, offset=min(offset, COUNTED_MAX))
+    found = uow.elsewhere.audit_searches.find(organization_id, search, limit=limit, offset=min(offset, COUNTED_MAX))
     return AuditLogPage(
         logs=found.entries,
         # What lies beyond is reached by `until`, not by a page.

@@ -103,7 +103,7 @@ def find(uow: UnitOfWork, slug: str, asked: AskedEntries, *, before_id: UUID, li
     """Return a part of what is found, the newest first; raise `BadRequest` for what cannot be searched for."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
     search = search_of(uow, organization.id, asked)
-    found = uow.audit_searches.find(organization.id, search, limit=limit, before_id=before_id)
+    found = uow.elsewhere.audit_searches.find(organization.id, search, limit=limit, before_id=before_id)
     return BrowsedEntries(
         found=found,
         names=names_of(uow, organization.id, found.entries),
@@ -121,7 +121,7 @@ def listed(uow: UnitOfWork, slug: str, asked: AskedEntries, *, before_id: UUID, 
     """Return a part of what `find` finds, without counting; for files."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
     search = search_of(uow, organization.id, asked)
-    found = uow.audit_searches.listed(organization.id, search, limit=limit, before_id=before_id)
+    found = uow.elsewhere.audit_searches.listed(organization.id, search, limit=limit, before_id=before_id)
     names = names_of(uow, organization.id, found.entries)
     return BrowsedEntries(found=found, names=names, chain=None)
 
@@ -129,7 +129,7 @@ def listed(uow: UnitOfWork, slug: str, asked: AskedEntries, *, before_id: UUID, 
 def show(uow: UnitOfWork, slug: str, entry_id: UUID) -> ShownEntry:
     """Return an entry, and whether it fits its seal; raise `AuditEntryUnknown`."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
-    entry = uow.audit_searches.entry(organization.id, entry_id)
+    entry = uow.elsewhere.audit_searches.entry(organization.id, entry_id)
     if entry is None:
         raise AuditEntryUnknown
     return ShownEntry(
@@ -148,11 +148,13 @@ def newest(uow: UnitOfWork, slug: str, asked: AskedEntries, *, after: int, limit
     """Return the entries after a position of the chain, as far as they are sealed."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
     search = search_of(uow, organization.id, asked)
-    sealed_through = uow.audit_chains.end(organization.id).sealed_through
+    sealed_through = uow.elsewhere.audit_chains.end(organization.id).sealed_through
     # A position that no entry has yet was made for another log, or for this one before it was restored.
     after = min(after, sealed_through)
     through = min(after + PASSED_MAX, sealed_through)
-    found = uow.audit_searches.sealed_after(organization.id, search, after=after, through=through, limit=limit)
+    found = uow.elsewhere.audit_searches.sealed_after(
+        organization.id, search, after=after, through=through, limit=limit
+    )
     last = found[-1].position if len(found) == limit else None
     return NewEntries(
         entries=found[::-1],
@@ -192,8 +194,8 @@ def names_of(uow: UnitOfWork, organization_id: UUID | None, entries: Iterable[Fo
             named.add(entry.organization_id)
         impersonators |= _ids_in([entry.details.get(IMPERSONATOR)])
     return EntryNames(
-        named=uow.audit_searches.names(organization_id, named) if named else {},
-        impersonators=uow.audit_searches.impersonators(impersonators) if impersonators else {},
+        named=uow.elsewhere.audit_searches.names(organization_id, named) if named else {},
+        impersonators=uow.elsewhere.audit_searches.impersonators(impersonators) if impersonators else {},
     )
 
 
@@ -223,7 +225,7 @@ def _target_of(
     target_id = next(iter(_ids_in([trimmed])), None)
     if target_id is None:
         raise BadRequest.of_field("target", _TARGET_MALFORMED)
-    target_type = uow.audit_searches.target_type_of(organization_id, str(target_id), target_types)
+    target_type = uow.elsewhere.audit_searches.target_type_of(organization_id, str(target_id), target_types)
     return target_type or TargetType.USER.value, str(target_id)
 
 
@@ -233,17 +235,17 @@ def _target_with_email(uow: UnitOfWork, organization_id: UUID | None, email: str
     An entry about inviting has the id of the invitation in place of a user's. Everything is looked up for every
     address, so that neither the answer nor its time tells who has an account.
     """
-    user_id = uow.audit_searches.user_of(email)
+    user_id = uow.elsewhere.audit_searches.user_of(email)
     target_id = str(user_id) if user_id is not None else email
-    user_type = uow.audit_searches.target_type_of(organization_id, target_id, [TargetType.USER.value])
-    invitation_id = uow.audit_searches.invitation_to(organization_id, email)
+    user_type = uow.elsewhere.audit_searches.target_type_of(organization_id, target_id, [TargetType.USER.value])
+    invitation_id = uow.elsewhere.audit_searches.invitation_to(organization_id, email)
     if user_type is None and invitation_id is not None:
         target_id = str(invitation_id)
     return TargetType.USER.value, target_id
 
 
 def _fits_seal(uow: UnitOfWork, organization_id: UUID, position: int) -> bool:
-    for sealed in uow.audit_chains.page(organization_id, after=position - 1, through=position, limit=1):
+    for sealed in uow.elsewhere.audit_chains.page(organization_id, after=position - 1, through=position, limit=1):
         verifier = ChainVerifier(position=position - 1, head=sealed.seal.previous_hash)
         with suppress(ChainBroken):
             verifier.check(chain.line_of(sealed))

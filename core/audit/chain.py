@@ -201,7 +201,7 @@ def begin_export(uow: UnitOfWork, slug: str) -> ChainState:
 def export_page(uow: UnitOfWork, slug: str, *, after: int, through: int) -> Sequence[SealedEntry]:
     """Return the next sealed entries after a position, in the order of the chain; none at the end."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
-    return uow.audit_chains.page(organization.id, after=after, through=through, limit=EXPORT_ENTRIES_MAX)
+    return uow.elsewhere.audit_chains.page(organization.id, after=after, through=through, limit=EXPORT_ENTRIES_MAX)
 
 
 def seal_next(
@@ -356,8 +356,8 @@ def _fields_of(entry: ChainEntry, position: int) -> dict[str, Any]:
 
 def state_of(uow: UnitOfWork, organization_id: UUID) -> ChainState:
     """Do what `state` does, for a caller who was authorized."""
-    end = uow.audit_chains.end(organization_id)
-    entries, _ = uow.audit_log.page(organization_id, AuditLogFilter(), limit=1, offset=0)
+    end = uow.elsewhere.audit_chains.end(organization_id)
+    entries, _ = uow.elsewhere.audit_log.page(organization_id, AuditLogFilter(), limit=1, offset=0)
     return ChainState(end=end, entries=entries)
 
 

@@ -128,7 +128,7 @@ def _record(uow: UnitOfWork, access: OrganizationAccess, user_id: UUID, member: 
 
     affiliation = uow.sign_ins.affiliation(organization_id, user_id)
     assert affiliation is not None, "the record is of a user who is neither a member nor an end user"
-    services = uow.person_records.services(organization_id, user_id)
+    services = uow.elsewhere.person_records.services(organization_id, user_id)
     sessions, total, sign_ins = None, 0, None
     if may(Operation.SIGN_INS_READ):
         sessions, total, sign_ins = _signed_in(uow, organization_id, user_id, affiliation.since)
@@ -146,7 +146,7 @@ def _record(uow: UnitOfWork, access: OrganizationAccess, user_id: UUID, member: 
 
 
 def _entries(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> PersonEntries:
-    found = uow.person_records.entries(organization_id, user_id, limit=ENTRIES_MAX)
+    found = uow.elsewhere.person_records.entries(organization_id, user_id, limit=ENTRIES_MAX)
     return PersonEntries(entries=found, names=browser.names_of(uow, organization_id, found))
 
 
@@ -156,6 +156,6 @@ def _signed_in(
     """Return the sessions and their number, and the last sign-ins, of a person who has confirmed since a moment."""
     if since is None:
         return (), 0, ()
-    sessions, total = uow.person_records.sessions(organization_id, user_id, limit=SESSIONS_MAX)
+    sessions, total = uow.elsewhere.person_records.sessions(organization_id, user_id, limit=SESSIONS_MAX)
     scope = Scope(organization_id=organization_id, since=since)
-    return sessions, total, uow.sign_ins.following(user_id, scope, after=None, limit=SIGN_INS_MAX)
+    return sessions, total, uow.elsewhere.sign_ins.following(user_id, scope, after=None, limit=SIGN_INS_MAX)

@@ -73,7 +73,7 @@ def actor_of(uow: UnitOfWork, typed: str) -> str:
     """
     trimmed = typed.strip()
     if "@" in trimmed:
-        user_id = uow.audit_searches.user_of(canonical_email(trimmed, uow.domain_names.to_ascii))
+        user_id = uow.elsewhere.audit_searches.user_of(canonical_email(trimmed, uow.domain_names.to_ascii))
         return str(user_id) if user_id is not None else NO_ACTOR
     if not _ACTOR.fullmatch(trimmed.lower()):
         raise BadRequest.of_field("actor", _ACTOR_MALFORMED)

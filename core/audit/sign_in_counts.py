@@ -177,7 +177,7 @@ def forget_days(uow: UnitOfWork, limit: int) -> int:
 
 def counting(uow: UnitOfWork) -> Counting:
     """Return how far the log is counted."""
-    through = uow.sign_in_counts.counted_through()
+    through = uow.elsewhere.sign_in_counts.counted_through()
     until = moment_of(through) if through is not None else None
     return Counting(until=until, is_complete=until is not None and uow.now - until <= NEWER_MAX)
 
@@ -192,15 +192,15 @@ def of_organization(uow: UnitOfWork, organization_id: UUID | None, days: int) ->
     today = uow.now.date()
     period = Period(start=today - timedelta(days=days - 1), end=today)
     state = counting(uow)
-    figures = uow.sign_in_counts.figures(organization_id, period, state.newer_since)
+    figures = uow.elsewhere.sign_in_counts.figures(organization_id, period, state.newer_since)
     by_day = {one.day: one for one in figures.days}
     return SignInAnalytics(
         period=period,
         counting=state,
         days=[by_day.get(day) or SignInsOfDay(day=day, succeeded=0, refused=0) for day in days_of(period)],
         figures=figures,
-        active=uow.sign_in_counts.active_users(organization_id, period, state.newer_since),
-        log_since=uow.sign_in_counts.first_at(organization_id),
+        active=uow.elsewhere.sign_in_counts.active_users(organization_id, period, state.newer_since),
+        log_since=uow.elsewhere.sign_in_counts.first_at(organization_id),
     )
 
 

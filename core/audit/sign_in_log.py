@@ -199,7 +199,7 @@ def active_users_of_platform(uow: UnitOfWork, window: Period, *, after: UUID, li
 def services_to_choose(uow: UnitOfWork, slug: str) -> list[tuple[str, str]]:
     """Return the ids and names of services of an organization, the first ones by name."""
     organization_id = authorize(uow, slug, Operation.SIGN_INS_READ).organization.id
-    return [(str(one), name) for one, name in uow.sign_in_log.service_names(organization_id, SERVICES_MAX)]
+    return [(str(one), name) for one, name in uow.elsewhere.sign_in_log.service_names(organization_id, SERVICES_MAX)]
 
 
 def window_of(today: date, day: date | None, days: int, *, kept_days: int | None = None) -> Period:
@@ -243,7 +243,7 @@ def find(
     if asked.address is not None:
         return _find_of_address(uow, organization_id, asked, after=after, limit=limit)
     state = counting(uow)
-    counted = uow.sign_in_counts.by_day(organization_id, asked, state.newer_since)
+    counted = uow.elsewhere.sign_in_counts.by_day(organization_id, asked, state.newer_since)
     days = days_to_read(
         counted,
         after=after.at.astimezone(UTC).date() if after is not None else None,
@@ -251,7 +251,7 @@ def find(
         enough=limit + 1,
         days_max=days_max,
     )
-    rows = uow.sign_in_log.listed(organization_id, asked, days=days, after=after, limit=limit + 1)
+    rows = uow.elsewhere.sign_in_log.listed(organization_id, asked, days=days, after=after, limit=limit + 1)
     following: Position | None = None
     looked_back_to: date | None = None
     if len(rows) > limit:
@@ -276,7 +276,7 @@ def _find_of_address(
     """Return sign-ins from an address of a network; the caller may see them."""
     others = (asked.succeeded, asked.reason, asked.provider, asked.service_id)
     looked_at_max = limit + 1 if others == (None,) * len(others) else LOOKED_AT_MAX
-    rows, last_id = uow.sign_in_log.of_address(
+    rows, last_id = uow.elsewhere.sign_in_log.of_address(
         organization_id, asked, after=after, limit=limit + 1, looked_at_max=looked_at_max
     )
     following: Position | None = None
@@ -293,7 +293,7 @@ def find_of_person(
     uow: UnitOfWork, person: SignInPerson, asked: SignInFilter, *, after: Position | None, limit: int
 ) -> FoundSignIns:
     """Return sign-ins of one person; the caller may see them."""
-    rows = uow.sign_in_log.of_person(person, asked, after=after, limit=limit + 1)
+    rows = uow.elsewhere.sign_in_log.of_person(person, asked, after=after, limit=limit + 1)
     following = rows[limit - 1].position if len(rows) > limit else None
     return replace(_none(uow), found=rows[:limit], next=following)
 
@@ -307,8 +307,8 @@ def find_active(
 ) -> FoundActiveUsers:
     """Return who signed in to an organization, None for all, in a window; the caller may see them."""
     state = counting(uow)
-    rows = uow.sign_in_log.active_in(organization_id, window, state.newer_since, after=after, limit=limit + 1)
-    [counts] = uow.sign_in_counts.active_users(
+    rows = uow.elsewhere.sign_in_log.active_in(organization_id, window, state.newer_since, after=after, limit=limit + 1)
+    [counts] = uow.elsewhere.sign_in_counts.active_users(
         organization_id, Period(start=window.end, end=window.end), state.newer_since
     )
     of_window = {1: counts.users, WEEK_DAYS: counts.week, MONTH_DAYS: counts.month}

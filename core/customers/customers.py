@@ -206,7 +206,7 @@ def list_of(uow: UnitOfWork, service: Service, *, search: str, limit: int, offse
     A text finds those whose slug or external id contains it, and customers whose name does.
     """
     part = search.strip().lower()
-    return uow.service_customers.page(service, part=part, at=uow.now, limit=limit, offset=offset)
+    return uow.elsewhere.service_customers.page(service, part=part, at=uow.now, limit=limit, offset=offset)
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> ServiceCustomer:

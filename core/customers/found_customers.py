@@ -48,8 +48,8 @@ def search(
     """Find customers and open offers by a part of the slug, the name or the external id, the newest first."""
     service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
     part = search.strip().lower()
-    found = uow.found_customers.page(service, part=part, at=uow.now, after=after, limit=limit + 1)
-    count = partial(uow.found_customers.count, service, part=part, at=uow.now)
+    found = uow.elsewhere.found_customers.page(service, part=part, at=uow.now, after=after, limit=limit + 1)
+    count = partial(uow.elsewhere.found_customers.count, service, part=part, at=uow.now)
     return found_rows(found, after=after, limit=limit, count=count)
 
 
@@ -58,7 +58,9 @@ def listed(
 ) -> Sequence[ServiceCustomer]:
     """Return a part of what `search` finds, without counting; for files."""
     service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
-    return uow.found_customers.page(service, part=search.strip().lower(), at=uow.now, after=after, limit=limit)
+    return uow.elsewhere.found_customers.page(
+        service, part=search.strip().lower(), at=uow.now, after=after, limit=limit
+    )
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> CustomerInNumbers:
@@ -71,5 +73,5 @@ def in_numbers(uow: UnitOfWork, service: Service, customer: ServiceCustomer) -> 
     """Return a customer of a service, or an open offer, with its numbers."""
     return CustomerInNumbers(
         customer=customer,
-        figures=uow.found_customers.figures(service, customer.id, counted_max=COUNTED_MAX + 1),
+        figures=uow.elsewhere.found_customers.figures(service, customer.id, counted_max=COUNTED_MAX + 1),
     )

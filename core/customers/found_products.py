@@ -88,13 +88,15 @@ def search(
     """Find products and open offers by a part of the names or slugs of service and vendor, the newest first."""
     organization_id = authorize(uow, slug, Operation.PRODUCTS_READ).organization.id
     part = search.strip().lower()
-    offers = uow.found_products.defer_count(
+    offers = uow.elsewhere.found_products.defer_count(
         organization_id, part="", state=CustomerState.OFFERED, at=uow.now, counted_max=COUNTED_MAX + 1
     )
-    found = uow.found_products.page(organization_id, part=part, state=state, at=uow.now, after=after, limit=limit + 1)
+    found = uow.elsewhere.found_products.page(
+        organization_id, part=part, state=state, at=uow.now, after=after, limit=limit + 1
+    )
 
     def count(counted_max: int) -> int:
-        return uow.found_products.defer_count(
+        return uow.elsewhere.found_products.defer_count(
             organization_id, part=part, state=state, at=uow.now, counted_max=counted_max
         )()
 
@@ -106,7 +108,7 @@ def listed(
 ) -> Sequence[Product]:
     """Return a part of what `search` finds, without counting; for files."""
     organization_id = authorize(uow, slug, Operation.PRODUCTS_READ).organization.id
-    return uow.found_products.page(
+    return uow.elsewhere.found_products.page(
         organization_id, part=search.strip().lower(), state=state, at=uow.now, after=after, limit=limit
     )
 
@@ -140,7 +142,9 @@ def show_in_numbers(uow: UnitOfWork, slug: str, client_id: UUID) -> ProductInNum
 
 
 def _figures(uow: UnitOfWork, authorized: OrganizationAccess, product: Product) -> ProductFigures:
-    return uow.found_products.figures(authorized.organization.id, product.customer_id, counted_max=COUNTED_MAX + 1)
+    return uow.elsewhere.found_products.figures(
+        authorized.organization.id, product.customer_id, counted_max=COUNTED_MAX + 1
+    )
 
 
 def _names(uow: UnitOfWork, authorized: OrganizationAccess, product: Product) -> Mapping[str, str]:

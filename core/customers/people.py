@@ -107,7 +107,7 @@ def of_customer(
     if not customer.is_accepted:
         return CustomerPeoplePage(users=[], total=0)
     part = part_of_email(sought.search, uow.domain_names.to_ascii)
-    return uow.customer_people.page(service, customer, replace(sought, search=part))
+    return uow.elsewhere.customer_people.page(service, customer, replace(sought, search=part))
 
 
 def set_roles(

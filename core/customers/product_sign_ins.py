@@ -121,7 +121,7 @@ def _found(
 ) -> Sequence[ProductSignIn]:
     after_id = after.id if after is not None else None
     if wanted.email is None:
-        return uow.product_sign_ins.newest(
+        return uow.elsewhere.product_sign_ins.newest(
             organization_id, product, succeeded=wanted.succeeded, after=after_id, limit=limit
         )
     user_id = uow.sign_ins.affiliated(organization_id, canonical_email(wanted.email, uow.domain_names.to_ascii))
@@ -129,6 +129,6 @@ def _found(
     if user_id is None or affiliation is None or affiliation.since is None:
         return ()
     scope = Scope(organization_id=organization_id, since=affiliation.since)
-    return uow.product_sign_ins.of_person(
+    return uow.elsewhere.product_sign_ins.of_person(
         user_id, scope, product, succeeded=wanted.succeeded, after=after_id, limit=limit
     )

@@ -126,7 +126,7 @@ class ProductsPage:
 def list_page(uow: UnitOfWork, slug: str, *, limit: int, offset: int) -> ProductsPage:
     """List the products that an organization uses, then those that are offered to it, by name."""
     organization = access.authorize(uow, slug, Operation.PRODUCTS_READ).organization
-    return uow.products.page(organization.id, at=uow.now, limit=limit, offset=offset)
+    return uow.elsewhere.products.page(organization.id, at=uow.now, limit=limit, offset=offset)
 
 
 def show(uow: UnitOfWork, slug: str, client_id: UUID) -> Product:

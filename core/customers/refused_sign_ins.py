@@ -81,7 +81,7 @@ def show_customer(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UU
 def _told(uow: UnitOfWork, service: Service, customer: ServiceCustomer) -> Sequence[RefusedSignIn]:
     if not customer.is_accepted:
         return ()
-    found = uow.refused_sign_ins.newest(
+    found = uow.elsewhere.refused_sign_ins.newest(
         service, customer, without=WAITING, looked_at_max=LOOKED_AT_MAX, limit=SHOWN_MAX
     )
     return [one if one.reason in TOLD else replace(one, reason=None) for one in found]

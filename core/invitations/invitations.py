@@ -284,7 +284,7 @@ def list_page(
 ) -> Sequence[SentInvitation]:
     """List the organization's invitations, the newest first."""
     organization = authorize(uow, slug, Operation.INVITATIONS_LIST).organization
-    return uow.invitations.page(organization.id, status, limit=limit, offset=offset)
+    return uow.elsewhere.invitations.page(organization.id, status, limit=limit, offset=offset)
 
 
 def revoke(uow: UnitOfWork, slug: str, invitation_id: UUID) -> None:

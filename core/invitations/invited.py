@@ -54,8 +54,8 @@ def search(
     """Find invitations by a part of their address and by status; without them all, from the newest on."""
     organization = authorize(uow, slug, Operation.INVITATIONS_LIST).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
-    found = uow.invited.page(organization.id, part=part, status=status, after=after, limit=limit + 1)
-    count = partial(uow.invited.count, organization.id, part=part, status=status)
+    found = uow.elsewhere.invited.page(organization.id, part=part, status=status, after=after, limit=limit + 1)
+    count = partial(uow.elsewhere.invited.count, organization.id, part=part, status=status)
     return found_rows(found, after=after, limit=limit, count=count)
 
 

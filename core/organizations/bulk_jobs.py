@@ -246,8 +246,10 @@ def _begin(
 def _found(
     uow: UnitOfWork, organization_id: UUID | None, kinds: Sequence[JobKind], after: Position | None, limit: int
 ) -> FoundRows[Job]:
-    found = uow.bulk_jobs.page(organization_id, kinds, after=after, limit=limit + 1)
-    return found_rows(found, after=after, limit=limit, count=partial(uow.bulk_jobs.count, organization_id, kinds))
+    found = uow.elsewhere.bulk_jobs.page(organization_id, kinds, after=after, limit=limit + 1)
+    return found_rows(
+        found, after=after, limit=limit, count=partial(uow.elsewhere.bulk_jobs.count, organization_id, kinds)
+    )
 
 
 def _of_organization(uow: UnitOfWork, slug: str, job_id: UUID) -> Job:

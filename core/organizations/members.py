@@ -128,7 +128,7 @@ def list_page(
 ) -> tuple[MembersPage, MemberLimits]:
     """List members, the oldest membership first."""
     organization = access.authorize(uow, slug, Operation.MEMBERS_LIST).organization
-    found = uow.members.page(organization.id, role=role, limit=limit, offset=(page - 1) * limit)
+    found = uow.elsewhere.members.page(organization.id, role=role, limit=limit, offset=(page - 1) * limit)
     return found, limits_of(organization, has_tier=found.has_tier, tier_max_users=found.tier_max_users)
 
 

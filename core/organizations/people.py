@@ -97,8 +97,8 @@ def search(
     """Find members by a part of their address and by role, the oldest membership first; empty texts find all."""
     organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
-    found = uow.people.page(organization.id, part=part, role=role, after=after, limit=limit + 1)
-    count = partial(uow.people.count, organization.id, part=part, role=role)
+    found = uow.elsewhere.people.page(organization.id, part=part, role=role, after=after, limit=limit + 1)
+    count = partial(uow.elsewhere.people.count, organization.id, part=part, role=role)
     return found_rows(found, after=after, limit=limit, count=count)
 
 
@@ -108,7 +108,7 @@ def listed(
     """Return a part of what `search` finds, without counting; for files."""
     organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
-    return uow.people.page(organization.id, part=part, role=role, after=after, limit=limit)
+    return uow.elsewhere.people.page(organization.id, part=part, role=role, after=after, limit=limit)
 
 
 def show_departure(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedMember, MemberDeparture]:

@@ -35,19 +35,23 @@ SETTLES_AFTER: Final = timedelta(minutes=1)
 def find(uow: UnitOfWork, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
     """Return a part of what is found, the newest first; raise `BadRequest` for what cannot be searched for."""
     authorize_platform(uow)
-    return _browsed(uow, uow.audit_searches.find(None, _search_of(uow, asked), limit=limit, before_id=before_id))
+    return _browsed(
+        uow, uow.elsewhere.audit_searches.find(None, _search_of(uow, asked), limit=limit, before_id=before_id)
+    )
 
 
 def listed(uow: UnitOfWork, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
     """Return a part of what `find` finds, without counting; for files."""
     authorize_platform(uow)
-    return _browsed(uow, uow.audit_searches.listed(None, _search_of(uow, asked), limit=limit, before_id=before_id))
+    return _browsed(
+        uow, uow.elsewhere.audit_searches.listed(None, _search_of(uow, asked), limit=limit, before_id=before_id)
+    )
 
 
 def show(uow: UnitOfWork, entry_id: UUID) -> ShownEntry:
     """Return an entry; raise `AuditEntryUnknown`."""
     authorize_platform(uow)
-    entry = uow.audit_searches.entry(None, entry_id)
+    entry = uow.elsewhere.audit_searches.entry(None, entry_id)
     if entry is None:
         raise AuditEntryUnknown
     return ShownEntry(entry=entry, names=names_of(uow, None, [entry]), fits_seal=None)
@@ -56,14 +60,14 @@ def show(uow: UnitOfWork, entry_id: UUID) -> ShownEntry:
 def position(uow: UnitOfWork) -> int:
     """Return the newest position of the log, which is the number of its newest id."""
     authorize_platform(uow)
-    return (uow.audit_searches.newest_of_platform() or FIRST_ID).int
+    return (uow.elsewhere.audit_searches.newest_of_platform() or FIRST_ID).int
 
 
 def newest(uow: UnitOfWork, asked: AskedEntries, *, after: int, limit: int) -> NewEntries:
     """Return the entries since a while before a position, and the newest position of the log."""
     last = position(uow)
     again_from = first_id_at(moment_of(UUID(int=min(after, last))) - SETTLES_AFTER)
-    found = uow.audit_searches.written_after(_search_of(uow, asked), after_id=again_from, limit=limit)
+    found = uow.elsewhere.audit_searches.written_after(_search_of(uow, asked), after_id=again_from, limit=limit)
     return NewEntries(entries=found, names=names_of(uow, None, found), position=last)
 
 

@@ -47,5 +47,5 @@ def read_page(uow: UnitOfWork, wanted: PlatformAuditLogFilter, *, page: int, lim
             target_id=wanted.target_id,
         )
         return page_of_search(uow, None, search, page=page, limit=limit)
-    total, logs = uow.platform_audit_log.page(wanted, limit=limit, offset=(page - 1) * limit)
+    total, logs = uow.elsewhere.platform_audit_log.page(wanted, limit=limit, offset=(page - 1) * limit)
     return AuditLogPage(logs=list(logs), pagination=Pagination.of(page, limit, total))

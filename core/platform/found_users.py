@@ -97,16 +97,16 @@ def search(uow: UnitOfWork, *, search: str, after: UserPosition, limit: int) -> 
     part = part_of_email(search, uow.domain_names.to_ascii)
     user_id = _id_of(part)
     if user_id is not None:
-        found = uow.found_users.with_id(user_id, hides_owners=hides_owners)
+        found = uow.elsewhere.found_users.with_id(user_id, hides_owners=hides_owners)
         return FoundUsers(found=found, total=len(found), next=None)
-    found = uow.found_users.page(part, after=after, limit=limit + 1, hides_owners=hides_owners)
+    found = uow.elsewhere.found_users.page(part, after=after, limit=limit + 1, hides_owners=hides_owners)
     listed = found[:limit]
     is_whole = after == UserPosition() and len(found) <= limit
     return FoundUsers(
         found=listed,
         total=len(found)
         if is_whole
-        else uow.found_users.count(part, counted_max=COUNTED_MAX + 1, hides_owners=hides_owners),
+        else uow.elsewhere.found_users.count(part, counted_max=COUNTED_MAX + 1, hides_owners=hides_owners),
         next=_position_after(listed[-1], part) if len(found) > limit else None,
     )
 

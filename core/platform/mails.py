@@ -127,7 +127,7 @@ def list_page(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int) -
 def find(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int, hides_owners: bool = False) -> OutboxPage:
     """Return a page of mails, the newest first; the caller may see them. `hides_owners` leaves out those to owners."""
     address = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email is not None else None
-    return uow.platform_mails.page(
+    return uow.elsewhere.platform_mails.page(
         state=MailState(wanted.state) if wanted.state is not None else None,
         recipient=address,
         hides_owners=hides_owners,

@@ -57,7 +57,7 @@ def search(uow: UnitOfWork, organization_id: UUID, *, search: str, after: Positi
     without = () if caller.acts_as_platform_owner else uow.platform_owners.ids()
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = _page(uow, organization_id, part, after=after, limit=limit + 1, without=without)
-    count = partial(uow.people.count, organization_id, part=part, role="", without=without)
+    count = partial(uow.elsewhere.people.count, organization_id, part=part, role="", without=without)
     return FoundMembers(organization=name, members=found_rows(found, after=after, limit=limit, count=count))
 
 
@@ -87,4 +87,4 @@ def _page(
     limit: int,
     without: Collection[UUID] = (),
 ) -> Sequence[ListedMember]:
-    return uow.people.page(organization_id, part=part, role="", after=after, limit=limit, without=without)
+    return uow.elsewhere.people.page(organization_id, part=part, role="", after=after, limit=limit, without=without)

@@ -160,7 +160,7 @@ def force_disable(uow: UnitOfWork, user_id: UUID, reason: str, *, seen: str | No
 def metrics(uow: UnitOfWork) -> MfaMetrics:
     """Return the metrics of all users' second factors, with the events of the last seven days."""
     authorize_support(uow)
-    counts = uow.platform_mfa.counts(since=uow.now - METRICS_WINDOW)
+    counts = uow.elsewhere.platform_mfa.counts(since=uow.now - METRICS_WINDOW)
     return MfaMetrics(
         total_users=counts.total_users,
         mfa_enabled_users=counts.mfa_enabled_users,
@@ -174,4 +174,4 @@ def metrics(uow: UnitOfWork) -> MfaMetrics:
 def suspicious(uow: UnitOfWork) -> Sequence[MfaAlert]:
     """List the possible attacks on second factors in the last seven days, the newest first."""
     hides_owners = not authorize_support(uow).acts_as_platform_owner
-    return uow.platform_mfa.alerts(since=uow.now - ALERTS_WINDOW, limit=ALERTS_MAX, hides_owners=hides_owners)
+    return uow.elsewhere.platform_mfa.alerts(since=uow.now - ALERTS_WINDOW, limit=ALERTS_MAX, hides_owners=hides_owners)

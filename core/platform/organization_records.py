@@ -161,7 +161,7 @@ def search(
     """Find organizations, the newest first."""
     wanted, matches = _matching(uow, wanted)
     found = _page(uow, wanted, matches, after=after, limit=limit + 1)
-    count = partial(uow.organization_records.count, wanted, matches)
+    count = partial(uow.elsewhere.organization_records.count, wanted, matches)
     return found_rows(found, after=after, limit=limit, count=count)
 
 

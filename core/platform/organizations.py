@@ -116,7 +116,7 @@ def list_all(
     Support is not told which platform owner owns or has approved one.
     """
     caller = authorize_support(uow)
-    page = uow.platform_organizations.page(status=status, tier_id=tier_id, limit=limit, offset=offset)
+    page = uow.elsewhere.platform_organizations.page(status=status, tier_id=tier_id, limit=limit, offset=offset)
     return page if caller.acts_as_platform_owner else page.without_platform_owners()
 
 

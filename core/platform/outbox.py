@@ -68,7 +68,7 @@ def browse(uow: UnitOfWork, wanted: OutboxFilter, *, after: Position | None, lim
     hides_owners = not helped_accounts.open_list(uow, NarrowedList.MAILS, wanted).acts_as_platform_owner
     recipient = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email else None
     state = MailState(wanted.state) if wanted.state is not None else None
-    found = uow.browsed_outbox.page(
+    found = uow.elsewhere.browsed_outbox.page(
         state=state,
         recipient=recipient,
         is_oldest_first=wanted.state in WAITING,
@@ -77,14 +77,14 @@ def browse(uow: UnitOfWork, wanted: OutboxFilter, *, after: Position | None, lim
         hides_owners=hides_owners,
     )
     listed = found[:limit]
-    undelivered = uow.browsed_outbox.count_undelivered(counted_max=COUNTED_MAX + 1, hides_owners=hides_owners)
+    undelivered = uow.elsewhere.browsed_outbox.count_undelivered(counted_max=COUNTED_MAX + 1, hides_owners=hides_owners)
     not_sent = {one: undelivered[MailState(one)] for one in NOT_SENT}
     is_counted = wanted.state in not_sent and recipient is None
     return FoundMails(
         found=listed,
         total=not_sent[wanted.state]
         if wanted.state is not None and is_counted
-        else uow.browsed_outbox.count(
+        else uow.elsewhere.browsed_outbox.count(
             state=state, recipient=recipient, counted_max=COUNTED_MAX + 1, hides_owners=hides_owners
         ),
         next=listed[-1].position if len(found) > limit else None,

@@ -125,11 +125,11 @@ def show(uow: UnitOfWork) -> PlatformOverview:
     """Return the overview, as a platform owner or support."""
     sees_owners = authorize_support(uow).acts_as_platform_owner
     since, counted_max = uow.now - PERIOD, COUNTED_MAX + 1
-    waiting = uow.organization_records.waiting(limit=SHOWN_MAX)
-    organizations = uow.platform_overviews.organizations_by_status(counted_max=counted_max)
+    waiting = uow.elsewhere.organization_records.waiting(limit=SHOWN_MAX)
+    organizations = uow.elsewhere.platform_overviews.organizations_by_status(counted_max=counted_max)
     alerts = mfa.suspicious(uow)
     # How many there are is among the numbers.
-    failed = uow.platform_mails.page(
+    failed = uow.elsewhere.platform_mails.page(
         state=MailState.FAILED,
         recipient=None,
         hides_owners=not sees_owners,
@@ -137,20 +137,22 @@ def show(uow: UnitOfWork) -> PlatformOverview:
         offset=0,
         counted_max=SHOWN_MAX,
     )
-    webhooks, webhooks_total = uow.platform_overviews.failing_webhooks(
+    webhooks, webhooks_total = uow.elsewhere.platform_overviews.failing_webhooks(
         since=since, webhooks_max=WEBHOOKS_READ_MAX, limit=SHOWN_MAX, counted_max=counted_max
     )
-    gone_webhooks, gone_webhooks_total = uow.platform_overviews.gone_webhooks(
+    gone_webhooks, gone_webhooks_total = uow.elsewhere.platform_overviews.gone_webhooks(
         since=uow.now - DAYS * PERIOD, limit=SHOWN_MAX, counted_max=counted_max
     )
-    streams, streams_total = uow.platform_overviews.failing_streams(limit=SHOWN_MAX)
+    streams, streams_total = uow.elsewhere.platform_overviews.failing_streams(limit=SHOWN_MAX)
     return PlatformOverview(
         waiting=[replace(one, owner=shown_owner(one.owner, sees_owners=sees_owners)) for one in waiting],
         waiting_total=organizations[OrganizationStatus.PENDING],
         alerts=alerts[:SHOWN_MAX],
         alerts_total=len(alerts),
         failed_mails=failed.mails,
-        owners_without_second_factor=uow.platform_overviews.owners_without_second_factor() if sees_owners else 0,
+        owners_without_second_factor=uow.elsewhere.platform_overviews.owners_without_second_factor()
+        if sees_owners
+        else 0,
         webhooks=webhooks,
         webhooks_total=webhooks_total,
         gone_webhooks=gone_webhooks,
@@ -158,10 +160,12 @@ def show(uow: UnitOfWork) -> PlatformOverview:
         streams=streams,
         streams_total=streams_total,
         numbers=PlatformNumbers(
-            figures=uow.figures.platform(),
+            figures=uow.elsewhere.figures.platform(),
             organizations=organizations,
-            mails=uow.browsed_outbox.count_undelivered(counted_max=counted_max, hides_owners=not sees_owners),
-            new_users=uow.platform_overviews.new_users(since=uow.now - DAYS * PERIOD, counted_max=counted_max),
+            mails=uow.elsewhere.browsed_outbox.count_undelivered(counted_max=counted_max, hides_owners=not sees_owners),
+            new_users=uow.elsewhere.platform_overviews.new_users(
+                since=uow.now - DAYS * PERIOD, counted_max=counted_max
+            ),
             sign_ins=sign_in_counts.of_organization(uow, None, DAYS),
         ),
     )

@@ -96,11 +96,11 @@ def _named(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
     if "@" in text:
         return _with_email(uow, text)
     sees_owners = uow.caller.acts_as_platform_owner
-    searches, lower = uow.platform_searches, text.lower()
+    searches, lower = uow.elsewhere.platform_searches, text.lower()
     hits: list[SearchHit] = []
     if is_request_id(text):
         hits += searches.by_request(lower, hides_owners=not sees_owners)
-        if sees_owners and not hits and uow.audit_searches.has_request(lower):
+        if sees_owners and not hits and uow.elsewhere.audit_searches.has_request(lower):
             hits.append(SearchHit(kind=HitKind.LOG_OF_REQUEST, id=None, title=lower))
         return hits
     with suppress(ValueError):
@@ -122,7 +122,7 @@ def _with_email(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
 def _containing(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
     """Return organizations and users that have a text in their names and addresses."""
     organizations = organization_records.listed(uow, OrganizationFilter(search=text), after=None, limit=SHOWN_MAX)
-    users = uow.found_users.page(
+    users = uow.elsewhere.found_users.page(
         part_of_email(text, uow.domain_names.to_ascii),
         after=UserPosition(),
         limit=SHOWN_MAX,

@@ -176,7 +176,7 @@ def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
 
 
 def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, sees_account: bool) -> PersonalDataExport:
-    stored = uow.privacy_export
+    stored = uow.elsewhere.privacy_export
     memberships = stored.memberships(user.id, within=within)
     organization_ids = [one.organization_id for one in memberships]
     # What was sent to the address is its owner's, after a proof.

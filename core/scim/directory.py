@@ -62,12 +62,12 @@ def show(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, lim
     """Return the directory, with the members who have a part of their address or their name there."""
     organization_id = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization.id
     part = part_of_email(search, uow.domain_names.to_ascii)
-    found = uow.scim_directory.page(organization_id, part=part, after=after, limit=limit + 1)
-    count = partial(uow.scim_directory.count, organization_id, part=part)
+    found = uow.elsewhere.scim_directory.page(organization_id, part=part, after=after, limit=limit + 1)
+    count = partial(uow.elsewhere.scim_directory.count, organization_id, part=part)
     return DirectoryOverview(
         members=found_rows(found, after=after, limit=limit, count=count),
         tokens=uow.scim_tokens.of_organization(organization_id),
-        failures=uow.scim_log.failures(organization_id, limit=FAILURES_MAX),
+        failures=uow.elsewhere.scim_log.failures(organization_id, limit=FAILURES_MAX),
     )
 
 
@@ -77,4 +77,4 @@ def listed(
     """Return a part of the members that `show` finds, without counting; for files."""
     organization_id = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization.id
     part = part_of_email(search, uow.domain_names.to_ascii)
-    return uow.scim_directory.page(organization_id, part=part, after=after, limit=limit)
+    return uow.elsewhere.scim_directory.page(organization_id, part=part, after=after, limit=limit)

@@ -121,14 +121,14 @@ def named(uow: UnitOfWork, organization_id: UUID, name: str) -> UUID | None:
 def list_of_organization(uow: UnitOfWork, slug: str, *, page: int, limit: int) -> GroupsPage:
     """List the groups of an organization to a member, the oldest first."""
     organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
-    return uow.directory_groups.page(organization.id, GroupSearch(), limit=limit, offset=(page - 1) * limit)
+    return uow.elsewhere.directory_groups.page(organization.id, GroupSearch(), limit=limit, offset=(page - 1) * limit)
 
 
 def list_members(uow: UnitOfWork, slug: str, group_id: UUID, *, page: int, limit: int) -> GroupMembersPage:
     """List the members of a group to a member of the organization; raise `ResourceUnknown`."""
     organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
     group = _shown(uow, organization.id, group_id, shows_members=False)
-    found = uow.directory_groups.people(organization.id, group_id, limit=limit, offset=(page - 1) * limit)
+    found = uow.elsewhere.directory_groups.people(organization.id, group_id, limit=limit, offset=(page - 1) * limit)
     return GroupMembersPage(group=group, members=found)
 
 
@@ -136,15 +136,15 @@ def search(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, l
     """Return the groups with a part in their name, the oldest first."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
     part = stored_form(search)
-    found = uow.directory_groups.found(organization_id, part=part, after=after, limit=limit + 1)
-    count = partial(uow.directory_groups.count_found, organization_id, part=part)
+    found = uow.elsewhere.directory_groups.found(organization_id, part=part, after=after, limit=limit + 1)
+    count = partial(uow.elsewhere.directory_groups.count_found, organization_id, part=part)
     return found_rows(found, after=after, limit=limit, count=count)
 
 
 def listed(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> Sequence[Group]:
     """Return a part of the groups that `search` finds, without counting; for files."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
-    return uow.directory_groups.found(organization_id, part=stored_form(search), after=after, limit=limit)
+    return uow.elsewhere.directory_groups.found(organization_id, part=stored_form(search), after=after, limit=limit)
 
 
 def show_to_members(
@@ -153,7 +153,7 @@ def show_to_members(
     """Return a group and its members from a position on, by the order of their ids; raise `ResourceUnknown`."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
     group = _shown(uow, organization_id, group_id, shows_members=False)
-    found = uow.directory_groups.people_after(organization_id, group_id, after=after, limit=limit + 1)
+    found = uow.elsewhere.directory_groups.people_after(organization_id, group_id, after=after, limit=limit + 1)
 
     def count(*, counted_max: int) -> int:
         return min(group.member_count, counted_max)
@@ -167,7 +167,7 @@ def listed_members(
     """Return a part of the members of a group; for files."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
     _shown(uow, organization_id, group_id, shows_members=False)
-    return uow.directory_groups.people_after(organization_id, group_id, after=after, limit=limit)
+    return uow.elsewhere.directory_groups.people_after(organization_id, group_id, after=after, limit=limit)
 
 
 def list_page(uow: UnitOfWork, *, filter_text: str | None, start: int, count: int, shows_members: bool) -> GroupsPage:

@@ -102,7 +102,7 @@ def record_refusal(uow: UnitOfWork, attempt: DirectoryRequest, outcome: Director
 def list_page(uow: UnitOfWork, slug: str, *, page: int, limit: int) -> ProvisioningPage:
     """List the entries of an organization, the newest first."""
     organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
-    return uow.scim_log.page(organization.id, limit=limit, offset=(page - 1) * limit)
+    return uow.elsewhere.scim_log.page(organization.id, limit=limit, offset=(page - 1) * limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +129,10 @@ def search(
     """Return the entries of an organization that are asked for, the newest first; raise `BadRequest` for no times."""
     organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
     wanted = search_of(asked)
-    rows = uow.scim_log.found(organization.id, wanted, after=after, limit=limit + 1)
-    return found_rows(rows, after=after, limit=limit, count=partial(uow.scim_log.count, organization.id, wanted))
+    rows = uow.elsewhere.scim_log.found(organization.id, wanted, after=after, limit=limit + 1)
+    return found_rows(
+        rows, after=after, limit=limit, count=partial(uow.elsewhere.scim_log.count, organization.id, wanted)
+    )
 
 
 def listed(
@@ -138,7 +140,7 @@ def listed(
 ) -> Sequence[ProvisioningLogEntry]:
     """Return a part of the entries that `search` finds, without counting; for files."""
     organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
-    return uow.scim_log.found(organization.id, search_of(asked), after=after, limit=limit)
+    return uow.elsewhere.scim_log.found(organization.id, search_of(asked), after=after, limit=limit)
 
 
 def search_of(asked: AskedCalls) -> CallSearch:

@@ -49,4 +49,4 @@ class ServiceAnalytics:
 def read(uow: UnitOfWork) -> ServiceAnalytics:
     """Return the figures of the service."""
     caller = api_keys.authorize(uow, Permission.READ_ANALYTICS)
-    return uow.service_figures.read(caller, since=uow.now - PERIOD)
+    return uow.elsewhere.service_figures.read(caller, since=uow.now - PERIOD)

@@ -64,7 +64,7 @@ class SubscriptionsPage:
 def list_page(uow: UnitOfWork, *, status: SubscriptionStatus | None, limit: int, offset: int) -> SubscriptionsPage:
     """List the subscriptions to the service, the newest first, optionally of one status."""
     caller = api_keys.authorize(uow, Permission.READ_SUBSCRIPTIONS)
-    return uow.service_subscriptions.page(caller, status=status, limit=limit, offset=offset)
+    return uow.elsewhere.service_subscriptions.page(caller, status=status, limit=limit, offset=offset)
 
 
 def show(uow: UnitOfWork, known_id: UUID) -> Subscription:

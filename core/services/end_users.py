@@ -105,7 +105,9 @@ def list_page(
     """List end users, the newest accounts first, optionally of one service and by a part of their address."""
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     part = part_of_email(search or "", uow.domain_names.to_ascii)
-    return uow.end_users.page(organization.id, part=part, service_id=service_id, limit=limit, offset=(page - 1) * limit)
+    return uow.elsewhere.end_users.page(
+        organization.id, part=part, service_id=service_id, limit=limit, offset=(page - 1) * limit
+    )
 
 
 def show(uow: UnitOfWork, slug: str, user_id: UUID) -> EndUserDetails:

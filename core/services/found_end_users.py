@@ -81,8 +81,10 @@ def search(
     """Find end users by a part of their address and by the slug of a service, the newest accounts first."""
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
-    found = uow.found_end_users.page(organization.id, part=part, service=service, after=after, limit=limit + 1)
-    count = partial(uow.found_end_users.count, organization.id, part=part, service=service)
+    found = uow.elsewhere.found_end_users.page(
+        organization.id, part=part, service=service, after=after, limit=limit + 1
+    )
+    count = partial(uow.elsewhere.found_end_users.count, organization.id, part=part, service=service)
     return found_rows(found, after=after, limit=limit, count=count)
 
 
@@ -92,7 +94,7 @@ def listed(
     """Return a part of what `search` finds, without counting; for files."""
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
-    return uow.found_end_users.page(organization.id, part=part, service=service, after=after, limit=limit)
+    return uow.elsewhere.found_end_users.page(organization.id, part=part, service=service, after=after, limit=limit)
 
 
 def end_shown(uow: UnitOfWork, slug: str, user_id: UUID, *, seen: int) -> int:

@@ -68,10 +68,10 @@ def search(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, l
     """Find services by a part of their name or slug or by the client id, the oldest first; an empty text finds all."""
     organization = authorize(uow, slug, Operation.SERVICES_LIST).organization
     part = search.strip().lower()
-    found: Sequence[ListedService] = uow.found_services.page(
+    found: Sequence[ListedService] = uow.elsewhere.found_services.page(
         organization.id, part=part, after=after, limit=limit + 1, users_max=USERS_COUNTED_MAX + 1
     )
-    count = partial(uow.found_services.count, organization.id, part=part)
+    count = partial(uow.elsewhere.found_services.count, organization.id, part=part)
     rows = found_rows(found, after=after, limit=limit, count=count)
     return FoundServices(rows=rows, usage=uow.services.usage(organization))
 
@@ -80,7 +80,7 @@ def named(uow: UnitOfWork, slug: str, part: str, *, limit: int) -> Sequence[List
     """Return the first services that `search` finds, without counting them; of their users one is counted."""
     organization = authorize(uow, slug, Operation.SERVICES_LIST).organization
     part = part.strip().lower()
-    return uow.found_services.page(organization.id, part=part, after=None, limit=limit, users_max=1)
+    return uow.elsewhere.found_services.page(organization.id, part=part, after=None, limit=limit, users_max=1)
 
 
 def usage(uow: UnitOfWork, slug: str) -> Usage:

@@ -105,7 +105,9 @@ class GrantsPage:
 def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, page: int, limit: int) -> GrantsPage:
     """List the grants on a service, the oldest first."""
     authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
-    found = uow.service_grants.page(authorized.organization.id, service_slug, limit=limit, offset=(page - 1) * limit)
+    found = uow.elsewhere.service_grants.page(
+        authorized.organization.id, service_slug, limit=limit, offset=(page - 1) * limit
+    )
     if found is None:
         raise ServiceUnknown
     return found
@@ -121,15 +123,17 @@ def show_people(
     authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, authorized, service_slug)
     part, wanted = (part_of_email(one, uow.domain_names.to_ascii) for one in (search, find))
-    found = uow.service_grants.found(service, part=part, after=after, limit=limit + 1)
-    count = partial(uow.service_grants.count_found, service, part=part)
+    found = uow.elsewhere.service_grants.found(service, part=part, after=after, limit=limit + 1)
+    count = partial(uow.elsewhere.service_grants.count_found, service, part=part)
     return ServicePeople(
         service=service,
         grants=found_rows(found, after=after, limit=limit, count=count),
-        candidates=uow.people.page(authorized.organization.id, part=wanted, role="", after=None, limit=CANDIDATES_MAX)
+        candidates=uow.elsewhere.people.page(
+            authorized.organization.id, part=wanted, role="", after=None, limit=CANDIDATES_MAX
+        )
         if wanted and Capability.ORG_MEMBERS_VIEW in authorized.capabilities
         else None,
-        end_users=uow.found_end_users.count(
+        end_users=uow.elsewhere.found_end_users.count(
             authorized.organization.id, part="", service=service.slug, counted_max=COUNTED_MAX + 1
         )
         if Capability.END_USERS_VIEW in authorized.capabilities

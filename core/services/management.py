@@ -174,7 +174,7 @@ def list_page(
 ) -> ServicesPage:
     """List the services of an organization, the oldest first, optionally of one type."""
     organization = organization_access.authorize(uow, slug, Operation.SERVICES_LIST).organization
-    return uow.services.page(organization, service_type=service_type, limit=limit, offset=offset)
+    return uow.elsewhere.services.page(organization, service_type=service_type, limit=limit, offset=offset)
 
 
 def read(uow: UnitOfWork, slug: str, service_slug: str) -> Service:

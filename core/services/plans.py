@@ -174,8 +174,10 @@ def search(
     """
     service = access.authorize(uow, slug, service_slug, Operation.PLANS_READ).service
     part = search.strip()
-    found = uow.plans.page(service, part=part, after=after, limit=limit + 1)
-    return found_rows(found, after=after, limit=limit, count=partial(uow.plans.count_found, service, part=part))
+    found = uow.elsewhere.plans.page(service, part=part, after=after, limit=limit + 1)
+    return found_rows(
+        found, after=after, limit=limit, count=partial(uow.elsewhere.plans.count_found, service, part=part)
+    )
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> PlanEnd:

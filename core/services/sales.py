@@ -194,9 +194,9 @@ def show(uow: UnitOfWork, slug: str, *, days: int) -> Sales:
     today = uow.now.date()
     period = [today - _DAY * number for number in reversed(range(days))]
     # What another process that is ahead has written of tomorrow counts from its day on.
-    sums = uow.sales.sums(organization_id, since=period[0], until=today)
-    names = uow.sales.names(organization_id)
-    return sales_of(sums, names, period, since=uow.sales.first_day(organization_id))
+    sums = uow.elsewhere.sales.sums(organization_id, since=period[0], until=today)
+    names = uow.elsewhere.sales.names(organization_id)
+    return sales_of(sums, names, period, since=uow.elsewhere.sales.first_day(organization_id))
 
 
 def changes(
@@ -205,8 +205,10 @@ def changes(
     """List the changes of what an organization sells, newest first."""
     authorized = authorize(uow, slug, Operation.BILLING_READ)
     organization_id = authorized.organization.id
-    found = _told(authorized, uow.sales.changes(organization_id, wanted, after=after, limit=limit + 1))
-    return found_rows(found, after=after, limit=limit, count=partial(uow.sales.count_changes, organization_id, wanted))
+    found = _told(authorized, uow.elsewhere.sales.changes(organization_id, wanted, after=after, limit=limit + 1))
+    return found_rows(
+        found, after=after, limit=limit, count=partial(uow.elsewhere.sales.count_changes, organization_id, wanted)
+    )
 
 
 def listed_changes(
@@ -214,12 +216,12 @@ def listed_changes(
 ) -> Sequence[SubscriptionChange]:
     """Return a part of what `changes` finds, without counting; for files."""
     authorized = authorize(uow, slug, Operation.BILLING_READ)
-    return _told(authorized, uow.sales.changes(authorized.organization.id, wanted, after=after, limit=limit))
+    return _told(authorized, uow.elsewhere.sales.changes(authorized.organization.id, wanted, after=after, limit=limit))
 
 
 def names(uow: UnitOfWork, slug: str) -> SoldNames:
     """Return how the plans and services of an organization are called."""
-    return uow.sales.names(authorize(uow, slug, Operation.BILLING_READ).organization.id)
+    return uow.elsewhere.sales.names(authorize(uow, slug, Operation.BILLING_READ).organization.id)
 
 
 def revenue(uow: UnitOfWork, *, currency: str, after: tuple[int, UUID] | None, limit: int) -> Revenue:
@@ -228,9 +230,9 @@ def revenue(uow: UnitOfWork, *, currency: str, after: tuple[int, UUID] | None, l
     Without a currency that is sold in, it is the one with most subscriptions.
     """
     authorize_support(uow)
-    totals = uow.sales.totals()
+    totals = uow.elsewhere.sales.totals()
     chosen = currency if currency in totals else next(iter(totals), "")
-    found = uow.sales.sellers(chosen, after=after, limit=limit + 1)
+    found = uow.elsewhere.sales.sellers(chosen, after=after, limit=limit + 1)
     listed = found[:limit]
     return Revenue(
         currency=chosen,

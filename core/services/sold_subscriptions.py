@@ -102,9 +102,11 @@ def search(
     authorized = authorize(uow, slug, Operation.BILLING_READ)
     organization_id = authorized.organization.id
     wanted = _checked(uow, authorized, wanted)
-    found = _told(authorized, uow.sold_subscriptions.page(organization_id, wanted, after=after, limit=limit + 1))
+    found = _told(
+        authorized, uow.elsewhere.sold_subscriptions.page(organization_id, wanted, after=after, limit=limit + 1)
+    )
     return found_rows(
-        found, after=after, limit=limit, count=partial(uow.sold_subscriptions.count, organization_id, wanted)
+        found, after=after, limit=limit, count=partial(uow.elsewhere.sold_subscriptions.count, organization_id, wanted)
     )
 
 
@@ -114,7 +116,9 @@ def listed(
     """Return a part of what `search` finds, without counting; for files."""
     authorized = authorize(uow, slug, Operation.BILLING_READ)
     wanted = _checked(uow, authorized, wanted)
-    return _told(authorized, uow.sold_subscriptions.page(authorized.organization.id, wanted, after=after, limit=limit))
+    return _told(
+        authorized, uow.elsewhere.sold_subscriptions.page(authorized.organization.id, wanted, after=after, limit=limit)
+    )
 
 
 def show(uow: UnitOfWork, slug: str, subscription_id: UUID) -> tuple[SoldSubscription, Sequence[Plan]]:

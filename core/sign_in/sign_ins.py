@@ -177,10 +177,10 @@ def list_mine(uow: UnitOfWork, *, after: UUID | None, limit: int) -> OwnSignIns:
     A session with limits shows what concerns its organization, which sees no more of it (decisions 2.8 and 10.8).
     """
     user_id, scope = uow.caller.user_id, _own_scope(uow)
-    if after is not None and uow.sign_ins.find(user_id, after, scope) is None:
+    if after is not None and uow.elsewhere.sign_ins.find(user_id, after, scope) is None:
         raise SignInUnknown
     # One more than is shown tells whether more follow.
-    found = uow.sign_ins.following(user_id, scope, after=after, limit=limit + 1)
+    found = uow.elsewhere.sign_ins.following(user_id, scope, after=after, limit=limit + 1)
     return OwnSignIns(sign_ins=list(found[:limit]), next_id=found[limit - 1].id if len(found) > limit else None)
 
 
@@ -194,8 +194,8 @@ def show_mine(uow: UnitOfWork, sign_in_id: UUID) -> SignIn:
 
 def of_user(uow: UnitOfWork, user_id: UUID, scope: Scope | None, *, page: int, limit: int) -> SignInsPage:
     """Return one page of a user's sign-ins in a scope, the newest first; None means all. The caller may see them."""
-    total = uow.sign_ins.defer_count(user_id, scope)
-    found = uow.sign_ins.page(user_id, scope, limit=limit, offset=(page - 1) * limit)
+    total = uow.elsewhere.sign_ins.defer_count(user_id, scope)
+    found = uow.elsewhere.sign_ins.page(user_id, scope, limit=limit, offset=(page - 1) * limit)
     return SignInsPage(sign_ins=list(found), total=total())
 
 

@@ -129,7 +129,9 @@ def list_page(
 ) -> DeliveryList:
     """List the deliveries of a webhook, the newest first."""
     organization = authorize(uow, slug, Operation.WEBHOOKS_READ).organization
-    found = uow.webhook_deliveries.page(organization.id, webhook_id, wanted, limit=limit, offset=(page - 1) * limit)
+    found = uow.elsewhere.webhook_deliveries.page(
+        organization.id, webhook_id, wanted, limit=limit, offset=(page - 1) * limit
+    )
     if found is None:
         raise WebhookUnknown
     deliveries, total = found

@@ -126,8 +126,8 @@ def search(
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
     webhook = _webhook(uow, organization_id, webhook_id)
     wanted = search_of(asked)
-    rows = uow.webhook_delivery_log.page(organization_id, webhook_id, wanted, after=after, limit=limit + 1)
-    count = partial(uow.webhook_delivery_log.count, organization_id, webhook_id, wanted)
+    rows = uow.elsewhere.webhook_delivery_log.page(organization_id, webhook_id, wanted, after=after, limit=limit + 1)
+    count = partial(uow.elsewhere.webhook_delivery_log.count, organization_id, webhook_id, wanted)
     return webhook, found_rows(rows, after=after, limit=limit, count=count)
 
 
@@ -137,17 +137,19 @@ def listed(
     """Return a part of the deliveries that `search` finds, without counting; for files."""
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
     _webhook(uow, organization_id, webhook_id)
-    return uow.webhook_delivery_log.page(organization_id, webhook_id, search_of(asked), after=after, limit=limit)
+    return uow.elsewhere.webhook_delivery_log.page(
+        organization_id, webhook_id, search_of(asked), after=after, limit=limit
+    )
 
 
 def show(uow: UnitOfWork, slug: str, webhook_id: UUID, delivery_id: UUID) -> ShownDelivery:
     """Return a delivery with its attempts; raise `DeliveryUnknown` when the webhook has none with that id."""
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
     webhook = uow.webhooks.find(organization_id, webhook_id)
-    delivery = uow.webhook_delivery_log.find(organization_id, webhook_id, delivery_id)
+    delivery = uow.elsewhere.webhook_delivery_log.find(organization_id, webhook_id, delivery_id)
     if webhook is None or delivery is None:
         raise DeliveryUnknown
-    attempts = uow.webhook_delivery_log.attempts(organization_id, delivery_id, limit=ATTEMPTS_SHOWN_MAX)
+    attempts = uow.elsewhere.webhook_delivery_log.attempts(organization_id, delivery_id, limit=ATTEMPTS_SHOWN_MAX)
     return ShownDelivery(webhook=webhook, delivery=delivery, attempts=attempts)
 
 

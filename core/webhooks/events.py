@@ -75,7 +75,7 @@ def read(uow: UnitOfWork, slug: str, *, after: str | None, types: Sequence[Event
     organization = authorize(uow, slug, Operation.EVENTS_READ).organization
     position = _position_of(uow, after, organization.id) if after is not None else 0
     # One more than wanted shows whether there are more.
-    found, last_position = uow.event_feed.page(
+    found, last_position = uow.elsewhere.event_feed.page(
         organization.id, after=position, types=types, limit=limit + 1, kept_since=uow.now - RETENTION
     )
     shown = found[:limit]
@@ -108,7 +108,7 @@ def _position_of(uow: UnitOfWork, cursor: str, organization_id: UUID) -> int:
     kept_since = uow.now - RETENTION
     if read_at < kept_since:
         raise CursorExpired
-    return uow.event_feed.last_read(
+    return uow.elsewhere.event_feed.last_read(
         organization_id,
         position=_POSITION.unpack(masked)[0] ^ _mask(uow, organization_id, made_at),
         # An event of a process whose clock is ahead may have been read.

@@ -108,7 +108,9 @@ class WebhookHealth:
 def list_all(uow: UnitOfWork, slug: str) -> Sequence[ListedWebhook]:
     """List the webhooks of an organization, the oldest first, with how they are doing."""
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
-    return uow.webhook_healths.of_organization(organization_id, since=first_hour(uow.now), counted_max=LISTED_MAX)
+    return uow.elsewhere.webhook_healths.of_organization(
+        organization_id, since=first_hour(uow.now), counted_max=LISTED_MAX
+    )
 
 
 def show(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookHealth:
@@ -118,10 +120,10 @@ def show(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookHealth:
     if webhook is None:
         raise WebhookUnknown
     first = first_hour(uow.now)
-    hours = uow.webhook_healths.hours(
+    hours = uow.elsewhere.webhook_healths.hours(
         organization_id, webhook_id, first=first, hours=HOURS, counted_max=COUNTED_MAX + 1
     )
-    figures = uow.webhook_healths.figures(organization_id, webhook_id, since=first, attempts_max=ATTEMPTS_MAX)
+    figures = uow.elsewhere.webhook_healths.figures(organization_id, webhook_id, since=first, attempts_max=ATTEMPTS_MAX)
     return WebhookHealth(
         webhook=webhook,
         hours=hours,

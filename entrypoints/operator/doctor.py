@@ -11,7 +11,7 @@ import trio
 
 from entrypoints import database, main
 from entrypoints.deprecations import Deprecation
-from entrypoints.operator import database_checks, dependency_checks, server_checks, setting_checks
+from entrypoints.operator import database_checks, dependency_checks, replica_checks, server_checks, setting_checks
 from entrypoints.operator.findings import print_findings
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
@@ -89,6 +89,7 @@ def _of_database(settings: Settings, mail_to: str | None, *, has_requirements: b
                 newest=str(plan.applied[-1]) if plan.applied else "", pending=len(plan.pending), ahead=len(plan.ahead)
             )
             if not plan.pending:
+                yield from replica_checks.findings(database.replica_reports(settings, address))
                 yield database_checks.addresses(database.accounts_without_canonical_address(address))
                 yield from database_checks.connections(database.connections_with_changed_issuer(address))
             if not plan.pending and has_requirements:

@@ -19,6 +19,7 @@ from ports.platform.overview import PlatformOverviews
 from ports.platform.owners import PlatformOwners
 from ports.platform.polling import DueWork
 from ports.platform.public_names import PublicNames
+from ports.platform.replicas import Primary
 from ports.platform.search import PlatformSearches
 from ports.platform.support import PlatformSupportStaff
 from ports.platform.system import SystemReadings
@@ -33,6 +34,9 @@ class PlatformUnit(Protocol):
 
     @property
     def bulk_work(self) -> BulkWork: ...
+
+    @property
+    def primary(self) -> Primary: ...
 
     @property
     def platform_owners(self) -> PlatformOwners: ...

@@ -19,6 +19,9 @@ DOCUMENTED = {
     "sso_db_pool_connections_idle": ("gauge", {"backend"}),
     "sso_db_pool_connections_max": ("gauge", {"backend"}),
     "sso_db_statements_cancelled_total": ("counter", {"use_case", "limit"}),
+    "sso_db_reads_elsewhere_total": ("counter", {"place"}),
+    "sso_db_replica_lag_seconds": ("gauge", {"replica"}),
+    "sso_db_replica_in_use": ("gauge", {"replica"}),
     "sso_job_queue_depth": ("gauge", set[str]()),
     "sso_job_processing_duration_seconds": ("histogram", {"job_type"}),
     "sso_webhook_delivery_latency_seconds": ("histogram", set[str]()),
@@ -72,6 +75,8 @@ def used(metrics: PrometheusMetrics) -> PrometheusMetrics:
     metrics.actor_changed("mail_courier", is_up=True)
     metrics.limit_refused("login", "requests")
     metrics.statement_cancelled("organizations.members.browse", "statement_timeout")
+    metrics.read_elsewhere("primary")
+    metrics.replica_seen("replica:5432", lag_seconds=0.2, is_in_use=True)
     metrics.usage_measured(ProcessUsage(cpu_seconds=1.5, resident_bytes=2_000, proportional_bytes=1_000))
     metrics.figures_refreshed(
         PlatformFigures(

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
-import shutil
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,11 +13,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from adapters.postgres.embedded.cluster import SUPERUSER
-from adapters.postgres.embedded.programs import account_for, programs_for
-from adapters.postgres.embedded.server import EmbeddedPostgres
 from tests.postgres import data_folder
 from tests.processes import Service, Services, given_database
+from tests.standby import Node
 from tests.waiting import wait_until
 
 # Each starts processes, which takes seconds; CI runs them.
@@ -29,51 +24,6 @@ pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="failover")]
 READINESS = "/health/ready"
 # After the promotion; a connection is tried ten times a second, and readiness is asked more often.
 RECOVERY_SECONDS_MAX = 5.0
-
-
-class Node:
-    """A PostgreSQL of two that stand in for each other."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._postgres = EmbeddedPostgres(folder)
-        self.cluster = folder / "postgres"
-        self.url = self._postgres.start()
-
-    def close(self) -> None:
-        """Stop it; a standby is closed before its primary."""
-        self._postgres.release()
-
-    def stop_at_once(self) -> None:
-        """Stop it as a crash does: it breaks its connections and writes nothing any more."""
-        os.kill(int((self.cluster / "postmaster.pid").read_text().splitlines()[0]), signal.SIGQUIT)
-
-    def promote(self) -> None:
-        """Make it the primary."""
-        self._run("pg_ctl", "promote", "--wait", f"--pgdata={self.cluster}")
-
-    def copy_to(self, folder: Path) -> Node:
-        """Start a standby in another folder, which follows this server."""
-        account = account_for(self.cluster)
-        (folder / "postgres").mkdir(mode=0o700)
-        if os.geteuid() == 0:
-            os.chown(folder / "postgres", account.uid, account.gid)
-        source = make_conninfo(self.url, user=SUPERUSER, dbname="")
-        self._run(
-            "pg_basebackup",
-            f"--pgdata={folder / 'postgres'}",
-            f"--dbname={source}",
-            "--write-recovery-conf",
-            "--checkpoint=fast",
-            inside=folder / "postgres",
-        )
-        shutil.copy2(self._folder / "postgres.password", folder)
-        return Node(folder)
-
-    def _run(self, program: str, *arguments: str, inside: Path | None = None) -> None:
-        log = self._folder / "tools.log"
-        programs = programs_for(account_for(self.cluster), self.cluster, *([inside] if inside else []), log=log)
-        assert programs.run(program, *arguments), log.read_text()
 
 
 @pytest.fixture

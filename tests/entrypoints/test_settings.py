@@ -60,6 +60,7 @@ DEFAULTS: dict[str, Any] = {
     "database_url": None,
     "database_connections": 10,
     "database_listen_url": None,
+    "database_read_urls": None,
     "postgres_programs": None,
     "data_dir": Path(".gatehouse"),
     "master_keys": None,
@@ -113,6 +114,7 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
         Secret("postgres:///gatehouse?host=/run/db"),
     ),
     ("DATABASE_LISTEN_URL", DATABASE, "database_listen_url", Secret(DATABASE)),
+    ("DATABASE_READ_URLS", f" {DATABASE}\n{DATABASE}", "database_read_urls", Secret(f"{DATABASE} {DATABASE}")),
     ("DATABASE_CONNECTIONS", "1", "database_connections", 1),
     ("DATABASE_CONNECTIONS", "500", "database_connections", 500),
     ("DATA_DIR", "/var/lib/gatehouse", "data_dir", Path("/var/lib/gatehouse")),
@@ -214,6 +216,11 @@ REFUSED = [
     ("DATABASE_URL", "mysql://db/gatehouse", "an address such as postgresql://user:password@host/database"),
     ("DATABASE_URL", "host=db dbname=x", "an address such as postgresql://user:password@host/database"),
     ("DATABASE_LISTEN_URL", "host=db dbname=x", "an address such as postgresql://user:password@host/database"),
+    (
+        "DATABASE_READ_URLS",
+        f"{DATABASE}, db3",
+        "addresses such as postgresql://user:password@replica/database",
+    ),
     ("DATABASE_CONNECTIONS", "0", "a whole number from 1 to 500"),
     ("DATABASE_CONNECTIONS", "501", "a whole number from 1 to 500"),
     ("DATABASE_CONNECTIONS", "1.5", "a whole number from 1 to 500"),
@@ -388,6 +395,7 @@ def test_printed_settings_contain_no_secret() -> None:
         "GATEHOUSE_OWNER_EMAIL": "ann@example.com",
         "GATEHOUSE_OWNER_PASSWORD": "hush hush",
         "GATEHOUSE_SMTP_URL": "smtp://me:hush@mail.example.com",
+        "GATEHOUSE_DATABASE_READ_URLS": "postgresql://me:hush@db2/gatehouse postgresql://me:hush@db3/gatehouse",
     }
     settings = load(environment)
 
@@ -400,6 +408,9 @@ def test_printed_settings_contain_no_secret() -> None:
     }
     assert shown["GATEHOUSE_DATABASE_URL"] == "postgresql://gatehouse:***@db.example.com/gatehouse"
     assert shown["GATEHOUSE_SMTP_URL"] == "smtp://me:***@mail.example.com"
+    assert (
+        shown["GATEHOUSE_DATABASE_READ_URLS"] == "postgresql://me:***@db2/gatehouse postgresql://me:***@db3/gatehouse"
+    )
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,8 @@ async def exported() -> dict[str, set[str]]:
     others.limit_refused("login", "requests")
     others.actor_changed("mail_courier", is_up=True)
     others.statement_cancelled("organizations.members.browse", "statement_timeout")
+    others.read_elsewhere("primary")
+    others.replica_seen("db2:5432", lag_seconds=0.1, is_in_use=True)
     others.usage_measured(ProcessUsage(cpu_seconds=1, resident_bytes=1, proportional_bytes=1))
     found: dict[str, set[str]] = {}
     for text in (exposition, others.exposition().decode()):

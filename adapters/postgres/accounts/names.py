@@ -44,7 +44,7 @@ class PostgresPersonNames(Aggregate):
         return lambda: found() or PersonNames(own=None)
 
     def of_session(self, session_id: UUID) -> NamedCaller | None:
-        return self._one(
+        return self._caller(
             _named_caller,
             OF_SESSION_WITH_NAMES,
             {"session_id": session_id, "purpose": TokenPurpose.CHANGE_EMAIL, **live_at(self._transaction.now)},

@@ -35,6 +35,8 @@ class Connection:
         self._driver = driver
         self._statements = Statements(driver, mark)
         self._is_begun = False
+        # Whether a round trip has failed, so that a unit of work with two connections knows which of them it was.
+        self.has_failed = False
 
     @property
     def closed(self) -> bool:
@@ -115,9 +117,11 @@ class Connection:
             self._driver.wait(self._statements.round_trip())
         except OUTDATED:
             # A new connection has no prepared statements.
+            self.has_failed = True
             self._driver.close()
             raise
         except BaseException:
+            self.has_failed = True
             # The rest of the answers would be read as those of the next round trip.
             pgconn = self._driver.pgconn
             if pgconn.transaction_status == TransactionStatus.ACTIVE or pgconn.pipeline_status != PipelineStatus.OFF:

@@ -52,7 +52,7 @@ class PostgresPoolStatistics:
 
 
 @dataclass(slots=True)
-class _Pooled:
+class Pooled:
     """A connection, that of the driver below it, and when it was used last."""
 
     driver: TimedConnection
@@ -69,15 +69,16 @@ class Pool:
         *,
         connections_max: int,
         connection: Callable[..., Connection] = Connection,
+        connect: Callable[[], TimedConnection] | None = None,
     ) -> None:
         # One for each connection, so that tasks queue in Trio, where waiting can be cancelled.
         self.places = Places(connections_max)
         self._write_failures = WriteFailures()
         self._connection = connection
-        self._connect = partial(TimedConnection.open, url)
+        self._connect = connect or partial(TimedConnection.open, url)
         self._maximum = connections_max
         # The connection that was used last is at the end.
-        self._idle: list[_Pooled] = []
+        self._idle: list[Pooled] = []
         self._lent = 0
         self._connecting = 0
         self._event_loop: trio.lowlevel.TrioToken | None = None
@@ -113,12 +114,11 @@ class Pool:
 
         To be called inside `run_in_greenlet`.
         """
-        pooled = self._take(deadline)
+        pooled = self.take(deadline)
         try:
             yield pooled.connection
         finally:
-            self._lent -= 1
-            self._put(pooled)
+            self.give_back(pooled)
 
     def statistics(self) -> PostgresPoolStatistics:
         """Count the connections."""
@@ -128,7 +128,8 @@ class Pool:
     def _total(self) -> int:
         return len(self._idle) + self._lent + self._connecting
 
-    def _take(self, deadline: float) -> _Pooled:
+    def take(self, deadline: float) -> Pooled:
+        """Take a connection as `connection` does, with that of the driver; it is given back by `give_back`."""
         while (remaining_seconds := deadline - time.monotonic()) > 0 and not self._is_closed:
             if not self._idle:
                 self._start_connecting()
@@ -144,6 +145,11 @@ class Pool:
             self._lent -= 1
             pooled.driver.close()
         raise NoConnection
+
+    def give_back(self, pooled: Pooled) -> None:
+        """Take back a connection; what was begun or deferred on it is dropped."""
+        self._lent -= 1
+        self._put(pooled)
 
     async def _wait(self, seconds_max: float) -> None:
         with trio.move_on_after(seconds_max):
@@ -183,13 +189,13 @@ class Pool:
         else:
             self._connecting -= 1
             mark = self._mark if driver.is_pooled else b""
-            self._put(_Pooled(driver, self._connection(driver, self._write_failures, mark=mark)))
+            self._put(Pooled(driver, self._connection(driver, self._write_failures, mark=mark)))
 
     def _record_failure(self) -> None:
         self._connecting -= 1
         self._failed_at = time.monotonic()
 
-    def _put(self, pooled: _Pooled) -> None:
+    def _put(self, pooled: Pooled) -> None:
         now = time.monotonic()
         # Deferred statements would go out with the first statement of the next use case.
         pooled.connection.rollback()

@@ -68,11 +68,13 @@ class ServerReadOnly(ServerUnsuitable):
         )
 
 
-def require_suitable(connection: psycopg.Connection[Any], settings: Mapping[str, str]) -> bool:
+def require_suitable(
+    connection: psycopg.Connection[Any], settings: Mapping[str, str], *, takes_writes: bool = True
+) -> bool:
     """Return whether a pooler shares the session among its clients.
 
-    Raise `ServerUnsuitable` unless the session has these settings, takes writes, and is shared only by a pooler that
-    keeps prepared statements and has transactions.
+    Raise `ServerUnsuitable` unless the session has these settings, takes writes if it has to, and is shared only by a
+    pooler that keeps prepared statements and has transactions.
     """
     found, is_read_only, is_shared, is_pooled, role = _checked(connection, settings)
     if different := {
@@ -87,7 +89,7 @@ def require_suitable(connection: psycopg.Connection[Any], settings: Mapping[str,
             " as PgBouncer before 1.21 in transaction mode. Use PgBouncer 1.21 or later with max_prepared_statements ="
             f" 500, or pool_mode = session, or connect to PostgreSQL directly; {_MANUAL}"
         )
-    if is_read_only:
+    if is_read_only and takes_writes:
         raise ServerReadOnly
     if is_pooled:
         # In statement mode the BEGIN is refused.

@@ -64,6 +64,9 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
     # The host and the port that the last connection was made to.
     last_server: ClassVar[tuple[str, str]] = ("", "")
 
+    # What the log calls an answer that did not come.
+    no_answer_event: ClassVar = "database.no_answer"
+
     connected_at = 0.0
     # Whether a pooler between gives each transaction any of its sessions.
     is_pooled = False
@@ -75,14 +78,7 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
     def open(cls, url: str) -> Self:
         """Connect in autocommit mode with our settings; log now and then when that fails."""
         try:
-            connection = cls.connect(
-                servers.beginning_with(TimedConnection.last_server, url),
-                autocommit=True,
-                application_name="gatehouse",
-                client_encoding="UTF8",
-                connect_timeout=CONNECT_SECONDS_MAX,
-                options=with_settings(url, SESSION_SETTINGS | ADVISED_SETTINGS),
-            )
+            connection = cls._connected(servers.beginning_with(TimedConnection.last_server, url))
             connection._require_suitable()
         except (psycopg.Error, OSError) as error:
             # The driver passes on errors of the system, for instance that too many files are open.
@@ -93,10 +89,21 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
         TimedConnection.last_server = connection.info.host, str(connection.info.port)
         return connection
 
-    def _require_suitable(self) -> None:
+    @classmethod
+    def _connected(cls, url: str, **others: str) -> Self:
+        return cls.connect(
+            url,
+            autocommit=True,
+            application_name="gatehouse",
+            client_encoding="UTF8",
+            connect_timeout=CONNECT_SECONDS_MAX,
+            options=with_settings(url, SESSION_SETTINGS | ADVISED_SETTINGS | others),
+        )
+
+    def _require_suitable(self, *, takes_writes: bool = True) -> None:
         try:
-            with self._answering_within(CONNECT_SECONDS_MAX):
-                self.is_pooled = suitability.require_suitable(self, SESSION_SETTINGS)
+            with self.answering_within(CONNECT_SECONDS_MAX):
+                self.is_pooled = suitability.require_suitable(self, SESSION_SETTINGS, takes_writes=takes_writes)
         except BaseException:
             self.close()
             raise
@@ -106,7 +113,7 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
         seconds_max = timeout or self._answer_seconds_max
         try:
             if is_in_greenlet():
-                spare_seconds = SPARE_SECONDS if self._has_spare_seconds else 0.0
+                spare_seconds = SPARE_SECONDS if self._has_spare_seconds else None
                 answer = waiting.answer(gen, self.pgconn.socket, seconds_max=seconds_max, spare_seconds=spare_seconds)
             else:
                 answer = super().wait(gen, interval, seconds_max)
@@ -114,7 +121,7 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
             # In any other state the error was PostgreSQL's answer.
             if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 self.close()
-                log.warning("database.no_answer", seconds=round(self._answer_seconds_max, 1))
+                log.warning(self.no_answer_event, seconds=round(self._answer_seconds_max, 1))
             raise
         self._answered_at = time.monotonic()
         return answer
@@ -135,14 +142,15 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
 
     def _answers(self, seconds_max: float) -> bool:
         try:
-            with self._answering_within(seconds_max):
+            with self.answering_within(seconds_max):
                 self.execute("", prepare=False)
         except psycopg.OperationalError:
             return False
         return True
 
     @contextmanager
-    def _answering_within(self, seconds_max: float) -> Generator[None]:
+    def answering_within(self, seconds_max: float) -> Generator[None]:
+        """Wait for answers no longer than that in the block."""
         usual = self._answer_seconds_max
         self._answer_seconds_max, self._has_spare_seconds = seconds_max, False
         try:

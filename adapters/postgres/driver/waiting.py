@@ -6,6 +6,7 @@ threads and one for asyncio; this is the one for Trio.
 
 from __future__ import annotations
 
+import math
 import select
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -21,25 +22,43 @@ from adapters.postgres.driver.greenlets import wait_in_greenlet
 Answer = TypeVar("Answer")
 
 
-def answer(work: PQGen[Answer], socket: int, *, seconds_max: float, spare_seconds: float) -> Answer:
-    """Run one of the driver's generators to its result; raise `psycopg.OperationalError` at the deadline."""
+def answer(work: PQGen[Answer], socket: int, *, seconds_max: float, spare_seconds: float | None) -> Answer:
+    """Run one of the driver's generators to its result; raise `psycopg.OperationalError` at the deadline.
+
+    After that the greenlet can wait for nothing more, unless `spare_seconds` is None.
+    """
+    wait = (
+        partial(_wait_alone, until=trio.current_time() + seconds_max)
+        if spare_seconds is None
+        else partial(wait_in_greenlet, seconds_max=seconds_max, spare_seconds=spare_seconds)
+    )
     until_readable = partial(trio.lowlevel.wait_readable, socket)
     try:
         wanted = next(work)
         while True:
             if wanted == Wait.R:
-                wait_in_greenlet(until_readable, seconds_max=seconds_max, spare_seconds=spare_seconds)
+                wait(until_readable)
                 ready: int = Ready.R
             else:
                 # A socket can nearly always be written to, and checking is cheaper than a step of the event loop.
                 while not (ready := ready_now(socket, wanted)):
                     until_either = partial(_until_readable_or_writable, socket)
-                    wait_in_greenlet(until_either, seconds_max=seconds_max, spare_seconds=spare_seconds)
+                    wait(until_either)
             wanted = work.send(ready)
     except StopIteration as end:
         return end.value
-    except trio.Cancelled:
+    except (trio.Cancelled, trio.TooSlowError):
         raise psycopg.OperationalError("There was no answer in time.") from None
+
+
+def _wait_alone(wait: Callable[[], Awaitable[object]], *, until: float) -> None:
+    """Await something in a scope of its own, so that only this wait ends at that time."""
+
+    async def wait_until() -> None:
+        with trio.fail_at(until):
+            await wait()
+
+    wait_in_greenlet(wait_until, seconds_max=math.inf)
 
 
 def ready_now(socket: int, wanted: Wait) -> int:

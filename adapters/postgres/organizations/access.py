@@ -47,7 +47,7 @@ class PostgresAccess(Aggregate):
 
     def context(self, session_id: UUID, slug: str) -> AccessContext | None:
         """Load the caller of a live session and an organization with their membership; None when the session ended."""
-        return self._one(
+        return self._caller(
             _context,
             CONTEXT,
             {

@@ -47,10 +47,10 @@ class PostgresOrganizationKeys(Aggregate):
     """The port `OrganizationKeys`."""
 
     def callers(self, key: PrefixedToken) -> Sequence[KeyCaller]:
-        return self._all(_caller, CALLERS, (key.prefix,))
+        return self._callers(_caller, CALLERS, (key.prefix,))
 
     def callers_by_token(self, token: TokenOfKey) -> Sequence[KeyCaller]:
-        return self._all(_caller, CALLERS_BY_TOKEN, (token.organization_id, token.key_id, token.workload_id))
+        return self._callers(_caller, CALLERS_BY_TOKEN, (token.organization_id, token.key_id, token.workload_id))
 
     def record_use(self, caller: KeyCaller, *, at: datetime) -> None:
         self._connection.execute_later(

@@ -26,7 +26,7 @@ class PostgresScimTokens(Aggregate):
     """The port `ScimTokens`."""
 
     def callers(self, token: PrefixedToken) -> Sequence[ScimCaller]:
-        return self._all(ScimCaller, CALLERS, (token.prefix,), binary=True)
+        return self._callers(ScimCaller, CALLERS, (token.prefix,), binary=True)
 
     def record_use(self, caller: ScimCaller, *, at: datetime) -> None:
         self._connection.execute_later(

@@ -48,7 +48,7 @@ class PostgresApiKeys(Aggregate):
     """The port `ApiKeys`."""
 
     def callers(self, key: PrefixedToken) -> Sequence[ServiceCaller]:
-        return self._all(ServiceCaller, CALLERS, (key.prefix,), binary=True)
+        return self._callers(ServiceCaller, CALLERS, (key.prefix,), binary=True)
 
     def record_use(self, caller: ServiceCaller, *, at: datetime) -> None:
         self._connection.execute_later(

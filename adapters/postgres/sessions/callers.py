@@ -182,7 +182,7 @@ class PostgresCallers(Aggregate):
     """The port `Callers`."""
 
     def of_session(self, session_id: UUID) -> Caller | None:
-        return self.defer_of_session(session_id)()
+        return self._caller(caller_row, OF_SESSION, {"session_id": session_id, **live_at(self._transaction.now)})
 
     def defer_of_session(self, session_id: UUID) -> Deferred[Caller | None]:
         return self._defer_one(caller_row, OF_SESSION, {"session_id": session_id, **live_at(self._transaction.now)})

@@ -143,3 +143,17 @@ def fill(end: socket.socket) -> None:
     """Write until the socket takes no more."""
     while ready_now(end.fileno(), Wait.W):
         end.send(b"x" * 1024)
+
+
+async def test_after_a_deadline_of_its_own_a_use_case_can_wait_for_another_answer(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    def ask_twice() -> list[int]:
+        with pytest.raises(psycopg.OperationalError, match="no answer in time"):
+            answer(driver(Wait.R), ends[0].fileno(), seconds_max=SHORT_SECONDS, spare_seconds=None)
+        ends[1].send(b"answer")
+        return answer(driver(Wait.R), ends[0].fileno(), seconds_max=LONG_SECONDS, spare_seconds=0.0)
+
+    answered = await run_in_greenlet(ask_twice, places=trio.CapacityLimiter(1), wait_seconds_max=LONG_SECONDS)
+
+    assert answered == [Ready.R]

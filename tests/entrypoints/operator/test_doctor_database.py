@@ -208,6 +208,19 @@ def test_the_embedded_database_is_examined_as_well(
     assert "NOT OK  migrations " in finished.stdout
 
 
+def test_each_replica_has_to_be_a_standby_of_the_database(
+    commands_here: CommandsHere, database_url: str, tmp_path: Path
+) -> None:
+    urls = [address(database_url), address(make_conninfo(database_url, host=str(tmp_path)))]
+
+    lines = commands_here.run("doctor", DATABASE_READ_URLS=" ".join(urls)).stdout.splitlines()
+
+    promoted, away = [" ".join(line.split()) for line in lines if " replica " in line]
+    assert promoted.startswith("NOT OK replica ")
+    assert promoted.endswith(": it is no standby, because it was promoted, or is the primary itself")
+    assert away.startswith(f"NOT OK replica {tmp_path}:")
+
+
 def test_the_address_for_notifications_has_to_lead_to_the_same_database(
     commands_here: CommandsHere, database_url: str, empty_database_url: str, tmp_path: Path
 ) -> None:

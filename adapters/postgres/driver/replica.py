@@ -1,0 +1,188 @@
+"""One replica: its connections, whether it is in use, and whether it has replayed what a request has to see."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import psycopg
+import structlog
+import trio
+from psycopg.conninfo import conninfo_to_dict
+
+from adapters.postgres.driver import suitability
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.greenlets import wait_in_greenlet
+from adapters.postgres.driver.pool import NoConnection, Pool, Pooled
+from adapters.postgres.driver.positions import Position, offset_of
+from adapters.postgres.driver.replica_connection import NO_STANDBY, Primary, ReplicaDriver
+from adapters.postgres.driver.suitability import ServerUnsuitable
+from adapters.postgres.driver.timed_connection import CONNECT_SECONDS_MAX
+from core.lazy_dataclasses import dataclass
+
+# For a connection and for the replica to come to the position of the request, together.
+REACH_SECONDS_MAX: Final = 0.05
+FIRST_PAUSE_SECONDS: Final = 0.001
+# A replica that was not there in time is not tried for a moment, so that few requests wait in vain.
+REST_SECONDS: Final = 0.5
+# For a look: an attempt to connect is over before, and a server that does not say where it is within the other hangs.
+CONNECTION_SECONDS_MAX: Final = CONNECT_SECONDS_MAX + 0.5
+ANSWER_SECONDS_MAX: Final = 2.0
+# Where a replica is. The timeline is that of what it receives, which a role with `pg_read_all_stats` may see, or of its
+# last restart point: it is asked for when the primary has another one than this connection has seen.
+PLACE: Final = "SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn()"
+PLACE_AND_TIMELINE: Final = """
+    SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn(),
+           greatest((SELECT timeline_id FROM pg_control_checkpoint()), (SELECT received_tli FROM pg_stat_wal_receiver))
+"""
+_NO_CONNECTION: Final = "it gave no connection in time"
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What a replica says of itself: whether it still is a standby, and how far it has replayed the log."""
+
+    is_standby: bool
+    replayed: Position
+
+
+class Replica:
+    """A standby that the settings name; in use from the first look that finds nothing wrong with it."""
+
+    def __init__(
+        self, url: str, primary: Primary, *, connections_max: int, connection: Callable[..., Connection]
+    ) -> None:
+        self.name = name_of(url)
+        self._open = partial(ReplicaDriver.open_to, url, primary)
+        # One more, so that it can be looked at whatever requests do.
+        self.pool = Pool(url, connections_max=connections_max + 1, connection=connection, connect=self._connect)
+        self.is_in_use = False
+        # Why it is not in use; empty before the first look, and when it is.
+        self.problem = ""
+        self._rests_until = -math.inf
+        # Why the last attempt to connect failed; empty when it succeeded.
+        self._connect_failure = ""
+        # How far the server behind a connection was when it was asked last: a name may lead to several servers.
+        self._replayed: WeakKeyDictionary[Connection, Position] = WeakKeyDictionary()
+
+    @property
+    def may_be_asked(self) -> bool:
+        """Whether it is in use and has not just been too late."""
+        return self.is_in_use and time.monotonic() >= self._rests_until
+
+    def take(self) -> None:
+        """Use it from now on."""
+        if not self.is_in_use:
+            log.info("replica.taken", replica=self.name)
+        self.is_in_use, self.problem = True, ""
+
+    def leave(self, reason: str) -> None:
+        """Do not use it until it is taken again."""
+        if reason != self.problem:
+            log.warning("replica.left", replica=self.name, reason=reason)
+        self.is_in_use, self.problem = False, reason
+        self.pool.renew()
+
+    def look(self) -> Answered:
+        """Ask where it is, over a connection that requests use as well; raise an error of the driver when it cannot.
+
+        To be called inside `run_in_greenlet`.
+        """
+        try:
+            pooled = self.pool.take(time.monotonic() + CONNECTION_SECONDS_MAX)
+        except NoConnection:
+            raise ServerUnsuitable(self._connect_failure or _NO_CONNECTION) from None
+        try:
+            with pooled.driver.answering_within(ANSWER_SECONDS_MAX):
+                return self.ask(pooled.connection, None)
+        finally:
+            self.pool.give_back(pooled)
+
+    def _connect(self) -> ReplicaDriver:
+        try:
+            driver = self._open()
+        except (psycopg.Error, OSError) as error:
+            self._connect_failure = suitability.reason(error)
+            raise
+        self._connect_failure = ""
+        return driver
+
+    def connection_at(self, position: Position) -> Pooled | None:
+        """Return a connection that shows everything up to a position of the primary; None when it has none in time.
+
+        To be called inside `run_in_greenlet`; it is given back to the pool.
+        """
+        deadline = time.monotonic() + REACH_SECONDS_MAX
+        try:
+            pooled = self.pool.take(deadline)
+        except NoConnection:
+            self._rest(_NO_CONNECTION)
+            return None
+        pooled.connection.has_failed = False
+        try:
+            if self._reaches(pooled, position, deadline):
+                return pooled
+            self._rest("it had not replayed the log that far")
+        except psycopg.Error as error:
+            if pooled.connection.closed and time.monotonic() < deadline:
+                self.leave(f"its connection broke ({type(error).__name__})")
+            else:
+                self._rest(type(error).__name__)
+        self.pool.give_back(pooled)
+        return None
+
+    def _rest(self, reason: str) -> None:
+        self._rests_until = time.monotonic() + REST_SECONDS
+        log.debug("replica.too_late", replica=self.name, reason=reason)
+
+    def _reaches(self, pooled: Pooled, position: Position, deadline: float) -> bool:
+        connection = pooled.connection
+        known = self._replayed.get(connection)
+        pause = FIRST_PAUSE_SECONDS
+        while not _shows(known, position):
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                return False
+            if known is not None and pause > FIRST_PAUSE_SECONDS:
+                wait_in_greenlet(partial(trio.sleep, min(pause, remaining)), seconds_max=math.inf)
+            pause *= 2
+            with pooled.driver.answering_within(max(deadline - time.monotonic(), FIRST_PAUSE_SECONDS)):
+                answered = self.ask(connection, known if _is_on(known, position) else None)
+            if not answered.is_standby:
+                self.leave(NO_STANDBY)
+                return False
+            known = self._replayed[connection] = answered.replayed
+        return True
+
+    @staticmethod
+    def ask(connection: Connection, known: Position | None) -> Answered:
+        """Ask a replica where it is; on the timeline of what is known of it, or on the one that it names."""
+        row: Any = connection.execute(PLACE if known is not None else PLACE_AND_TIMELINE).fetchone()
+        is_standby, lsn, *timelines = row
+        timeline = known.timeline if known is not None else timelines[0]
+        return Answered(is_standby=is_standby, replayed=Position(timeline, offset_of(lsn) if lsn is not None else 0))
+
+
+def _is_on(known: Position | None, position: Position) -> bool:
+    return known is not None and known.timeline == position.timeline
+
+
+def _shows(known: Position | None, position: Position) -> bool:
+    return known is not None and known.timeline == position.timeline and known.offset >= position.offset
+
+
+def name_of(url: str) -> str:
+    """Return the servers of an address, for logs and labels."""
+    try:
+        parameters = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return "replica"
+    hosts = str(parameters.get("host") or parameters.get("hostaddr") or "localhost")
+    port = parameters.get("port")
+    return f"{hosts}:{port}" if port else hosts
