@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, prefixed, taken, values
+from adapters.postgres.organizations.parts import OrganizationParts
 from adapters.postgres.transaction import Aggregate
 from core.organizations.management import OrganizationDetails, OrganizationMembership
 from core.organizations.memberships import Membership
@@ -41,64 +42,6 @@ _SEARCHED: Final = """
 """
 OF_MEMBER: Final = f"SELECT {ORGANIZATION}, {_TIER_AND_MEMBERSHIP} {_OF_MEMBER}"
 _ORGANIZATION: Final = f"SELECT {columns(Organization)} FROM organizations"
-# Tables with very many rows of one organization, in the order of deletion. A statement must not take too long, so these
-# are deleted in batches; the other rows are deleted with the row of the organization.
-PLENTIFUL: Final[tuple[LiteralString, ...]] = (
-    """
-    WITH given AS MATERIALIZED (SELECT %s::uuid AS organization_id, %s::bigint AS rows_max)
-    DELETE FROM audit_entries
-    WHERE  organization_id = (SELECT organization_id FROM given)
-    AND    id <= coalesce((SELECT   id
-                           FROM     audit_entries
-                           WHERE    organization_id = (SELECT organization_id FROM given)
-                           ORDER BY id
-                           OFFSET   (SELECT rows_max - 1 FROM given)
-                           LIMIT    1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    """,
-    """
-    WITH given AS MATERIALIZED (SELECT %s::uuid AS organization_id, %s::bigint AS rows_max)
-    DELETE FROM webhook_deliveries
-    WHERE  organization_id = (SELECT organization_id FROM given)
-    AND    id <= coalesce((SELECT   id
-                           FROM     webhook_deliveries
-                           WHERE    organization_id = (SELECT organization_id FROM given)
-                           ORDER BY id
-                           OFFSET   (SELECT rows_max - 1 FROM given)
-                           LIMIT    1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    """,
-    """
-    WITH given AS MATERIALIZED (SELECT %s::uuid AS organization_id, %s::bigint AS rows_max)
-    DELETE FROM events
-    WHERE  organization_id = (SELECT organization_id FROM given)
-    AND    id <= coalesce((SELECT   id
-                           FROM     events
-                           WHERE    organization_id = (SELECT organization_id FROM given)
-                           ORDER BY id
-                           OFFSET   (SELECT rows_max - 1 FROM given)
-                           LIMIT    1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    """,
-    """
-    WITH batch AS MATERIALIZED (
-        SELECT organization_id, id FROM login_events WHERE organization_id = %s ORDER BY id LIMIT %s)
-    DELETE FROM login_events
-    WHERE  organization_id = (SELECT organization_id FROM batch LIMIT 1)
-    AND    id >= (SELECT id FROM batch ORDER BY id LIMIT 1) AND id <= (SELECT id FROM batch ORDER BY id DESC LIMIT 1)
-    """,
-    """
-    DELETE FROM sessions
-    WHERE  id = ANY (ARRAY(SELECT id FROM sessions WHERE organization_id = %s LIMIT %s))
-    """,
-    # Sessions on the platform, without the organization as their context, which its connections have begun.
-    """
-    DELETE FROM sessions
-    WHERE  id = ANY (ARRAY(
-        SELECT s.id
-        FROM   upstream_connections c
-        JOIN   sessions s ON s.connection_id = c.id
-        WHERE  c.organization_id = %s
-        LIMIT  %s))
-    """,
-)
 DELETED_AT_ONCE_MAX: Final = 50_000
 
 
@@ -141,10 +84,9 @@ class PostgresOrganizations(Aggregate):
         )
 
     def delete(self, organization_id: UUID) -> None:
-        for statement in PLENTIFUL:
-            deleted = DELETED_AT_ONCE_MAX
-            while deleted == DELETED_AT_ONCE_MAX:
-                deleted = self._connection.execute(statement, (organization_id, DELETED_AT_ONCE_MAX)).rowcount
+        parts = OrganizationParts(self._transaction)
+        while parts.delete(organization_id, rows_max=DELETED_AT_ONCE_MAX):
+            pass
         self._connection.execute("DELETE FROM organizations WHERE id = %s", (organization_id,))
 
     def count_pending(self, organization_ids: Sequence[UUID]) -> int:

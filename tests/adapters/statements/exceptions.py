@@ -18,6 +18,7 @@ NOT_OF_TENANTS: Final[Mapping[str, str]] = {
     "browser_sessions": "a browser session is of its person; the domain that it names is where",
     "customer_user_checks": "a queue of changes of which an actor tells vendors, whichever organization made them",
     "customer_rechecks": "a queue of changes whose sessions an actor checks, whichever organization made them",
+    "ended_log_owners": "a queue of deletions whose logs housekeeping looks at once more, whichever organization it was",
     "platform_audit_entries": "the log of the platform, in which an organization is only what was acted upon",
     "sandbox_customers": "the sandbox stands for the payment provider, and is no part of an installation with one",
 }
@@ -215,12 +216,11 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
     "Deletes after the retention, or counts, what is of no organization in particular.": {
         "mail.mail.PostgresMailOutbox.forget": _unbound(1, "mails"),
         "platform.ended_invitations._DELETE": _unbound(1, "invitations"),
-        "platform.housekeeping.PostgresHousekeeping._delete": _unbound(
-            18,
+        "platform.housekeeping.PostgresHousekeeping.delete": _unbound(
+            14,
             "address_conflicts authorization_codes authorization_requests billing_checkouts "
-            "bulk_jobs device_codes events login_events organization_keys saml_logouts "
-            "saml_requests scim_log_entries service_customers setup_links trial_sign_ins upstream_failures "
-            "upstream_sign_ins webhook_deliveries",
+            "bulk_jobs device_codes organization_keys saml_logouts saml_requests service_customers setup_links "
+            "trial_sign_ins upstream_failures upstream_sign_ins",
         ),
         "platform.housekeeping.PostgresHousekeeping.overdue": _unbound(
             1,
@@ -228,6 +228,9 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
             "bulk_jobs device_codes events invitations organization_keys saml_logouts "
             "saml_requests scim_log_entries service_customers setup_links trial_sign_ins upstream_failures "
             "upstream_sign_ins webhook_deliveries",
+        ),
+        "platform.old_log_rows.OldLogRows.delete": _unbound(
+            4, "events login_events scim_log_entries webhook_deliveries"
         ),
         "platform.log_months.PostgresLogMonths.has_strays": _unbound(
             7, "audit_entries events login_events mails scim_log_entries webhook_attempts webhook_deliveries"
