@@ -18,7 +18,7 @@ NOT_OF_TENANTS: Final[Mapping[str, str]] = {
     "browser_sessions": "a browser session is of its person; the domain that it names is where",
     "customer_user_checks": "a queue of changes of which an actor tells vendors, whichever organization made them",
     "customer_rechecks": "a queue of changes whose sessions an actor checks, whichever organization made them",
-    "ended_log_owners": "a queue of deletions whose logs housekeeping looks at once more, whichever organization it was",
+    "ended_log_owners": "a queue of deletions whose logs housekeeping looks at again, of any organization",
     "platform_audit_entries": "the log of the platform, in which an organization is only what was acted upon",
     "sandbox_customers": "the sandbox stands for the payment provider, and is no part of an installation with one",
 }
