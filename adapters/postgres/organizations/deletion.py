@@ -8,8 +8,7 @@ from typing import Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.driver.columns import columns
-from adapters.postgres.organizations.organizations import organization_row
-from adapters.postgres.organizations.parts import OrganizationParts
+from adapters.postgres.organizations.organizations import OrganizationParts, organization_row
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.organizations.deletion import DeletedOrganization, Ending, Told

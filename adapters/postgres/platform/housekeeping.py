@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Final, LiteralString
 
 from adapters.postgres.platform.ended_invitations import EndedInvitations
-from adapters.postgres.platform.ended_log_owners import EndedLogOwners
-from adapters.postgres.platform.old_log_rows import LOGS, OldLogRows
+from adapters.postgres.platform.lifetimes import EndedLogOwners
+from adapters.postgres.platform.retention import LOGS, OldLogRows
 from adapters.postgres.platform.unproved_accounts import UnprovedAccounts
 from adapters.postgres.transaction import Aggregate
 from core.platform.housekeeping import Leftover

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from adapters.postgres.organizations.parts import OrganizationParts
+from adapters.postgres.organizations.organizations import OrganizationParts
 from adapters.postgres.transaction import Aggregate
 
 # In the place of a webhook, for the whole organization.
@@ -45,7 +45,7 @@ class EndedLogOwners(Aggregate):
                 for statement in _OF_WEBHOOK:
                     self._connection.execute_later(statement, (organization_id, webhook_id))
             self._connection.execute_later(
-                "DELETE FROM ended_log_owners WHERE organization_id = %s AND webhook_id = %s",
+                "DELETE FROM ended_log_owners WHERE (organization_id, webhook_id) = (%s, %s)",
                 (organization_id, webhook_id),
             )
         self._connection.flush()
