@@ -17,7 +17,7 @@ Row = TypeVar("Row")
 
 # Steps through the webhooks by their index: each reads so many lost deliveries, and the next one begins after the last
 # webhook, whatever it has lost besides. All machines over which the log is spread are asked in each step.
-STEP_ROWS_MAX: Final = 200
+STEP_ROWS_MAX: Final = 1_000
 STEPS_MAX: Final = 100
 LOSING: Final = """
     SELECT   organization_id, webhook_id, created_at

@@ -2,6 +2,13 @@
 -- The logs lose their foreign keys to organizations, so that they can be spread over machines, and an entry costs no look-up
 -- of its organization. The deletion of an organization deletes its rows instead, also that by an older process. What was
 -- written beside it, which the keys refused, is deleted by housekeeping: here stand the owners for which it looks again.
+
+-- In the order in which a transaction locks them that writes for an organization. No row is read.
+LOCK TABLE organizations IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE audit_entries IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE audit_seals IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE scim_log_entries IN ACCESS EXCLUSIVE MODE;
+
 CREATE TABLE ended_log_owners (
     organization_id uuid NOT NULL,
     webhook_id uuid NOT NULL,

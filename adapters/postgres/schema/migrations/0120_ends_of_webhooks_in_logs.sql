@@ -2,6 +2,10 @@
 -- As 0119, for deliveries and their attempts: the deletion of a webhook deletes them, also that by an older process, and
 -- that of an event or a delivery does so in its statements. An older process leaves the attempts of the deliveries that it
 -- deletes: their months are dropped with them. What it leaves of deliveries is deleted when they are old.
+LOCK TABLE webhooks IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE events IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE webhook_deliveries IN ACCESS EXCLUSIVE MODE;
+
 CREATE FUNCTION log_rows_of_webhook_deleted() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
