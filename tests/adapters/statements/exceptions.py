@@ -279,7 +279,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.outbox.PostgresBrowsedOutbox.count": _unbound(12, "mails"),
         "platform.outbox.UNDELIVERED": _unbound(1, "mails"),
         "platform.overview.FAILING_STREAMS": _unbound(1, "siem_streams"),
-        "platform.overview.LOSING": _unbound(1, "webhook_deliveries"),
+        "platform.overview.FAILING_WEBHOOKS": _unbound(1, "webhook_deliveries"),
         "platform.overview.GONE_WEBHOOKS": _unbound(1, "organizations webhooks"),
         "platform.overview.ORGANIZATIONS": _unbound(1, "organizations"),
         "platform.public_names.PostgresPublicNames.dotted": _unbound(1, "organizations"),
