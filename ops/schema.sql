@@ -346,18 +346,6 @@ $$;
 
 COMMENT ON FUNCTION event_inserted() IS 'Refuses events of organizations that do not exist, and gives the id of zeros to those of the platform.';
 
-CREATE FUNCTION events_deleted() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    -- An array, so that an index finds them whatever the planner estimates.
-    DELETE FROM webhook_deliveries WHERE event_id = ANY (ARRAY(SELECT id FROM deleted));
-    RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION events_deleted() IS 'Deletes the deliveries of events with them.';
-
 CREATE FUNCTION events_of_organization_deleted() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -512,6 +500,41 @@ END
 $$;
 
 COMMENT ON FUNCTION lock_log(log text) IS 'Locks a log for a change of its partitions.';
+
+CREATE FUNCTION log_rows_of_organization_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM webhook_deliveries WHERE organization_id = OLD.id;
+    DELETE FROM webhook_attempts WHERE organization_id = OLD.id;
+    DELETE FROM scim_log_entries WHERE organization_id = OLD.id;
+    DELETE FROM audit_entries WHERE organization_id = OLD.id;
+    DELETE FROM audit_seals WHERE organization_id = OLD.id;
+    INSERT INTO ended_log_owners (organization_id, webhook_id)
+    VALUES (OLD.id, '00000000-0000-0000-0000-000000000000')
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION log_rows_of_organization_deleted() IS 'Deletes what the logs have of an organization that is deleted, and remembers it for what is being written.';
+
+CREATE FUNCTION log_rows_of_webhook_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- The deletion of an organization deletes those of all its webhooks.
+    IF EXISTS (SELECT FROM organizations WHERE id = OLD.organization_id) THEN
+        DELETE FROM webhook_deliveries WHERE organization_id = OLD.organization_id AND webhook_id = OLD.id;
+        DELETE FROM webhook_attempts WHERE organization_id = OLD.organization_id AND webhook_id = OLD.id;
+        INSERT INTO ended_log_owners (organization_id, webhook_id) VALUES (OLD.organization_id, OLD.id)
+        ON CONFLICT DO NOTHING;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION log_rows_of_webhook_deleted() IS 'Deletes the deliveries of a webhook that is deleted, with their attempts, and remembers it for what is being written.';
 
 CREATE FUNCTION login_event_of_person() RETURNS trigger
     LANGUAGE plpgsql
@@ -1049,18 +1072,6 @@ END
 $$;
 
 COMMENT ON FUNCTION users_counted() IS 'Records how many accounts in use a statement made or deleted.';
-
-CREATE FUNCTION webhook_deliveries_deleted() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    -- An array, so that an index finds them whatever the planner estimates.
-    DELETE FROM webhook_attempts WHERE delivery_id = ANY (ARRAY(SELECT id FROM deleted));
-    RETURN NULL;
-END
-$$;
-
-COMMENT ON FUNCTION webhook_deliveries_deleted() IS 'Deletes the attempts of deliveries with them.';
 
 CREATE SEQUENCE passkey_challenge_numbers
     START WITH 1
@@ -1873,6 +1884,17 @@ ALTER TABLE ONLY elliptic_signing_keys
     ADD CONSTRAINT elliptic_signing_keys_pkey PRIMARY KEY (kid);
 CREATE UNIQUE INDEX elliptic_signing_keys_one_of_each ON elliptic_signing_keys USING btree (state) WHERE (state <> 'retired'::text);
 
+CREATE TABLE ended_log_owners (
+    organization_id uuid NOT NULL,
+    webhook_id uuid NOT NULL,
+    ended_at timestamp with time zone DEFAULT now() NOT NULL
+);
+COMMENT ON TABLE ended_log_owners IS 'Organizations and webhooks that were deleted a short time ago: what was written to the logs beside that is still to be deleted.';
+COMMENT ON COLUMN ended_log_owners.webhook_id IS 'The webhook; 00000000-0000-0000-0000-000000000000 for the whole organization.';
+ALTER TABLE ONLY ended_log_owners
+    ADD CONSTRAINT ended_log_owners_pkey PRIMARY KEY (organization_id, webhook_id);
+CREATE INDEX ended_log_owners_oldest ON ended_log_owners USING btree (ended_at);
+
 CREATE TABLE event_positions (
     organization_id uuid NOT NULL,
     last_position bigint NOT NULL
@@ -1914,7 +1936,6 @@ CREATE INDEX events_feed ON ONLY events USING btree (organization_id, "position"
 CREATE INDEX events_oldest ON ONLY events USING btree (occurred_at);
 CREATE INDEX events_waiting ON ONLY events USING btree (organization_id, occurred_at, id) WHERE ("position" = 0);
 CREATE INDEX events_waiting_longest ON ONLY events USING btree (occurred_at, id) WHERE ("position" = 0);
-CREATE TRIGGER events_deleted AFTER DELETE ON events REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION events_deleted();
 CREATE TRIGGER events_inserted BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION event_inserted();
 
 CREATE TABLE group_rules (
@@ -2435,6 +2456,7 @@ CREATE INDEX organizations_with_address ON organizations USING btree (id) WHERE 
 CREATE TRIGGER login_events_of_organization_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION login_events_of_organization_deleted();
 CREATE TRIGGER organizations_deleted BEFORE DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION organization_deleted();
 CREATE TRIGGER organizations_events_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION events_of_organization_deleted();
+CREATE TRIGGER organizations_log_rows_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION log_rows_of_organization_deleted();
 CREATE TRIGGER organizations_mails_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION mails_of_organization_deleted();
 CREATE TRIGGER organizations_of_customers_closed AFTER UPDATE OF status ON organizations FOR EACH ROW WHEN (((old.status = 'active'::text) AND (new.status <> 'active'::text))) EXECUTE FUNCTION organizations_of_customers_closed();
 CREATE TRIGGER subscription_counts_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION subscription_counts_deleted();
@@ -3681,7 +3703,6 @@ CREATE INDEX webhook_deliveries_newest ON ONLY webhook_deliveries USING btree (o
 CREATE INDEX webhook_deliveries_of_event ON ONLY webhook_deliveries USING btree (event_id);
 CREATE INDEX webhook_deliveries_of_type ON ONLY webhook_deliveries USING btree (organization_id, webhook_id, event_type, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_old ON ONLY webhook_deliveries USING btree (created_at);
-CREATE TRIGGER webhook_deliveries_deleted AFTER DELETE ON webhook_deliveries REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION webhook_deliveries_deleted();
 
 CREATE TABLE webhook_queues (
     webhook_id uuid NOT NULL,
@@ -3725,6 +3746,7 @@ ALTER TABLE ONLY webhooks
 ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 CREATE INDEX webhooks_gone ON webhooks USING btree (off_at) WHERE (off_reason = 'receiver_gone'::text);
+CREATE TRIGGER webhooks_log_rows_deleted AFTER DELETE ON webhooks FOR EACH ROW EXECUTE FUNCTION log_rows_of_webhook_deleted();
 
 CREATE TABLE workloads (
     id uuid NOT NULL,
@@ -3825,14 +3847,8 @@ ALTER TABLE ONLY api_keys
 ALTER TABLE ONLY audit_chains
     ADD CONSTRAINT audit_chains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
-ALTER TABLE audit_entries
-    ADD CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY audit_milestones
     ADD CONSTRAINT audit_milestones_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY audit_seals
-    ADD CONSTRAINT audit_seals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY audit_totals
     ADD CONSTRAINT audit_totals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
@@ -4131,9 +4147,6 @@ ALTER TABLE ONLY sandbox_sessions
 ALTER TABLE ONLY sandbox_subscriptions
     ADD CONSTRAINT sandbox_subscriptions_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES sandbox_customers(id) ON DELETE CASCADE;
 
-ALTER TABLE scim_log_entries
-    ADD CONSTRAINT scim_log_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY scim_profiles
     ADD CONSTRAINT scim_profiles_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES memberships(organization_id, user_id) ON DELETE CASCADE;
 
@@ -4271,9 +4284,6 @@ ALTER TABLE ONLY users
 
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_disowned_by_organization_id_fkey FOREIGN KEY (disowned_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;
-
-ALTER TABLE webhook_deliveries
-    ADD CONSTRAINT webhook_deliveries_organization_id_webhook_id_fkey FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY webhook_queues
     ADD CONSTRAINT webhook_queues_organization_id_webhook_id_fkey FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks(organization_id, id) ON DELETE CASCADE;

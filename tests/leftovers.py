@@ -269,7 +269,14 @@ KINDS = {
         "created_at",
         30 * DAY,
         "INSERT INTO scim_log_entries (id, organization_id, token_id, token_name, method, path, status, created_at)"
-        " SELECT gen_random_uuid(), %(organization)s, gen_random_uuid(), '', 'GET', '', 404, ended FROM ends",
+        " SELECT (left(first_id_at(ended)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid, %(organization)s,"
+        " gen_random_uuid(), '', 'GET', '', 404, ended FROM ends",
+    ),
+    Leftover.ENDED_LOG_OWNERS: Kind(
+        "ended_at",
+        timedelta(hours=1),
+        "INSERT INTO ended_log_owners (organization_id, webhook_id, ended_at)"
+        " SELECT gen_random_uuid(), gen_random_uuid(), ended FROM ends",
     ),
     Leftover.INVITATIONS: Kind(
         "answered_at",

@@ -64,13 +64,13 @@ class Leftover(Enum):
     # Counted from the last use. No token and no session of such a device is valid any more.
     DEVICES = ("devices", Retention.DEVICES)
     # Counted from their creation. They go before their events, which would take them along.
-    WEBHOOK_DELIVERIES = ("webhook_deliveries", Retention.DELIVERIES)
-    EVENTS = ("events", events.RETENTION)
+    WEBHOOK_DELIVERIES = ("webhook_deliveries", Retention.DELIVERIES, BATCH_ROWS_MAX, False)
+    EVENTS = ("events", events.RETENTION, BATCH_ROWS_MAX, False)
     # Counted from their beginning. Their rows go with them, up to 10,000 of each.
     BULK_JOBS = ("bulk_jobs", Retention.JOBS, 5)
-    SCIM_LOG_ENTRIES = ("scim_log_entries", Retention.PROVISIONING_LOG)
+    SCIM_LOG_ENTRIES = ("scim_log_entries", Retention.PROVISIONING_LOG, BATCH_ROWS_MAX, False)
     # Of before there were months, and of no month: the others go with their month. Counted before.
-    LOGIN_EVENTS = ("login_events", Retention.LOGIN_EVENTS)
+    LOGIN_EVENTS = ("login_events", Retention.LOGIN_EVENTS, BATCH_ROWS_MAX, False)
     MFA_EVENTS = ("mfa_events", Retention.MFA_EVENTS)
     # Counted from the last time.
     UPSTREAM_FAILURES = ("upstream_failures", Retention.CONNECTION_PROBLEMS)
@@ -80,6 +80,8 @@ class Leftover(Enum):
     INVITATIONS = ("invitations", Retention.INVITATIONS, 200, False)
     # Offers without an answer; customers stay until either side ends them.
     CUSTOMER_OFFERS = ("service_customers", timedelta())
+    # Counted from their deletion: by then every transaction that has written to their logs beside it has ended.
+    ENDED_LOG_OWNERS = ("ended_log_owners", timedelta(hours=1), 20, False)
     # Accounts that a stranger registered, counted from then. Some thirty tables refer to each of them.
     UNPROVED_ACCOUNTS = ("users", Retention.UNPROVED_ACCOUNTS, 20, False)
 

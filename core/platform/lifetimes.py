@@ -207,18 +207,19 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "sandbox_subscriptions": Owned("sandbox_customers"),
     # What happened, and who is told.
     "audit_chains": Owned("organizations", "one"),
-    "audit_entries": Owned("organizations", "kept as long as that"),
+    "audit_entries": Owned("organizations", "kept as long as that", has_trigger=True),
     "audit_milestones": Owned("organizations", "one where many entries have come since the last one"),
-    "audit_seals": Owned("organizations", "one for each entry"),
+    "audit_seals": Owned("organizations", "one for each entry", has_trigger=True),
     "audit_totals": Owned("organizations", "one for each kind"),
     "platform_audit_entries": Kept(
         "for ever: it shows what the platform's staff did, also in organizations that are gone"
     ),
     "bulk_jobs": Expiring(Leftover.BULK_JOBS),
     "bulk_job_rows": Owned("bulk_jobs", "at most 10,000"),
+    "ended_log_owners": Expiring(Leftover.ENDED_LOG_OWNERS),
     "events": Expiring(Leftover.EVENTS),
     "webhooks": _OF_ORGANIZATION,
-    "webhook_attempts": Owned("webhook_deliveries", has_trigger=True),
+    "webhook_attempts": Owned("webhooks", "they go with their deliveries, or with their month", has_trigger=True),
     "webhook_deliveries": Expiring(Leftover.WEBHOOK_DELIVERIES),
     "webhook_queues": Owned("webhooks", "one"),
     "mail_counts": Expiring(Leftover.MAIL_COUNTS),

@@ -39,8 +39,8 @@ class Log(Enum):
     LOGIN_EVENTS = ("login_events", Retention.LOGIN_EVENTS, True)
     EVENTS = ("events", events.RETENTION, False)
     WEBHOOK_DELIVERIES = ("webhook_deliveries", Retention.DELIVERIES, False)
-    # Attempts are deleted with their deliveries.
-    WEBHOOK_ATTEMPTS = ("webhook_attempts", Retention.DELIVERIES, False)
+    # Attempts are deleted with their deliveries. Those that an older version has left go with their month.
+    WEBHOOK_ATTEMPTS = ("webhook_attempts", Retention.DELIVERIES, True)
 
     kept_for: timedelta | None
     """None for ever."""

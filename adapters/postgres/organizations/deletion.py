@@ -8,7 +8,7 @@ from typing import Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.driver.columns import columns
-from adapters.postgres.organizations.organizations import PLENTIFUL, organization_row
+from adapters.postgres.organizations.organizations import OrganizationParts, organization_row
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.organizations.deletion import DeletedOrganization, Ending, Told
@@ -132,17 +132,16 @@ LOCK_NEXT: Final = f"""
     FOR UPDATE SKIP LOCKED
 """
 # What goes in batches besides: a row of each takes many others along. The owner stays to the end.
-_PARTS: Final[tuple[LiteralString, ...]] = (
-    *PLENTIFUL,
+_FURTHER_PARTS: Final[tuple[LiteralString, ...]] = (
     """
     DELETE FROM service_users
-    WHERE  organization_id = %s AND user_id = ANY (ARRAY(
-        SELECT DISTINCT user_id FROM service_users WHERE organization_id = %s LIMIT %s))
+    WHERE  organization_id = %(organization_id)s AND user_id = ANY (ARRAY(
+        SELECT DISTINCT user_id FROM service_users WHERE organization_id = %(organization_id)s LIMIT %(rows_max)s))
     """,
     """
     DELETE FROM memberships
-    WHERE  organization_id = %s AND id = ANY (ARRAY(
-        SELECT id FROM memberships WHERE organization_id = %s AND role <> 'owner' LIMIT %s))
+    WHERE  organization_id = %(organization_id)s AND id = ANY (ARRAY(
+        SELECT id FROM memberships WHERE organization_id = %(organization_id)s AND role <> 'owner' LIMIT %(rows_max)s))
     """,
 )
 
@@ -211,9 +210,10 @@ class PostgresDeletedOrganizations(Aggregate):
         return self._one(organization_row, LOCK_NEXT, (at,))
 
     def delete_part(self, organization_id: UUID, *, rows_max: int) -> int:
-        for statement in _PARTS:
-            names = (organization_id,) * (statement.count("%s") - 1)
-            deleted = self._connection.execute(statement, (*names, rows_max)).rowcount
-            if deleted:
+        if deleted := OrganizationParts(self._transaction).delete(organization_id, rows_max=rows_max):
+            return deleted
+        for statement in _FURTHER_PARTS:
+            values = {"organization_id": organization_id, "rows_max": rows_max}
+            if deleted := self._connection.execute(statement, values).rowcount:
                 return deleted
         return 0

@@ -41,52 +41,42 @@ _SEARCHED: Final = """
 """
 OF_MEMBER: Final = f"SELECT {ORGANIZATION}, {_TIER_AND_MEMBERSHIP} {_OF_MEMBER}"
 _ORGANIZATION: Final = f"SELECT {columns(Organization)} FROM organizations"
-# Tables with very many rows of one organization, in the order of deletion. A statement must not take too long, so these
-# are deleted in batches; the other rows are deleted with the row of the organization.
-PLENTIFUL: Final[tuple[LiteralString, ...]] = (
+
+
+def _part_of(log: LiteralString, key: LiteralString = "id") -> tuple[LiteralString, LiteralString]:
+    """Return what finds where the next part of a log ends, and what deletes up to there.
+
+    They are two statements, so that the second is planned for a part of the log, and reads the months of that part.
     """
-    WITH given AS MATERIALIZED (SELECT %s::uuid AS organization_id, %s::bigint AS rows_max)
-    DELETE FROM audit_entries
-    WHERE  organization_id = (SELECT organization_id FROM given)
-    AND    id <= coalesce((SELECT   id
-                           FROM     audit_entries
-                           WHERE    organization_id = (SELECT organization_id FROM given)
-                           ORDER BY id
-                           OFFSET   (SELECT rows_max - 1 FROM given)
-                           LIMIT    1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    """,
+    find_last: LiteralString = f"""
+        SELECT   {key}
+        FROM     (SELECT   {key}
+                  FROM     {log}
+                  WHERE    organization_id = %(organization_id)s
+                  ORDER BY {key}
+                  LIMIT    %(rows_max)s) AS part
+        ORDER BY {key} DESC
+        LIMIT    1
     """
-    WITH given AS MATERIALIZED (SELECT %s::uuid AS organization_id, %s::bigint AS rows_max)
-    DELETE FROM webhook_deliveries
-    WHERE  organization_id = (SELECT organization_id FROM given)
-    AND    id <= coalesce((SELECT   id
-                           FROM     webhook_deliveries
-                           WHERE    organization_id = (SELECT organization_id FROM given)
-                           ORDER BY id
-                           OFFSET   (SELECT rows_max - 1 FROM given)
-                           LIMIT    1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    """,
-    """
-    WITH given AS MATERIALIZED (SELECT %s::uuid AS organization_id, %s::bigint AS rows_max)
-    DELETE FROM events
-    WHERE  organization_id = (SELECT organization_id FROM given)
-    AND    id <= coalesce((SELECT   id
-                           FROM     events
-                           WHERE    organization_id = (SELECT organization_id FROM given)
-                           ORDER BY id
-                           OFFSET   (SELECT rows_max - 1 FROM given)
-                           LIMIT    1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    """,
-    """
-    WITH batch AS MATERIALIZED (
-        SELECT organization_id, id FROM login_events WHERE organization_id = %s ORDER BY id LIMIT %s)
-    DELETE FROM login_events
-    WHERE  organization_id = (SELECT organization_id FROM batch LIMIT 1)
-    AND    id >= (SELECT id FROM batch ORDER BY id LIMIT 1) AND id <= (SELECT id FROM batch ORDER BY id DESC LIMIT 1)
-    """,
+    return find_last, f"DELETE FROM {log} WHERE organization_id = %(organization_id)s AND {key} <= %(last)s"
+
+
+# Tables with very many rows of one organization: a statement must not take too long, so they are deleted in parts. The
+# other rows are deleted with the row of the organization. What is written for a row of another log comes after it.
+_LOGS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
+    _part_of("audit_entries"),
+    _part_of("audit_seals", key="position"),
+    _part_of("webhook_deliveries"),
+    _part_of("webhook_attempts"),
+    _part_of("events"),
+    _part_of("mails"),
+    _part_of("scim_log_entries"),
+    _part_of("login_events"),
+)
+_SESSIONS: Final[tuple[LiteralString, ...]] = (
     """
     DELETE FROM sessions
-    WHERE  id = ANY (ARRAY(SELECT id FROM sessions WHERE organization_id = %s LIMIT %s))
+    WHERE  id = ANY (ARRAY(SELECT id FROM sessions WHERE organization_id = %(organization_id)s LIMIT %(rows_max)s))
     """,
     # Sessions on the platform, without the organization as their context, which its connections have begun.
     """
@@ -95,11 +85,36 @@ PLENTIFUL: Final[tuple[LiteralString, ...]] = (
         SELECT s.id
         FROM   upstream_connections c
         JOIN   sessions s ON s.connection_id = c.id
-        WHERE  c.organization_id = %s
-        LIMIT  %s))
+        WHERE  c.organization_id = %(organization_id)s
+        LIMIT  %(rows_max)s))
     """,
 )
 DELETED_AT_ONCE_MAX: Final = 50_000
+
+
+class OrganizationParts(Aggregate):
+    """Deletes parts of organizations: about so many rows of one table, so that 0 says that none is left in any."""
+
+    def delete(self, organization_id: UUID, *, rows_max: int) -> int:
+        """Delete a part, and return how many rows it had."""
+        if deleted := self.delete_of_logs(organization_id, rows_max=rows_max):
+            return deleted
+        for statement in _SESSIONS:
+            values = {"organization_id": organization_id, "rows_max": rows_max}
+            if deleted := self._connection.execute(statement, values).rowcount:
+                return deleted
+        return 0
+
+    def delete_of_logs(self, organization_id: UUID, *, rows_max: int) -> int:
+        """Delete a part of a log, and return how many rows it had."""
+        values = {"organization_id": organization_id, "rows_max": rows_max}
+        for find_last, delete in _LOGS:
+            last = self._value_or_none(find_last, values)
+            if last is None:
+                continue
+            if deleted := self._connection.execute(delete, values | {"last": last}).rowcount:
+                return deleted
+        return 0
 
 
 class PostgresOrganizations(Aggregate):
@@ -141,10 +156,9 @@ class PostgresOrganizations(Aggregate):
         )
 
     def delete(self, organization_id: UUID) -> None:
-        for statement in PLENTIFUL:
-            deleted = DELETED_AT_ONCE_MAX
-            while deleted == DELETED_AT_ONCE_MAX:
-                deleted = self._connection.execute(statement, (organization_id, DELETED_AT_ONCE_MAX)).rowcount
+        parts = OrganizationParts(self._transaction)
+        while parts.delete(organization_id, rows_max=DELETED_AT_ONCE_MAX):
+            pass
         self._connection.execute("DELETE FROM organizations WHERE id = %s", (organization_id,))
 
     def count_pending(self, organization_ids: Sequence[UUID]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from adapters.postgres.organizations.made_credentials import label_of
@@ -58,26 +58,23 @@ _MADE: Final = """
     WHERE  made.made_at >= %(begin)s AND made.made_at < %(end)s
     ORDER  BY made.made_at, made.kind, made.label
 """
-# What an entry was done to, in the words of what it has: none of them is a text that its maker has chosen freely.
+# What an entry was done to, in the words of what it has: none of them is a text that its maker has chosen freely. Of
+# one organization, because the logs may be spread over machines.
 _CHANGES: Final = """
-    SELECT e.organization_id, e.action, e.created_at AS at,
-           concat_ws(' ', e.details ->> 'change', e.details ->> 'invited_email', e.details ->> 'service_slug',
-                     e.details ->> 'role_slug', e.details ->> 'key_prefix', e.details ->> 'scim_token_prefix',
-                     e.details ->> 'webhook_host', e.details ->> 'host', e.details ->> 'domain',
-                     CASE WHEN e.details ? 'old_role'
-                          THEN concat_ws(' ', u.email, e.details ->> 'old_role', '→', e.details ->> 'new_role') END)
-           AS what
-    FROM   unnest(%(organizations)s::uuid[]) AS o (id)
-    CROSS  JOIN LATERAL (
-        SELECT   id, organization_id, action, target_id, details, created_at
-        FROM     audit_entries
-        WHERE    organization_id = o.id AND actor_user_id = %(user_id)s AND id >= %(first_id)s
-          AND    created_at >= %(since)s AND NOT details ? 'impersonator_id'
-        ORDER BY id DESC
-        LIMIT    %(limit)s) AS e
-    LEFT   JOIN users u ON e.action = 'user.role_updated' AND u.id = e.target_id::uuid
-    ORDER  BY e.id
+    SELECT   id, %(organization_id)s::uuid AS organization_id, action, created_at AS at,
+             concat_ws(' ', details ->> 'change', details ->> 'invited_email', details ->> 'service_slug',
+                       details ->> 'role_slug', details ->> 'key_prefix', details ->> 'scim_token_prefix',
+                       details ->> 'webhook_host', details ->> 'host', details ->> 'domain') AS what,
+             CASE WHEN details ? 'old_role'
+                  THEN concat_ws(' ', details ->> 'old_role', '→', details ->> 'new_role') END AS roles,
+             CASE WHEN action = 'user.role_updated' THEN target_id::uuid END AS user_id
+    FROM     audit_entries
+    WHERE    organization_id = %(organization_id)s AND actor_user_id = %(user_id)s AND id >= %(first_id)s
+      AND    created_at >= %(since)s AND NOT details ? 'impersonator_id'
+    ORDER BY id DESC
+    LIMIT    %(limit)s
 """
+_EMAILS: Final = "SELECT id, email FROM users WHERE id = ANY (%s)"
 _RECIPIENTS: Final = """
     SELECT m.organization_id, u.email, u.language
     FROM   unnest(%(organizations)s::uuid[]) AS o (id)
@@ -92,6 +89,22 @@ _RECIPIENTS: Final = """
     WHERE  u.deactivated_at IS NULL
     ORDER  BY u.email, m.organization_id
 """
+
+
+class _Change(NamedTuple):
+    id: UUID
+    organization_id: UUID
+    action: str
+    at: datetime
+    what: str
+    roles: str | None
+    user_id: UUID | None
+
+    def with_email(self, email: str | None) -> RecordedChange:
+        """Return the change with the address of the account whose role it changed."""
+        words = [self.what, email if self.roles is not None else None, self.roles]
+        what = " ".join(word for word in words if word)
+        return RecordedChange(organization_id=self.organization_id, action=self.action, at=self.at, what=what)
 
 
 class PostgresTakeoverRecords(Aggregate):
@@ -115,17 +128,15 @@ class PostgresTakeoverRecords(Aggregate):
     def changes_since(
         self, user_id: UUID, organization_ids: Sequence[UUID], *, since: datetime, limit: int
     ) -> Sequence[RecordedChange]:
-        return self._all(
-            RecordedChange,
-            _CHANGES,
-            {
-                "user_id": user_id,
-                "organizations": list(organization_ids),
-                "since": since,
-                "first_id": first_id_since(since),
-                "limit": limit,
-            },
-        )
+        values = {"user_id": user_id, "since": since, "first_id": first_id_since(since), "limit": limit}
+        found = [
+            self._defer_all(_Change, _CHANGES, values | {"organization_id": organization_id})
+            for organization_id in organization_ids
+        ]
+        changes = sorted((change for of_organization in found for change in of_organization()), key=lambda one: one.id)
+        users = list({change.user_id for change in changes if change.user_id is not None})
+        emails: dict[UUID, str] = dict(self._connection.execute(_EMAILS, (users,)).fetchall()) if users else {}
+        return [change.with_email(emails.get(change.user_id) if change.user_id else None) for change in changes]
 
     def recipients(self, organization_ids: Sequence[UUID], *, except_user_id: UUID, limit: int) -> Sequence[Recipient]:
         return self._all(

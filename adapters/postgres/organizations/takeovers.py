@@ -1,20 +1,24 @@
-"""What was given with the power of takeovers, from the audit log, invitations, memberships and grants.
+"""What was given with the power of takeovers, from invitations, memberships, grants, and the audit log.
 
-Every statement names the organizations, the users in them, and since when each of them acted, so it reads no more of
-the audit log than what these users did since: by the index of who acted.
+Every statement names the organizations, the users in them, and since when each of them acted. The audit logs may be
+spread over machines by their organization, so they are read first, one statement for each organization, in one round
+trip. What was read is given to the statements on the other tables, as `RECORDED`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from itertools import groupby
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
+
+from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.columns import columns, values
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
-from core.organizations.memberships import Membership
+from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.organizations.takeovers import (
     Acting,
     ChangedRole,
@@ -24,72 +28,87 @@ from core.organizations.takeovers import (
     Takeover,
 )
 
+_ROLE_UPDATED: Final = "user.role_updated"
+_KEY_CREATED: Final = "organization_key.created"
 # Who acted; a text of SQL that is joined with what they did.
 ACTING: Final = """
     unnest(%(organizations)s::uuid[], %(users)s::uuid[], %(keys)s::uuid[], %(sinces)s::timestamptz[])
     AS a (organization_id, user_id, key_id, since)
 """
-# The entries of one who acted, with the index of who is a user and the one of who is a key. An impersonator is of the
-# platform, and not of the takeover.
-_ENTRIES: Final = """
-    (SELECT e.id, e.action, e.target_type, e.target_id, e.details, e.created_at
-     FROM   audit_entries e
-     WHERE  e.organization_id = a.organization_id AND e.actor_user_id = a.user_id AND e.id >= %(first_id)s
-       AND  e.created_at >= a.since AND e.action = ANY (%(actions)s) AND NOT e.details ? 'impersonator_id'
-     UNION  ALL
-     SELECT e.id, e.action, e.target_type, e.target_id, e.details, e.created_at
-     FROM   audit_entries e
-     WHERE  e.organization_id = a.organization_id AND e.actor_user_id IS NULL AND e.id >= %(first_id)s
-       AND  coalesce('setup_link:' || (e.details ->> 'setup_link_id'),
-                     'api_key:' || (e.details ->> 'organization_key_id'), 'system') = 'api_key:' || a.key_id
-       AND  e.created_at >= a.since AND e.action = ANY (%(actions)s))
+# Entries that were read; a text of SQL that is joined with what they are about.
+RECORDED: Final = """
+    unnest(%(entry_organizations)s::uuid[], %(entry_ids)s::uuid[], %(entry_targets)s::text[],
+           %(entry_details)s::jsonb[], %(entry_times)s::timestamptz[])
+    AS e (organization_id, id, target_id, details, created_at)
 """
-# A role that is lower than before gives no power: member, and every role after admin but the owner's.
-_ACTING_ALL: Final = f"""
-    WITH RECURSIVE acting AS (
-        SELECT organization_id, %(user_id)s::uuid AS user_id, NULL::uuid AS key_id, %(since)s::timestamptz AS since
-        FROM   unnest(%(organizations)s::uuid[]) AS organization_id
-        UNION
-        SELECT a.organization_id, given.user_id, given.key_id, given.at
-        FROM   acting a
-        CROSS  JOIN LATERAL (
-            SELECT CASE e.action WHEN 'user.role_updated' THEN e.target_id::uuid END AS user_id,
-                   CASE e.action WHEN 'organization_key.created' THEN e.target_id::uuid END AS key_id,
-                   e.created_at AS at
-            FROM   {_ENTRIES} AS e
-            WHERE  e.action <> 'user.role_updated'
-               OR  e.details ->> 'new_role' = 'owner'
-               OR  (e.details ->> 'new_role' <> 'member' AND e.details ->> 'old_role' NOT IN ('owner', 'admin'))
-            UNION  ALL
-            SELECT coalesce((e.details ->> 'user_id')::uuid, u.id), NULL, i.answered_at
-            FROM   invitations i
-            LEFT   JOIN audit_entries e
-                     ON e.organization_id = i.organization_id AND e.target_type = 'invitation'
-                    AND e.target_id = i.id::text AND e.action = 'invitation.accepted' AND e.id >= %(first_id)s
-            LEFT   JOIN users u ON u.email = i.email
-            WHERE  i.organization_id = a.organization_id AND i.invited_by = a.user_id AND i.created_at >= a.since
-              AND  i.status = 'accepted'
-            UNION  ALL
-            SELECT m.user_id, NULL, r.created_at
-            FROM   group_rules r
-            JOIN   memberships m
-                     ON m.organization_id = r.organization_id AND m.role = r.role
-                    AND m.role_source = coalesce(r.connection_id::text, 'scim')
-                    AND m.role_group = coalesce(r.group_id::text, r.asserted_group)
-            WHERE  r.organization_id = a.organization_id AND r.made_by = a.user_id AND r.created_at >= a.since
-              AND  r.role <> 'member') AS given
-        WHERE  given.user_id IS NOT NULL OR given.key_id IS NOT NULL)
-    SELECT   organization_id, user_id, key_id, min(since) AS since
-    FROM     acting
-    GROUP BY organization_id, user_id, key_id
+# By the index of who is a user and the one of who is a key. An impersonator is not of the takeover.
+_OF_ACTING: Final = """
+    SELECT %(organization_id)s::uuid AS organization_id, e.id, e.action, e.target_id, e.details, e.created_at
+    FROM   unnest(%(users)s::uuid[], %(keys)s::uuid[], %(sinces)s::timestamptz[]) AS a (user_id, key_id, since)
+    CROSS  JOIN LATERAL (
+        SELECT u.id, u.action, u.target_id, u.details, u.created_at
+        FROM   audit_entries u
+        WHERE  u.organization_id = %(organization_id)s AND u.actor_user_id = a.user_id AND u.id >= %(first_id)s
+          AND  u.created_at >= a.since AND u.action = ANY (%(actions)s) AND NOT u.details ? 'impersonator_id'
+        UNION  ALL
+        SELECT k.id, k.action, k.target_id, k.details, k.created_at
+        FROM   audit_entries k
+        WHERE  k.organization_id = %(organization_id)s AND k.actor_user_id IS NULL AND k.id >= %(first_id)s
+          AND  coalesce('setup_link:' || (k.details ->> 'setup_link_id'),
+                        'api_key:' || (k.details ->> 'organization_key_id'), 'system') = 'api_key:' || a.key_id
+          AND  k.created_at >= a.since AND k.action = ANY (%(actions)s)) AS e
+"""
+_ACCEPTANCES: Final = """
+    SELECT target_id::uuid AS invitation_id, (details ->> 'user_id')::uuid AS user_id
+    FROM   audit_entries
+    WHERE  organization_id = %(organization_id)s AND target_type = 'invitation' AND target_id = ANY (%(invitations)s)
+      AND  action = 'invitation.accepted' AND id >= %(first_id)s
+"""
+_JOINED: Final = """
+    SELECT %(organization_id)s::uuid AS organization_id, e.target_id::uuid AS user_id, e.created_at AS at
+    FROM   unnest(%(names)s::text[], %(ids)s::text[], %(sinces)s::timestamptz[]) AS way (name, id, since)
+    JOIN   audit_entries e
+           ON e.organization_id = %(organization_id)s AND e.action = 'user.joined' AND e.id >= %(first_id)s
+          AND e.created_at >= way.since AND e.details ->> way.name = way.id
+"""
+_INVITATIONS: Final = f"""
+    SELECT i.organization_id, i.id, i.answered_at, u.id AS addressee_id
+    FROM   {ACTING}
+    JOIN   invitations i
+           ON i.organization_id = a.organization_id AND i.invited_by = a.user_id AND i.created_at >= a.since
+    LEFT   JOIN users u ON u.email = i.email
+    WHERE  i.status = 'accepted'
+"""
+_RULED: Final = f"""
+    SELECT m.organization_id, m.user_id, NULL::uuid AS key_id, r.created_at AS since
+    FROM   {ACTING}
+    JOIN   group_rules r
+             ON r.organization_id = a.organization_id AND r.made_by = a.user_id AND r.created_at >= a.since
+            AND r.role <> 'member'
+    JOIN   memberships m
+             ON m.organization_id = r.organization_id AND m.role = r.role
+            AND m.role_source = coalesce(r.connection_id::text, 'scim')
+            AND m.role_group = coalesce(r.group_id::text, r.asserted_group)
+"""
+# The ways by which members have joined, beside invitations.
+_WAYS: Final = f"""
+    SELECT a.organization_id, 'scim_token_id' AS name, t.id, t.created_at AS since
+    FROM   {ACTING}
+    JOIN   scim_tokens t
+           ON t.organization_id = a.organization_id AND t.created_by = a.user_id AND t.created_at >= a.since
+    UNION  ALL
+    SELECT a.organization_id, 'connection_id', c.id, coalesce(c.made_at, c.updated_at)
+    FROM   {ACTING}
+    JOIN   upstream_connections c
+           ON c.organization_id = a.organization_id AND c.made_by = a.user_id
+          AND coalesce(c.made_at, c.updated_at) >= a.since
 """
 _GIVEN_ROLES: Final = f"""
     SELECT   m.organization_id, m.user_id, m.role AS now,
              (array_agg(e.details ->> 'old_role' ORDER BY e.created_at, e.id))[1] AS before,
              (array_agg(e.details ->> 'new_role' ORDER BY e.created_at DESC, e.id DESC))[1] AS given
-    FROM     {ACTING}
-    CROSS    JOIN LATERAL {_ENTRIES} AS e
-    JOIN     memberships m ON m.organization_id = a.organization_id AND m.user_id = e.target_id::uuid
+    FROM     {RECORDED}
+    JOIN     memberships m ON m.organization_id = e.organization_id AND m.user_id = e.target_id::uuid
     WHERE    m.created_at <= e.created_at
     GROUP BY m.organization_id, m.user_id, m.role
     ORDER BY m.organization_id, m.user_id
@@ -97,50 +116,20 @@ _GIVEN_ROLES: Final = f"""
 _CHANGED_ROLES: Final = f"""
     SELECT   r.organization_id, r.slug,
              (array_agg(e.details -> 'old_permissions' ORDER BY e.created_at, e.id))[1] AS permissions
-    FROM     {ACTING}
-    CROSS    JOIN LATERAL {_ENTRIES} AS e
+    FROM     {RECORDED}
     JOIN     organization_roles r
-             ON r.organization_id = a.organization_id AND r.slug = e.details ->> 'role_slug'
+             ON r.organization_id = e.organization_id AND r.slug = e.details ->> 'role_slug'
             AND r.created_at <= e.created_at
     WHERE    e.details ->> 'change' = 'role_updated' AND e.details ? 'old_permissions'
     GROUP BY r.organization_id, r.slug
     ORDER BY r.organization_id, r.slug
 """
 # Locked in the order of their ids, as by everything that ends sessions of several users.
-_SUSPEND: Final = f"""
-    WITH joined AS MATERIALIZED (
-        SELECT i.organization_id, coalesce((e.details ->> 'user_id')::uuid, u.id) AS user_id, i.answered_at AS at
-        FROM   {ACTING}
-        JOIN   invitations i
-               ON i.organization_id = a.organization_id AND i.invited_by = a.user_id AND i.created_at >= a.since
-        LEFT   JOIN audit_entries e
-                 ON e.organization_id = i.organization_id AND e.target_type = 'invitation'
-                AND e.target_id = i.id::text AND e.action = 'invitation.accepted' AND e.id >= %(first_id)s
-        LEFT   JOIN users u ON u.email = i.email
-        WHERE  i.status = 'accepted'
-        UNION
-        SELECT e.organization_id, e.target_id::uuid, e.created_at
-        FROM   (SELECT a.organization_id, 'scim_token_id' AS name, t.id, t.created_at AS since
-                FROM   {ACTING}
-                JOIN   scim_tokens t
-                       ON t.organization_id = a.organization_id AND t.created_by = a.user_id
-                      AND t.created_at >= a.since
-                UNION  ALL
-                SELECT a.organization_id, 'scim_token_id', (e.details ->> 'scim_token_id')::uuid, e.created_at
-                FROM   {ACTING}
-                CROSS  JOIN LATERAL {_ENTRIES} AS e
-                UNION  ALL
-                SELECT a.organization_id, 'connection_id', c.id, coalesce(c.made_at, c.updated_at)
-                FROM   {ACTING}
-                JOIN   upstream_connections c
-                       ON c.organization_id = a.organization_id AND c.made_by = a.user_id
-                      AND coalesce(c.made_at, c.updated_at) >= a.since) AS way
-        JOIN   audit_entries e
-               ON e.organization_id = way.organization_id AND e.action = 'user.joined' AND e.id >= %(first_id)s
-              AND e.created_at >= way.since AND e.details ->> way.name = way.id::text),
-      ending AS MATERIALIZED (
+_SUSPEND: Final = """
+    WITH ending AS MATERIALIZED (
         SELECT   m.id, u.email
-        FROM     joined j
+        FROM     unnest(%(organizations)s::uuid[], %(users)s::uuid[], %(times)s::timestamptz[])
+                 AS j (organization_id, user_id, at)
         JOIN     memberships m ON m.organization_id = j.organization_id AND m.user_id = j.user_id
                               AND m.created_at = j.at
         JOIN     users u ON u.id = m.user_id
@@ -157,10 +146,9 @@ _SUSPEND: Final = f"""
 # to what it replaced.
 _REVERT_GRANTS: Final = f"""
     WITH first AS MATERIALIZED (
-        SELECT   a.organization_id, e.target_id::uuid AS service_id, (e.details ->> 'user_id')::uuid AS user_id,
+        SELECT   e.organization_id, e.target_id::uuid AS service_id, (e.details ->> 'user_id')::uuid AS user_id,
                  (array_agg(e.details ->> 'old_relation' ORDER BY e.created_at, e.id))[1] AS relation
-        FROM     {ACTING}
-        CROSS    JOIN LATERAL {_ENTRIES} AS e
+        FROM     {RECORDED}
         WHERE    e.details ->> 'change' = 'access_granted' AND e.details ? 'user_id'
         GROUP BY 1, 2, 3),
       wanted AS MATERIALIZED (
@@ -195,15 +183,133 @@ _REVERT_GRANTS: Final = f"""
 """
 
 
-def acting_values(acting: Sequence[Acting], *actions: str) -> dict[str, Any]:
-    """Return the values of `ACTING`, and of the entries with these actions."""
+class Entry(NamedTuple):
+    """An entry of one who acted."""
+
+    organization_id: UUID
+    id: UUID
+    action: str
+    target_id: str
+    details: Mapping[str, Any]
+    created_at: datetime
+
+
+class Invitation(NamedTuple):
+    """An accepted invitation, and who has its address now."""
+
+    organization_id: UUID
+    id: UUID
+    answered_at: datetime
+    addressee_id: UUID | None
+
+
+class Way(NamedTuple):
+    """A way by which members join since a moment: the name and the value of a detail of the entries about them."""
+
+    organization_id: UUID
+    name: str
+    id: UUID
+    since: datetime
+
+
+class Joined(NamedTuple):
+    """Who joined an organization, and when."""
+
+    organization_id: UUID
+    user_id: UUID
+    at: datetime
+
+
+class _Acceptance(NamedTuple):
+    invitation_id: UUID
+    user_id: UUID | None
+
+
+_OfOrganization = TypeVar("_OfOrganization", Acting, Invitation, Way)
+
+
+class TakeoverEntries(Aggregate):
+    """The entries, of this id and later ones."""
+
+    def of_acting(self, acting: Sequence[Acting], first_id: UUID | None, *actions: str) -> Sequence[Entry]:
+        """Return what they did since each of them acted."""
+        found = [
+            self._defer_all(
+                Entry,
+                _OF_ACTING,
+                {
+                    "organization_id": organization_id,
+                    "users": [one.user_id for one in of_organization],
+                    "keys": [one.key_id for one in of_organization],
+                    "sinces": [one.since for one in of_organization],
+                    "first_id": first_id,
+                    "actions": list(actions),
+                },
+            )
+            for organization_id, of_organization in _by_organization(acting)
+        ]
+        return [entry for entries in found for entry in entries()]
+
+    def accepted(self, invitations: Sequence[Invitation], first_id: UUID | None) -> Sequence[Joined]:
+        """Return who has accepted these; the entry knows it also when the address is another account's now."""
+        found = [
+            self._defer_all(
+                _Acceptance,
+                _ACCEPTANCES,
+                {
+                    "organization_id": organization_id,
+                    "invitations": [str(one.id) for one in of_organization],
+                    "first_id": first_id,
+                },
+            )
+            for organization_id, of_organization in _by_organization(invitations)
+        ]
+        known = {one.invitation_id: one.user_id for rows in found for one in rows() if one.user_id is not None}
+        users = [(one, known.get(one.id, one.addressee_id)) for one in invitations]
+        return [Joined(one.organization_id, user_id, one.answered_at) for one, user_id in users if user_id is not None]
+
+    def joined(self, ways: Sequence[Way], first_id: UUID | None) -> Sequence[Joined]:
+        """Return who joined by these ways."""
+        found = [
+            self._defer_all(
+                Joined,
+                _JOINED,
+                {
+                    "organization_id": organization_id,
+                    "names": [one.name for one in of_organization],
+                    "ids": [str(one.id) for one in of_organization],
+                    "sinces": [one.since for one in of_organization],
+                    "first_id": first_id,
+                },
+            )
+            for organization_id, of_organization in _by_organization(ways)
+        ]
+        return [joined for members in found for joined in members()]
+
+
+def recorded_values(entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return the values of `RECORDED`."""
+    return {
+        "entry_organizations": [entry.organization_id for entry in entries],
+        "entry_ids": [entry.id for entry in entries],
+        "entry_targets": [entry.target_id for entry in entries],
+        "entry_details": [Jsonb(entry.details) for entry in entries],
+        "entry_times": [entry.created_at for entry in entries],
+    }
+
+
+def _by_organization(things: Iterable[_OfOrganization]) -> Iterable[tuple[UUID, list[_OfOrganization]]]:
+    ordered = sorted(things, key=lambda one: one.organization_id)
+    return [(key, list(group)) for key, group in groupby(ordered, lambda one: one.organization_id)]
+
+
+def acting_values(acting: Sequence[Acting]) -> dict[str, Any]:
+    """Return the values of `ACTING`."""
     return {
         "organizations": [one.organization_id for one in acting],
         "users": [one.user_id for one in acting],
         "keys": [one.key_id for one in acting],
         "sinces": [one.since for one in acting],
-        "first_id": first_id_since(min(one.since for one in acting)) if acting else None,
-        "actions": list(actions),
     }
 
 
@@ -226,23 +332,43 @@ class PostgresTakeovers(Aggregate):
         )
 
     def acting(self, user_id: UUID, organization_ids: Sequence[UUID], *, since: datetime) -> Sequence[Acting]:
-        return self._all(
-            Acting,
-            _ACTING_ALL,
-            {
-                "user_id": user_id,
-                "organizations": list(organization_ids),
-                "since": since,
-                "first_id": first_id_since(since),
-                "actions": ["user.role_updated", "organization_key.created"],
-            },
-        )
+        found: dict[tuple[UUID, UUID | None, UUID | None], Acting] = {}
+        given: Sequence[Acting] = [
+            Acting(organization_id=organization_id, user_id=user_id, key_id=None, since=since)
+            for organization_id in organization_ids
+        ]
+        while given:
+            new: list[Acting] = []
+            for one in given:
+                known = found.get((one.organization_id, one.user_id, one.key_id))
+                if known is None or one.since < known.since:
+                    found[one.organization_id, one.user_id, one.key_id] = one
+                    new.append(one)
+            given = self._given(new, first_id_since(since)) if new else []
+        return list(found.values())
+
+    def _given(self, acting: Sequence[Acting], first_id: UUID) -> Sequence[Acting]:
+        """Return who got power by these."""
+        entries = TakeoverEntries(self._transaction)
+        recorded = entries.of_acting(acting, first_id, _ROLE_UPDATED, _KEY_CREATED)
+        invitations = self._all(Invitation, _INVITATIONS, acting_values(acting))
+        return [
+            *(given for entry in recorded if (given := _given_by(entry)) is not None),
+            *(
+                Acting(organization_id=one.organization_id, user_id=one.user_id, key_id=None, since=one.at)
+                for one in entries.accepted(invitations, first_id)
+            ),
+            *self._all(Acting, _RULED, acting_values(acting)),
+        ]
 
     def given_roles(self, acting: Sequence[Acting]) -> Sequence[GivenRole]:
-        return self._all(GivenRole, _GIVEN_ROLES, acting_values(acting, "user.role_updated"))
+        return self._all(GivenRole, _GIVEN_ROLES, self._recorded(acting, _ROLE_UPDATED))
 
     def changed_roles(self, acting: Sequence[Acting]) -> Sequence[ChangedRole]:
-        return self._all(ChangedRole, _CHANGED_ROLES, acting_values(acting, "organization.updated"))
+        return self._all(ChangedRole, _CHANGED_ROLES, self._recorded(acting, "organization.updated"))
+
+    def _recorded(self, acting: Sequence[Acting], action: str) -> dict[str, Any]:
+        return recorded_values(TakeoverEntries(self._transaction).of_acting(acting, _first_id(acting), action))
 
     def restore_permissions(self, changed: ChangedRole) -> None:
         self._connection.execute_later(
@@ -280,11 +406,27 @@ class PostgresTakeovers(Aggregate):
         return before
 
     def suspend_invited(self, acting: Sequence[Acting], *, except_user_id: UUID) -> Sequence[InvitedMember]:
+        entries, first_id = TakeoverEntries(self._transaction), _first_id(acting)
+        ways = [
+            *self._all(Way, _WAYS, acting_values(acting)),
+            *(
+                Way(made.organization_id, "scim_token_id", UUID(made.details["scim_token_id"]), made.created_at)
+                for made in entries.of_acting(acting, first_id, "scim_token.created")
+                if made.details.get("scim_token_id") is not None
+            ),
+        ]
+        invitations = self._all(Invitation, _INVITATIONS, acting_values(acting))
+        joined = {*entries.accepted(invitations, first_id), *entries.joined(ways, first_id)}
         return self._all(
             InvitedMember,
             _SUSPEND,
-            acting_values(acting, "scim_token.created")
-            | {"except_user_id": except_user_id, "now": self._transaction.now},
+            {
+                "organizations": [one.organization_id for one in joined],
+                "users": [one.user_id for one in joined],
+                "times": [one.at for one in joined],
+                "except_user_id": except_user_id,
+                "now": self._transaction.now,
+            },
         )
 
     def revert_grants(self, acting: Sequence[Acting], takeover: Takeover) -> Sequence[RevertedGrant]:
@@ -292,7 +434,8 @@ class PostgresTakeovers(Aggregate):
         return self._all(
             RevertedGrant,
             _REVERT_GRANTS,
-            acting_values(acting, "service.updated")
+            acting_values(acting)
+            | self._recorded(acting, "service.updated")
             | {
                 "user_id": takeover.user_id,
                 "since": takeover.since,
@@ -300,3 +443,21 @@ class PostgresTakeovers(Aggregate):
                 "held_relations": list(held.values()),
             },
         )
+
+
+def _first_id(acting: Sequence[Acting]) -> UUID | None:
+    """Return the lowest id of what these did."""
+    return first_id_since(min(one.since for one in acting)) if acting else None
+
+
+def _given_by(entry: Entry) -> Acting | None:
+    """Return who got power by an action.
+
+    A role that is lower than before gives none: member, and every role after admin but the owner's.
+    """
+    target_id, at = UUID(entry.target_id), entry.created_at
+    if entry.action == _KEY_CREATED:
+        return Acting(organization_id=entry.organization_id, user_id=None, key_id=target_id, since=at)
+    old, new = entry.details.get("old_role"), entry.details.get("new_role")
+    is_more = new == OWNER or (new not in (None, MEMBER) and old not in (None, OWNER, ADMIN))
+    return Acting(organization_id=entry.organization_id, user_id=target_id, key_id=None, since=at) if is_more else None

@@ -18,6 +18,27 @@ from core.platform.health_figures import Backlog, PlatformFigures, SchemaTooNew,
 
 # A longer queue is estimated by the statistics of its index, which ANALYZE renews.
 COUNTED_MAX: Final = 20_000
+QUEUED: Final = """
+    WITH mail AS MATERIALIZED (
+        SELECT count(*) AS queued
+        FROM   (SELECT 1 FROM mails WHERE state = 'queued' LIMIT %(counted_max)s) AS one
+    ), delivery AS MATERIALIZED (
+        SELECT count(*) AS queued
+        FROM   (SELECT 1 FROM webhook_deliveries WHERE next_retry_at IS NOT NULL LIMIT %(counted_max)s) AS one
+    )
+    SELECT greatest(mail.queued, CASE WHEN mail.queued >= %(counted_max)s THEN
+                                     (SELECT sum(reltuples)::bigint
+                                      FROM   pg_inherits
+                                      JOIN   pg_class ON oid = inhrelid
+                                      WHERE  inhparent = 'mails_due'::regclass)
+                                 END) AS queued_mails,
+           greatest(delivery.queued, CASE WHEN delivery.queued >= %(counted_max)s THEN
+                                         (SELECT sum(greatest(c.reltuples, 0))::bigint
+                                          FROM   pg_partition_tree('webhook_deliveries_due') part
+                                          JOIN   pg_class c ON c.oid = part.relid AND part.isleaf)
+                                     END) AS queued_deliveries
+    FROM   mail, delivery
+"""
 # What was recorded is deleted and added in one statement, so each change is added once, whichever process counts.
 # Without kept figures nothing is deleted: `COUNT_ACCOUNTS` does that.
 COUNT: Final = f"""
@@ -25,32 +46,15 @@ COUNT: Final = f"""
         DELETE FROM user_count_changes
         WHERE  EXISTS (SELECT FROM platform_figures)
         RETURNING active_users, mfa_users
-    ), mail AS MATERIALIZED (
-        SELECT count(*) AS queued
-        FROM   (SELECT FROM mails WHERE state = 'queued' LIMIT %(counted_max)s) AS one
-    ), delivery AS MATERIALIZED (
-        SELECT count(*) AS queued
-        FROM   (SELECT FROM webhook_deliveries WHERE next_retry_at IS NOT NULL LIMIT %(counted_max)s) AS one
     )
     INSERT INTO platform_figures AS kept (active_users, mfa_users, organizations, queued_mails, queued_deliveries,
                                           certificates_ending, counted_at)
     SELECT (SELECT coalesce(sum(active_users), 0) FROM changes),
            (SELECT coalesce(sum(mfa_users), 0) FROM changes),
            (SELECT count(*) FROM organizations),
-           greatest(mail.queued, CASE WHEN mail.queued >= %(counted_max)s THEN
-                                     (SELECT sum(reltuples)::bigint
-                                      FROM   pg_inherits
-                                      JOIN   pg_class ON oid = inhrelid
-                                      WHERE  inhparent = 'mails_due'::regclass)
-                                 END),
-           greatest(delivery.queued, CASE WHEN delivery.queued >= %(counted_max)s THEN
-                                         (SELECT sum(greatest(c.reltuples, 0))::bigint
-                                          FROM   pg_partition_tree('webhook_deliveries_due') part
-                                          JOIN   pg_class c ON c.oid = part.relid AND part.isleaf)
-                                     END),
+           %(queued_mails)s, %(queued_deliveries)s,
            ({COUNT_ENDING}),
            %(now)s
-    FROM   mail, delivery
     WHERE  EXISTS (SELECT FROM platform_figures)
     ON CONFLICT (is_the_only_row) DO UPDATE
     SET    active_users = kept.active_users + excluded.active_users,
@@ -72,29 +76,19 @@ COUNT_ACCOUNTS: Final = """
     WHERE  deactivated_at IS NULL
     HAVING NOT EXISTS (SELECT FROM platform_figures)
 """
-# The first or the last row of an index for each. Of entries that are not sealed, those of so many organizations are
-# looked at: while more of them wait, the age is that of some of the oldest.
-BACKLOG_ORGANIZATIONS_MAX: Final = 100
+# The first rows of an index for each. Entries that are not sealed are in the order of their organizations, and so many
+# are looked at: while more of them wait, the age is that of some of the oldest.
+BACKLOG_ENTRIES_MAX: Final = 1_000
 BACKLOG: Final = """
-    WITH RECURSIVE unsealed (organization_id, created_at, number) AS (
-        (SELECT   organization_id, created_at, 1
-         FROM     audit_entries
-         WHERE    position IS NULL
-         ORDER BY organization_id, created_at
-         LIMIT    1)
-        UNION ALL
-        SELECT next.organization_id, next.created_at, unsealed.number + 1
-        FROM   unsealed
-        CROSS JOIN LATERAL (SELECT   organization_id, created_at
-                            FROM     audit_entries
-                            WHERE    position IS NULL AND organization_id > unsealed.organization_id
-                            ORDER BY organization_id, created_at
-                            LIMIT    1) AS next
-        WHERE  unsealed.number < %(organizations_max)s
-    ), oldest AS (
+    WITH oldest AS (
         SELECT (SELECT created_at FROM mails WHERE state = 'queued' ORDER BY created_at, id LIMIT 1) AS mail,
                (SELECT created_at FROM mails WHERE state = 'routed' ORDER BY created_at, id LIMIT 1) AS routed_mail,
-               (SELECT min(created_at) FROM unsealed) AS unsealed
+               (SELECT min(created_at)
+                FROM   (SELECT   created_at
+                        FROM     audit_entries
+                        WHERE    position IS NULL
+                        ORDER BY organization_id, created_at
+                        LIMIT    %(entries_max)s) AS entries) AS unsealed
     )
     SELECT greatest(0, coalesce(extract(epoch FROM %(now)s - mail), 0))::float AS mail_seconds,
            greatest(0, coalesce(extract(epoch FROM %(now)s - routed_mail), 0))::float AS routed_mail_seconds,
@@ -114,8 +108,9 @@ class PostgresFigures(Aggregate):
         return self._one(PlatformFigures, f"SELECT {columns(PlatformFigures)} FROM platform_figures")
 
     def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
-        values = {"before": certificates_before, "counted_max": COUNTED_MAX, "now": self._transaction.now}
         # Planned for the present lengths of the queues.
+        [queued] = self._rows(QUEUED, {"counted_max": COUNTED_MAX}, prepare=False)
+        values = queued | {"before": certificates_before, "now": self._transaction.now}
         counted = self._all(PlatformFigures, COUNT, values, prepare=False)
         return counted[0] if counted else None
 
@@ -125,7 +120,7 @@ class PostgresFigures(Aggregate):
         self._connection.execute(COUNT_ACCOUNTS, (self._transaction.now,))
 
     def backlog(self) -> Backlog:
-        values = {"now": self._transaction.now, "organizations_max": BACKLOG_ORGANIZATIONS_MAX}
+        values = {"now": self._transaction.now, "entries_max": BACKLOG_ENTRIES_MAX}
         # Planned for what waits at present.
         [backlog] = self._all(Backlog, BACKLOG, values, prepare=False)
         return backlog

@@ -1,6 +1,6 @@
 """Deleting expired rows in small batches: each statement finds its rows by an index and skips locked ones.
 
-With invitations and accounts goes more than their rows; they have files of their own.
+With some kinds goes more than their rows, and the logs may be on other machines; these have files of their own.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from datetime import datetime
 from typing import Final, LiteralString
 
 from adapters.postgres.platform.ended_invitations import EndedInvitations
+from adapters.postgres.platform.lifetimes import EndedLogOwners
+from adapters.postgres.platform.retention import LOGS, OldLogRows
 from adapters.postgres.platform.unproved_accounts import UnprovedAccounts
 from adapters.postgres.transaction import Aggregate
-from core.ids import end_id_until
 from core.platform.housekeeping import Leftover
 
 # The keys go into an array, so that the rows are found by primary key whatever the planner estimates for the limit.
@@ -287,37 +288,6 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.SCIM_LOG_ENTRIES: """
-        DELETE FROM scim_log_entries
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     scim_log_entries
-            WHERE    created_at <= %s
-            ORDER BY created_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-    # Before the first month that can be dropped whole, and of what is counted alone.
-    Leftover.LOGIN_EVENTS: """
-        WITH bound AS MATERIALIZED (
-            SELECT least(first_id_at(%s + interval '1 millisecond'),
-                         (SELECT   first_id
-                          FROM     log_partitions
-                          WHERE    log = 'login_events' AND first_id IS NOT NULL
-                          ORDER BY first_id
-                          LIMIT    1),
-                         coalesce((SELECT counted_through FROM sign_in_counting),
-                                  '00000000-0000-0000-0000-000000000000')) AS id)
-        DELETE FROM login_events
-        WHERE  id < (SELECT id FROM bound)
-        AND    id = ANY (ARRAY(
-            SELECT   id
-            FROM     login_events
-            WHERE    id < (SELECT id FROM bound)
-            ORDER BY id
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
     # In the order of the ids, which is that of their times.
     Leftover.MFA_EVENTS: """
         DELETE FROM mfa_events
@@ -348,50 +318,6 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             ORDER BY expires_at
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
-        """,
-}
-# The logs that are partitioned by month. The bounds of ids are for the planner: only the oldest partitions.
-_DELETE_FROM_LOG: Final[Mapping[Leftover, LiteralString]] = {
-    # Their attempts go with them.
-    Leftover.WEBHOOK_DELIVERIES: """
-        WITH due AS MATERIALIZED (
-            SELECT   organization_id, id
-            FROM     webhook_deliveries
-            WHERE    created_at <= %(until)s AND id < %(end_id)s
-            ORDER BY created_at
-            LIMIT    %(limit)s
-            FOR UPDATE SKIP LOCKED
-        )
-        DELETE FROM webhook_deliveries d
-        USING  due
-        WHERE  d.organization_id = due.organization_id AND d.id = due.id AND d.id < %(end_id)s
-        """,
-    # The addresses of an account are found by its events. Those of old events are kept, or the account could not be
-    # anonymized completely.
-    Leftover.EVENTS: """
-        WITH due AS MATERIALIZED (
-            SELECT   organization_id, id
-            FROM     events
-            WHERE    occurred_at <= %(until)s AND id < %(end_id)s
-            ORDER BY occurred_at
-            LIMIT    %(limit)s
-            FOR UPDATE SKIP LOCKED
-        ), old AS (
-            DELETE FROM events
-            USING  due
-            WHERE  events.organization_id = due.organization_id AND events.id = due.id AND events.id < %(end_id)s
-            RETURNING actor_user_id, actor_email
-        ), kept AS (
-            INSERT INTO known_addresses (user_id, email)
-            SELECT DISTINCT u.id, old.actor_email
-            FROM   old
-            JOIN   users u ON u.id = old.actor_user_id
-            WHERE  old.actor_email IS NOT NULL AND u.anonymized_at IS NULL
-            -- In order, so that two sweeps never wait for each other.
-            ORDER  BY u.id, old.actor_email
-            ON CONFLICT DO NOTHING
-        )
-        SELECT FROM old
         """,
 }
 # The oldest row of each kind that had expired by a moment, as the statements above look for it.
@@ -437,6 +363,7 @@ _EXPIRED: Final[Mapping[Leftover, LiteralString]] = {
     Leftover.CUSTOMER_OFFERS: (
         "FROM service_customers WHERE accepted_at IS NULL AND offer_expires_at <= %s ORDER BY offer_expires_at"
     ),
+    Leftover.ENDED_LOG_OWNERS: "FROM ended_log_owners WHERE ended_at <= %s ORDER BY ended_at",
     Leftover.UNPROVED_ACCOUNTS: "FROM users WHERE unproved_since <= %s ORDER BY unproved_since",
 }
 # A row stands for its kind; the log of sign-ins goes by months (`log_months.py`).
@@ -455,17 +382,15 @@ class PostgresHousekeeping(Aggregate):
                 return EndedInvitations(self._transaction).delete(ended_until, limit)
             case Leftover.UNPROVED_ACCOUNTS:
                 return UnprovedAccounts(self._transaction).delete(ended_until, limit)
+            case Leftover.ENDED_LOG_OWNERS:
+                return EndedLogOwners(self._transaction).delete(ended_until, limit)
+            case _ if leftover in LOGS:
+                return OldLogRows(self._transaction).delete(leftover, ended_until, limit)
             case _:
-                return self._delete(leftover, ended_until, limit)
+                return self._connection.execute(_DELETE[leftover], (ended_until, limit)).rowcount
 
     def overdue(self, ended_until: Mapping[Leftover, datetime]) -> Sequence[Leftover]:
         kinds = list(_EXPIRED)
         # Planned for these moments, so that the logs are looked at by their indexes whatever is known of them.
         numbers: list[int] = self._values(OVERDUE, [ended_until[leftover] for leftover in kinds], prepare=False)
         return [kinds[number] for number in numbers]
-
-    def _delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
-        if leftover in _DELETE_FROM_LOG:
-            values = {"until": ended_until, "end_id": end_id_until(ended_until), "limit": limit}
-            return self._connection.execute(_DELETE_FROM_LOG[leftover], values).rowcount
-        return self._connection.execute(_DELETE[leftover], (ended_until, limit)).rowcount

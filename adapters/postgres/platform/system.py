@@ -13,16 +13,18 @@ from core.platform.system import PublishedKey, SchemaState
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm
 
 WORK: Final = """
-    SELECT (SELECT count(*) FROM (SELECT FROM mails WHERE state = 'queued' LIMIT %(most)s) AS one) AS mails,
+    SELECT (SELECT count(*) FROM (SELECT 1 FROM mails WHERE state = 'queued' LIMIT %(most)s) AS one) AS mails,
            (SELECT min(due_at) FROM mails WHERE state = 'queued') AS oldest_mail_at,
-           (SELECT count(*) FROM (SELECT FROM mails WHERE state = 'failed' LIMIT %(most)s) AS one) AS failed_mails,
-           (SELECT count(*) FROM (SELECT FROM events WHERE position = 0 LIMIT %(most)s) AS one) AS events,
+           (SELECT count(*) FROM (SELECT 1 FROM mails WHERE state = 'failed' LIMIT %(most)s) AS one) AS failed_mails,
+           (SELECT count(*) FROM (SELECT 1 FROM events WHERE position = 0 LIMIT %(most)s) AS one) AS events,
            (SELECT min(occurred_at) FROM events WHERE position = 0) AS oldest_event_at,
            (SELECT count(*)
-            FROM   (SELECT FROM webhook_deliveries WHERE next_retry_at IS NOT NULL LIMIT %(most)s) AS one)
+            FROM   (SELECT 1 FROM webhook_deliveries WHERE next_retry_at IS NOT NULL LIMIT %(most)s) AS one)
            AS deliveries,
-           (SELECT count(*) FROM (SELECT FROM bulk_jobs WHERE state = 'running' LIMIT %(most)s) AS one) AS running_jobs,
-           (SELECT count(*) FROM (SELECT FROM billing_cancellations WHERE due_at IS NOT NULL LIMIT %(most)s) AS one)
+           (SELECT count(*) FROM (SELECT 1 FROM bulk_jobs WHERE state = 'running' LIMIT %(most)s) AS one)
+           AS running_jobs,
+           (SELECT count(*)
+            FROM   (SELECT 1 FROM billing_cancellations WHERE due_at IS NOT NULL LIMIT %(most)s) AS one)
            AS cancellations,
            (SELECT min(created_at)
             FROM   (SELECT created_at FROM billing_cancellations WHERE due_at IS NOT NULL LIMIT %(most)s) AS one)

@@ -1,8 +1,8 @@
 """Deleting accounts that a stranger registered, whose address nobody has proved, and of which nothing has come.
 
 `users.unproved_since` marks them. A proof of the address, a membership and the use of a service take the mark away, at
-once and for good, by triggers. Everything else is looked at when the time is over, in two statements: the first locks
-the accounts, so that nothing can refer to them any more, and the second sees what did until then.
+once and for good, by triggers. Everything else is looked at when the time is over, in several statements: the first
+locks the accounts, so that nothing can refer to them any more, and the others see what did until then.
 """
 
 from __future__ import annotations
@@ -24,9 +24,16 @@ FIND: Final = """
     LIMIT    %s
     FOR UPDATE SKIP LOCKED
 """
+# Those whom a log of organizations names, which keeps the account. The logs may be spread over machines: all are asked,
+# for no more accounts than are deleted at once.
+NAMED: Final = """
+    SELECT user_id FROM login_events WHERE user_id = ANY (%(ids)s) AND success
+    UNION
+    SELECT actor_user_id FROM audit_entries WHERE actor_user_id = ANY (%(ids)s)
+"""
 # What has come of an account, so that it is kept for good. Logs that name a person keep the account, too.
 CLAIMED: Final = """
-    u.email_verified_at IS NOT NULL OR u.mfa_enabled_at IS NOT NULL
+    u.id = ANY (%(named)s) OR u.email_verified_at IS NOT NULL OR u.mfa_enabled_at IS NOT NULL
     OR u.is_platform_owner OR u.is_platform_support OR u.created_by_organization_id IS NOT NULL
     OR u.deactivated_at IS NOT NULL OR u.closed_at IS NOT NULL OR u.disowned_at IS NOT NULL
     OR u.anonymized_at IS NOT NULL
@@ -37,7 +44,6 @@ CLAIMED: Final = """
     OR EXISTS (SELECT FROM identities x WHERE x.user_id = u.id)
     OR EXISTS (SELECT FROM sessions x WHERE x.user_id = u.id OR x.impersonator_id = u.id)
     OR EXISTS (SELECT FROM devices x WHERE x.user_id = u.id)
-    OR EXISTS (SELECT FROM login_events x WHERE x.user_id = u.id AND x.success)
     OR EXISTS (SELECT FROM active_days x WHERE x.user_id = u.id)
     OR EXISTS (SELECT FROM totp_secrets x WHERE x.user_id = u.id)
     OR EXISTS (SELECT FROM backup_codes x WHERE x.user_id = u.id)
@@ -56,7 +62,6 @@ CLAIMED: Final = """
     OR EXISTS (SELECT FROM branding_versions x WHERE x.made_by = u.id)
     OR EXISTS (SELECT FROM invitations x WHERE x.invited_by = u.id)
     OR EXISTS (SELECT FROM organizations x WHERE x.approved_by = u.id)
-    OR EXISTS (SELECT FROM audit_entries x WHERE x.actor_user_id = u.id)
     OR EXISTS (SELECT FROM platform_audit_entries x WHERE x.actor_user_id = u.id)
     OR EXISTS (SELECT FROM platform_audit_entries x WHERE x.target_type = 'user' AND x.target_id = u.id::text)
     OR EXISTS (SELECT FROM open_registrations x WHERE x.user_id = u.id AND x.expires_at IS NULL)
@@ -91,7 +96,12 @@ class UnprovedAccounts(Aggregate):
             ids = self._values(FIND, (ended_until, limit - deleted))
             if not ids:
                 break
-            values = {"ids": list(ids), "now": self._transaction.now, "postponed_until": ended_until + POSTPONEMENT}
+            values = {
+                "ids": list(ids),
+                "named": self._values(NAMED, {"ids": list(ids)}),
+                "now": self._transaction.now,
+                "postponed_until": ended_until + POSTPONEMENT,
+            }
             gone = self._connection.execute(DELETE, values).rowcount
             deleted += gone
             if gone == len(ids):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
 from psycopg.errors import UniqueViolation
@@ -153,9 +153,13 @@ class PostgresAnonymization(Aggregate):
         self, user_id: UUID, addresses: Sequence[str], marks: Sequence[bytes], anonymous: Anonymous, *, at: datetime
     ) -> None:
         values = _values(anonymous, user_id) | {"addresses": list(addresses), "marks": list(marks), "at": at}
+        details = self._details(values)
+        for find, changes in personal_data.ADDRESSES_IN_LOGS:
+            self._change_in_logs(self._connection.execute(find, values).fetchall(), changes, values)
+        values["mentioning"] = list({organization_id for organization_id, _, _ in details})
         for statement in personal_data.ADDRESSES:
             self._connection.execute(statement, values)
-        self._replace_in_details(addresses, anonymous, values)
+        self._replace_in_details(details, addresses, anonymous)
         for find, change in personal_data.WORDS:
             found = self._connection.execute(find, values).fetchall()
             self._connection.execute_each(
@@ -187,8 +191,11 @@ class PostgresAnonymization(Aggregate):
 
     def _delete_invitation_mails(self, user_id: UUID, addresses: Sequence[str]) -> None:
         """Delete the mails that name the person as the inviter; their invitations are withdrawn."""
+        organizations = self._values(personal_data.INVITING, {"user_id": user_id})
+        if not organizations:
+            return
         for organization_id, mail_id, sealed in self._connection.execute(
-            personal_data.INVITATION_MAILS, {"user_id": user_id}
+            personal_data.INVITATION_MAILS, (organizations,)
         ).fetchall():
             values = opened_values(self._transaction.vault, mail_id, sealed)
             if values is not None and values.get("inviter") in addresses:
@@ -198,15 +205,33 @@ class PostgresAnonymization(Aggregate):
 
     def replace_origins(self, user_id: UUID, anonymous: Anonymous) -> None:
         values = _values(anonymous, user_id) | {"forced": MfaEvent.FORCE_DISABLED_BY_ADMIN}
+        for find, changes in personal_data.ORIGINS_IN_LOGS:
+            self._change_in_logs(self._connection.execute(find, values).fetchall(), changes, values)
         for find, change in personal_data.ORIGINS:
             ids = self._values(find, values)
             for start in range(0, len(ids), BATCH_ROWS_MAX):
                 self._connection.execute(change, values | {"ids": ids[start : start + BATCH_ROWS_MAX]})
 
-    def _replace_in_details(self, addresses: Sequence[str], anonymous: Anonymous, values: dict[str, Any]) -> None:
-        found: list[tuple[UUID, UUID, dict[str, Any]]] = self._connection.execute(
-            personal_data.DETAILS, values
-        ).fetchall()
+    def _change_in_logs(
+        self, found: Sequence[tuple[UUID, Any]], changes: Sequence[LiteralString], values: Mapping[str, Any]
+    ) -> None:
+        """Change rows of logs, of which these are the organizations and the ids: of one organization at once."""
+        ids: dict[UUID, list[Any]] = {}
+        for organization_id, row_id in sorted(found):
+            ids.setdefault(organization_id, []).append(row_id)
+        for change in changes:
+            for organization_id, of_organization in ids.items():
+                for start in range(0, len(of_organization), BATCH_ROWS_MAX):
+                    batch = of_organization[start : start + BATCH_ROWS_MAX]
+                    self._connection.execute(change, {**values, "organization_id": organization_id, "ids": batch})
+
+    def _details(self, values: Mapping[str, Any]) -> Sequence[tuple[UUID, UUID, dict[str, Any]]]:
+        """Return the organization, the id and the details of the entries that mention the addresses."""
+        return self._connection.execute(personal_data.DETAILS, values).fetchall()
+
+    def _replace_in_details(
+        self, found: Sequence[tuple[UUID, UUID, dict[str, Any]]], addresses: Sequence[str], anonymous: Anonymous
+    ) -> None:
         changed = [(key, before, without_addresses(before, addresses, anonymous.email)) for *key, before in found]
         self._connection.execute_each(personal_data.CHANGE_DETAILS, [(Jsonb(after), *key) for key, _, after in changed])
         self._connection.execute_each(

@@ -1,7 +1,9 @@
 """Where personal data of a person are: the statements that find, change and delete them.
 
 Every statement finds its rows by an index, so that a log of millions of rows is not read for one address. The indexes
-`*_addresses` contain the addresses that the entries of the logs mention.
+`*_addresses` contain the addresses that the entries of the logs mention. The logs may be spread over machines by their
+organization: all of them are asked which rows are the person's, because the person may have left the organization, and
+what is then changed is of one organization.
 """
 
 from __future__ import annotations
@@ -38,44 +40,92 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
 )
 # The log has who set which address for questions. It is read before it is rewritten.
 _SUPPORT_ADDRESSES: Final = """
-    WHERE  lower(support_email) = ANY (%(addresses)s)
-    AND    organization_id = ANY (ARRAY(
-        SELECT organization_id
-        FROM   audit_entries
-        WHERE  details::text LIKE '%%@%%' AND addresses_in(details) && %(addresses)s::text[]))
+    WHERE lower(support_email) = ANY (%(addresses)s) AND organization_id = ANY (%(mentioning)s)
 """
-ADDRESSES: Final[tuple[LiteralString, ...]] = (
+_MENTION: Final = "data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]"
+# What finds rows of logs, the organization and the id of each, and what changes those of one organization.
+ADDRESSES_IN_LOGS: Final[tuple[tuple[LiteralString, tuple[LiteralString, ...]], ...]] = (
     # A receiver may have answered with what it was sent. What was sent is in the events, which are rewritten below. The
     # ids go into an array, so that deliveries are found by an index whatever the planner estimates.
-    """
-    UPDATE webhook_deliveries
-    SET    response_body = NULL
-    WHERE  response_body IS NOT NULL
-    AND    event_id = ANY (ARRAY(
-        SELECT id FROM events WHERE actor_user_id = %(user_id)s
+    (
+        f"""
+        SELECT organization_id, id FROM events WHERE actor_user_id = %(user_id)s
         UNION
-        SELECT id FROM events WHERE data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]))
-    """,
-    """
-    UPDATE webhook_attempts
-    SET    response_body = NULL
-    WHERE  response_body IS NOT NULL
-    AND    delivery_id = ANY (ARRAY(
-        SELECT id FROM webhook_deliveries WHERE event_id = ANY (ARRAY(
-            SELECT id FROM events WHERE actor_user_id = %(user_id)s
-            UNION
-            SELECT id FROM events WHERE data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]))))
-    """,
+        SELECT organization_id, id FROM events WHERE {_MENTION}
+        """,
+        (
+            """
+            UPDATE webhook_deliveries
+            SET    response_body = NULL
+            WHERE  organization_id = %(organization_id)s AND event_id = ANY (%(ids)s) AND response_body IS NOT NULL
+            """,
+            """
+            UPDATE webhook_attempts
+            SET    response_body = NULL
+            WHERE  organization_id = %(organization_id)s AND response_body IS NOT NULL
+            AND    delivery_id = ANY (ARRAY(
+                SELECT id
+                FROM   webhook_deliveries
+                WHERE  organization_id = %(organization_id)s AND event_id = ANY (%(ids)s)))
+            """,
+        ),
+    ),
     # What vendors were told of the people of their customers is found by the address that stands beside the name.
-    """
-    UPDATE events
-    SET    data = data || '{"name": null}'
-    WHERE  type IN ('customer.user_added', 'customer.user_changed') AND data ->> 'user_id' = %(user_id)s::text
-    AND    data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]
-    """,
-    "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
+    (
+        f"""
+        SELECT organization_id, id
+        FROM   events
+        WHERE  type IN ('customer.user_added', 'customer.user_changed') AND data ->> 'user_id' = %(user_id)s::text
+        AND    {_MENTION}
+        """,
+        (
+            """
+            UPDATE events
+            SET    data = data || '{"name": null}'
+            WHERE  organization_id = %(organization_id)s AND id = ANY (%(ids)s)
+            """,
+        ),
+    ),
+    (
+        "SELECT organization_id, id FROM mails WHERE recipient = ANY (%(addresses)s)",
+        ("DELETE FROM mails WHERE organization_id = %(organization_id)s AND id = ANY (%(ids)s)",),
+    ),
+    (
+        "SELECT organization_id, id FROM scim_log_entries WHERE user_name = ANY (%(addresses)s)",
+        (
+            """
+            UPDATE scim_log_entries
+            SET    user_name = NULL
+            WHERE  organization_id = %(organization_id)s AND id = ANY (%(ids)s)
+            """,
+        ),
+    ),
+    # An invitation can be declined without signing in; then only the invitation shows whose request that was.
+    (
+        "SELECT organization_id, id::text FROM invitations WHERE email = ANY (%(addresses)s)",
+        (
+            """
+            UPDATE audit_entries
+            SET    ip_address = %(ip_address)s, user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
+            WHERE  organization_id = %(organization_id)s AND target_type = 'invitation' AND target_id = ANY (%(ids)s)
+              AND  actor_user_id IS NULL AND ip_address IS NOT NULL
+            """,
+            # After the entries: an entry that was being sealed has its seal by now, and one that was not gets no salt
+            # of it.
+            """
+            UPDATE audit_seals s
+            SET    salts = s.salts - '{ip_address,user_agent}'::text[]
+            FROM   audit_entries a
+            WHERE  a.organization_id = %(organization_id)s AND a.target_type = 'invitation'
+              AND  a.target_id = ANY (%(ids)s) AND a.actor_user_id IS NULL AND a.ip_address IS NOT NULL
+              AND  s.organization_id = a.organization_id AND s.position = a.position
+            """,
+        ),
+    ),
+)
+# After the logs, which name what some of these find.
+ADDRESSES: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
-    "UPDATE scim_log_entries SET user_name = NULL WHERE user_name = ANY (%(addresses)s)",
     "UPDATE billing_customers SET name = NULL, email = NULL WHERE email = ANY (%(addresses)s)",
     "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE lower(label) = ANY (%(addresses)s)",
     "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE subject_id = %(user_id)s",
@@ -95,26 +145,6 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     f"""
     WITH earlier AS (UPDATE branding_versions SET support_email = NULL {_SUPPORT_ADDRESSES})
     UPDATE brandings SET support_email = NULL {_SUPPORT_ADDRESSES}
-    """,
-    # An invitation can be declined without signing in; then only the invitation shows whose request that was.
-    """
-    UPDATE audit_entries a
-    SET    ip_address = %(ip_address)s, user_agent = CASE WHEN a.user_agent IS NOT NULL THEN %(user_agent)s END
-    FROM   invitations i
-    WHERE  i.email = ANY (%(addresses)s)
-      AND  a.organization_id = i.organization_id AND a.target_type = 'invitation' AND a.target_id = i.id::text
-      AND  a.actor_user_id IS NULL AND a.ip_address IS NOT NULL
-    """,
-    # After the entries: an entry that was being sealed has its seal by now, and one that was not gets no salt of it.
-    """
-    UPDATE audit_seals s
-    SET    salts = s.salts - '{ip_address,user_agent}'::text[]
-    FROM   invitations i
-    JOIN   audit_entries a
-           ON  a.organization_id = i.organization_id AND a.target_type = 'invitation' AND a.target_id = i.id::text
-    WHERE  i.email = ANY (%(addresses)s)
-      AND  a.actor_user_id IS NULL AND a.ip_address IS NOT NULL
-      AND  s.organization_id = a.organization_id AND s.position = a.position
     """,
     # With what the person has written to others.
     """
@@ -177,35 +207,65 @@ ROLES: Final = """
     WHERE  name LIKE '%%@%%' OR description LIKE '%%@%%'
 """
 # Mails to others that still have their contents, and may name the person as the inviter.
+INVITING: Final = "SELECT DISTINCT organization_id FROM invitations WHERE invited_by = %(user_id)s"
 INVITATION_MAILS: Final = """
-    SELECT m.organization_id, m.id, m.values_sealed
-    FROM   mails m
-    WHERE  m.template = 'invitation' AND m.values_sealed IS NOT NULL
-      AND  m.organization_id IN (SELECT organization_id FROM invitations WHERE invited_by = %(user_id)s)
-"""
-_OF_ACTOR: Final = """
-    SELECT id FROM audit_entries WHERE actor_user_id = %(user_id)s
-    UNION
-    SELECT id FROM audit_entries
-    WHERE  details ? 'impersonator_id' AND details ->> 'impersonator_id' = %(user_id)s::text
+    SELECT organization_id, id, values_sealed
+    FROM   mails
+    WHERE  organization_id = ANY (%s) AND template = 'invitation' AND values_sealed IS NOT NULL
 """
 # What happened without a request has no origin, and gets none.
 _ORIGIN: Final = """
     ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
     user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
 """
-# The origins of actions, and the actor's address.
-ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
+# The origins of actions, and the actor's address; as above, what finds rows of logs and what changes those of one
+# organization.
+ORIGINS_IN_LOGS: Final[tuple[tuple[LiteralString, tuple[LiteralString, ...]], ...]] = (
     (
-        "SELECT id FROM login_events WHERE user_id = %(user_id)s",
-        f"""
-        UPDATE login_events
-        SET    {_ORIGIN}, geo_country = NULL, geo_city = NULL
-        WHERE  user_id = %(user_id)s AND id = ANY (%(ids)s)
-        """,
+        "SELECT organization_id, id FROM login_events WHERE user_id = %(user_id)s",
+        (
+            f"""
+            UPDATE login_events
+            SET    {_ORIGIN}, geo_country = NULL, geo_city = NULL
+            WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s AND id = ANY (%(ids)s)
+            """,
+        ),
     ),
     (
-        # The person's own events, and what the person did to others as a platform owner; likewise in the next two logs.
+        # What the person did, and what the person did as another one.
+        """
+        SELECT organization_id, id FROM audit_entries WHERE actor_user_id = %(user_id)s
+        UNION
+        SELECT organization_id, id FROM audit_entries
+        WHERE  details ? 'impersonator_id' AND details ->> 'impersonator_id' = %(user_id)s::text
+        """,
+        (
+            f"UPDATE audit_entries SET {_ORIGIN} WHERE organization_id = %(organization_id)s AND id = ANY (%(ids)s)",
+            # After the entries, for the reason given above.
+            """
+            UPDATE audit_seals s
+            SET    salts = s.salts - '{ip_address,user_agent}'::text[]
+            FROM   audit_entries e
+            WHERE  e.organization_id = %(organization_id)s AND e.id = ANY (%(ids)s)
+              AND  s.organization_id = e.organization_id AND s.position = e.position
+            """,
+        ),
+    ),
+    (
+        "SELECT organization_id, id FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL",
+        (
+            """
+            UPDATE events
+            SET    actor_email = %(placeholder)s
+            WHERE  organization_id = %(organization_id)s AND actor_user_id = %(user_id)s AND actor_email IS NOT NULL
+              AND  id = ANY (%(ids)s)
+            """,
+        ),
+    ),
+)
+ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
+    (
+        # The person's own events, and what the person did to others as a platform owner; likewise in the next log.
         """
         SELECT id FROM mfa_events WHERE user_id = %(user_id)s
         UNION
@@ -215,29 +275,7 @@ ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
         f"UPDATE mfa_events SET {_ORIGIN} WHERE id = ANY (%(ids)s)",
     ),
     (
-        _OF_ACTOR,
-        f"UPDATE audit_entries SET {_ORIGIN} WHERE id = ANY (%(ids)s)",
-    ),
-    (
-        # After the entries, for the reason given above.
-        _OF_ACTOR,
-        """
-        UPDATE audit_seals s
-        SET    salts = s.salts - '{ip_address,user_agent}'::text[]
-        FROM   audit_entries e
-        WHERE  e.id = ANY (%(ids)s) AND s.organization_id = e.organization_id AND s.position = e.position
-        """,
-    ),
-    (
         "SELECT id FROM platform_audit_entries WHERE actor_user_id = %(user_id)s",
         f"UPDATE platform_audit_entries SET {_ORIGIN} WHERE id = ANY (%(ids)s)",
-    ),
-    (
-        "SELECT id FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL",
-        """
-        UPDATE events
-        SET    actor_email = %(placeholder)s
-        WHERE  actor_user_id = %(user_id)s AND actor_email IS NOT NULL AND id = ANY (%(ids)s)
-        """,
     ),
 )

@@ -210,7 +210,7 @@ def test_what_waits_is_found_by_indexes_alone(connection: Connection) -> None:
     connection.execute("SET enable_seqscan = off")
     connection.execute("SET enable_sort = off")
     connection.execute("SET enable_bitmapscan = off")
-    values = {"now": datetime.now(UTC), "organizations_max": figures_in_postgres.BACKLOG_ORGANIZATIONS_MAX}
+    values = {"now": datetime.now(UTC), "entries_max": figures_in_postgres.BACKLOG_ENTRIES_MAX}
 
     plan = "\n".join(row[0] for row in connection.execute(f"EXPLAIN {figures_in_postgres.BACKLOG}", values).fetchall())
 

@@ -19,6 +19,13 @@ BIG = (
 )
 STATEMENTS = (
     *personal_data.CREDENTIALS,
+    *(find for find, _ in (*personal_data.ADDRESSES_IN_LOGS, *personal_data.ORIGINS_IN_LOGS)),
+    *(
+        change
+        for _, changes in (*personal_data.ADDRESSES_IN_LOGS, *personal_data.ORIGINS_IN_LOGS)
+        for change in changes
+        if "target_id" not in change
+    ),
     *personal_data.ADDRESSES,
     personal_data.DETAILS,
     *(find for find, _ in (*personal_data.WORDS, *personal_data.ORIGINS)),
@@ -129,6 +136,8 @@ def test_no_statement_scans_a_whole_log(crowded: tuple[Connection, UUID]) -> Non
         "at": None,
         "now": None,
         "ids": [user_id],
+        "organization_id": user_id,
+        "mentioning": [user_id],
     }
 
     for statement in STATEMENTS:

@@ -18,6 +18,7 @@ NOT_OF_TENANTS: Final[Mapping[str, str]] = {
     "browser_sessions": "a browser session is of its person; the domain that it names is where",
     "customer_user_checks": "a queue of changes of which an actor tells vendors, whichever organization made them",
     "customer_rechecks": "a queue of changes whose sessions an actor checks, whichever organization made them",
+    "ended_log_owners": "a queue of deletions whose logs housekeeping looks at again, of any organization",
     "platform_audit_entries": "the log of the platform, in which an organization is only what was acted upon",
     "sandbox_customers": "the sandbox stands for the payment provider, and is no part of an installation with one",
 }
@@ -80,8 +81,8 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "organizations.takeovers.PostgresTakeovers.confirmed_roles": _unbound(1, "memberships"),
         "organizations.takeovers.PostgresTakeovers.grants": _unbound(1, "service_grants"),
         "organizations.takeovers._REVERT_GRANTS": _unbound(1, "service_grants"),
-        "privacy.anonymization.PostgresAnonymization._delete_invitation_mails": _unbound(1, "invitations mails"),
-        "privacy.anonymization.PostgresAnonymization._replace_in_details": _unbound(1, "audit_entries"),
+        "privacy.anonymization.PostgresAnonymization._delete_invitation_mails": _unbound(1, "invitations"),
+        "privacy.anonymization.PostgresAnonymization._details": _unbound(1, "audit_entries"),
         "privacy.anonymization.PostgresAnonymization._replace_names": _unbound(2, "organization_roles organizations"),
         "privacy.anonymization.PostgresAnonymization.addresses": _unbound(1, "events"),
         "privacy.anonymization.PostgresAnonymization.affiliations": _unbound(1, "organizations"),
@@ -93,11 +94,11 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "privacy.anonymization.PostgresAnonymization.lock": _unbound(1, "invitations"),
         "privacy.anonymization.PostgresAnonymization.lock_next_closed": _unbound(1, "memberships"),
         "privacy.anonymization.PostgresAnonymization.replace_addresses": _unbound(
-            16,
-            "audit_entries billing_customers bulk_job_rows bulk_jobs events invitations mails "
-            "memberships scim_log_entries trial_sign_ins webhook_attempts webhook_deliveries",
+            13,
+            "billing_customers bulk_job_rows bulk_jobs events invitations mails memberships scim_log_entries "
+            "trial_sign_ins",
         ),
-        "privacy.anonymization.PostgresAnonymization.replace_origins": _unbound(7, "audit_entries events login_events"),
+        "privacy.anonymization.PostgresAnonymization.replace_origins": _unbound(3, "audit_entries events login_events"),
         "privacy.export.PostgresPrivacyExport.organizations_owned_by": _unbound(1, "memberships"),
         "sign_in.identities.PostgresIdentities.claim_refresh": _unbound(1, "identities"),
         "sign_in.identities.PostgresIdentities.confirm": _unbound(1, "identities"),
@@ -215,12 +216,11 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
     "Deletes after the retention, or counts, what is of no organization in particular.": {
         "mail.mail.PostgresMailOutbox.forget": _unbound(1, "mails"),
         "platform.ended_invitations._DELETE": _unbound(1, "invitations"),
-        "platform.housekeeping.PostgresHousekeeping._delete": _unbound(
-            18,
+        "platform.housekeeping.PostgresHousekeeping.delete": _unbound(
+            14,
             "address_conflicts authorization_codes authorization_requests billing_checkouts "
-            "bulk_jobs device_codes events login_events organization_keys saml_logouts "
-            "saml_requests scim_log_entries service_customers setup_links trial_sign_ins upstream_failures "
-            "upstream_sign_ins webhook_deliveries",
+            "bulk_jobs device_codes organization_keys saml_logouts saml_requests service_customers setup_links "
+            "trial_sign_ins upstream_failures upstream_sign_ins",
         ),
         "platform.housekeeping.PostgresHousekeeping.overdue": _unbound(
             1,
@@ -229,20 +229,22 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
             "saml_requests scim_log_entries service_customers setup_links trial_sign_ins upstream_failures "
             "upstream_sign_ins webhook_deliveries",
         ),
+        "platform.retention.OldLogRows.delete": _unbound(4, "events login_events scim_log_entries webhook_deliveries"),
         "platform.log_months.PostgresLogMonths.has_strays": _unbound(
             7, "audit_entries events login_events mails scim_log_entries webhook_attempts webhook_deliveries"
         ),
         "platform.unproved_accounts.DELETE": _unbound(
             1,
-            "api_keys audit_entries billing_checkouts billing_customers billing_subscriptions "
-            "branding_versions bulk_jobs group_rules identities invitations login_events memberships "
+            "api_keys billing_checkouts billing_customers billing_subscriptions "
+            "branding_versions bulk_jobs group_rules identities invitations memberships "
             "organizations scim_profiles scim_tokens service_grants service_users setup_links "
             "subscriptions trial_sign_ins upstream_sign_ins workloads",
         ),
+        "platform.unproved_accounts.NAMED": _unbound(1, "audit_entries login_events"),
         "platform.unproved_accounts._KEEP": _unbound(
             1,
-            "api_keys audit_entries billing_customers billing_subscriptions branding_versions "
-            "bulk_jobs group_rules identities invitations login_events memberships organizations "
+            "api_keys billing_customers billing_subscriptions branding_versions "
+            "bulk_jobs group_rules identities invitations memberships organizations "
             "scim_profiles scim_tokens service_grants service_users setup_links subscriptions "
             "trial_sign_ins workloads",
         ),
@@ -263,7 +265,8 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "organizations.tiers.PostgresTiers.counted": _unbound(1, "organizations"),
         "platform.found_users.LISTED": _unbound(1, "memberships"),
         "platform.health_figures.BACKLOG": _unbound(1, "audit_entries mails siem_streams"),
-        "platform.health_figures.COUNT": _unbound(1, "mails organizations saml_certificates webhook_deliveries"),
+        "platform.health_figures.COUNT": _unbound(1, "organizations saml_certificates"),
+        "platform.health_figures.QUEUED": _unbound(1, "mails webhook_deliveries"),
         "platform.left_credentials.CANDIDATES": _unbound(1, "organizations"),
         "platform.mails.PostgresPlatformMails.lock": _unbound(1, "mails"),
         "platform.mails.PostgresPlatformMails.page": _unbound(12, "mails"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from psycopg.errors import ForeignKeyViolation
 from core.attempts import Attempt
 from core.events.events import EventType
 from core.ids import PLATFORM
+from core.platform.housekeeping import Leftover
 from core.webhooks import deliveries, sequencing
 from tests.adapters.webhooks.queues import Sender, publish_all
 from tests.world.builder import Builder, new_id
@@ -49,10 +51,29 @@ def test_a_webhook_takes_its_deliveries_and_their_attempts_along(attempted: UUID
     assert sender.builder.rows(COUNTS) == [(3, 1, 1, 2)]
 
 
-def test_an_event_takes_its_deliveries_and_their_attempts_along(attempted: UUID, acme: UUID, builder: Builder) -> None:
-    builder.connection.execute("DELETE FROM events WHERE data ->> 'name' = 'a'")
+def test_an_old_event_takes_its_deliveries_and_their_attempts_along(attempted: UUID, sender: Sender) -> None:
+    sender.builder.connection.execute(
+        """
+        UPDATE events
+        SET    id = overlay(id::text placing left(first_id_at('2025-01-01')::text, 13) from 1)::uuid,
+               occurred_at = '2025-01-01'
+        WHERE  data ->> 'name' = 'a'
+        RETURNING id
+        """
+    )
+    sender.builder.connection.execute(
+        """
+        UPDATE webhook_deliveries
+        SET    event_id = (SELECT id FROM events WHERE data ->> 'name' = 'a')
+        WHERE  event_id <> ALL (SELECT id FROM events)
+        """
+    )
 
-    assert builder.rows(COUNTS) == [(2, 2, 2, 2)]
+    assert (
+        sender.transact(lambda uow: uow.housekeeping.delete(Leftover.EVENTS, datetime(2025, 1, 2, tzinfo=UTC), 9)) == 1
+    )
+
+    assert sender.builder.rows(COUNTS) == [(2, 2, 2, 2)]
 
 
 @pytest.mark.parametrize("at_once", [50_000, 1])
