@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 NOT_OF_TENANTS: Final[Mapping[str, str]] = {
     "users": "an account is of its person; the organizations that it names have made or deactivated it",
+    "recent_refusals": "a refused sign-in counts for its person; the organization that it names is where it was",
     "sessions": "a session is of its person; the organization that it names is the one in which it is used",
     "passkeys": "a passkey is of its person; the domain that it names is where it works",
     "mfa_challenges": "a challenge is of the person who signs in; the domain that it names is where",
@@ -59,7 +60,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
     "One person, in every organization: the use case works on the account as a whole, or its own user does.": {
         "organizations.group_rules.PostgresGroupRules.ruled_by_connections": _unbound(1, "memberships"),
         "accounts.account_splits.PostgresAccountSplits.move_person": _unbound(
-            3, "identities login_events upstream_sign_ins"
+            4, "identities login_events upstream_sign_ins"
         ),
         "accounts.account_splits._ALL_KNOWN_IDS": _unbound(1, "known_account_ids memberships service_users"),
         "accounts.account_splits._ALL_MEMBERSHIPS": _unbound(1, "memberships service_grants"),
@@ -109,9 +110,6 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "sign_in.identities.PostgresIdentities.remove_all": _unbound(2, "identities upstream_sign_ins"),
         "sign_in.identities.PostgresIdentities.save_tokens": _unbound(1, "identities"),
         "sign_in.identities.PostgresIdentities.use": _unbound(1, "identities"),
-        "sign_in.login_events.ADD": _unbound(1, "login_events"),
-        "sign_in.login_events.ADD_UNFINISHED": _unbound(1, "login_events"),
-        "sign_in.login_events.PostgresLoginEvents.defer_habits": _unbound(1, "login_events"),
         "sign_in.sign_ins.COUNT": _unbound(1, "login_events"),
         "sign_in.sign_ins.FIND": _unbound(1, "login_events upstream_connections"),
         "sign_in.sign_ins.FOLLOWING": _unbound(1, "login_events upstream_connections"),
