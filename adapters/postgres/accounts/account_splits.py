@@ -11,11 +11,17 @@ from typing import Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.driver.columns import columns
+from adapters.postgres.sign_in.login_events import ADD
 from adapters.postgres.transaction import Aggregate
 from core.sign_in.login_events import LoginEvent
 
 _SEALED_SECRET: Final = {"table": "totp_secrets", "column": "secret_sealed"}
-_OF_NO_ORGANIZATION: Final = ("user_id", "organization_id")
+# A sign-in to no organization has its user in the place of one: it moves to another part of the log.
+_TAKE_OWN_SIGN_INS: Final = f"""
+    DELETE FROM login_events
+    WHERE  organization_id = %(user_id)s AND user_id = %(user_id)s
+    RETURNING {columns(LoginEvent)}
+"""
 # What a person has by themselves, wherever it is used.
 _OF_PERSON: Final[tuple[LiteralString, ...]] = (
     "UPDATE devices SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
@@ -28,14 +34,6 @@ _OF_PERSON: Final[tuple[LiteralString, ...]] = (
     "UPDATE known_addresses SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE active_days SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE sign_in_habits SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
-    # A sign-in to no organization has its user in the place of one, and moves with its part of the log.
-    f"""
-    WITH moved AS (
-        DELETE FROM login_events WHERE organization_id = %(user_id)s AND user_id = %(user_id)s RETURNING *)
-    INSERT INTO login_events (user_id, organization_id, {columns(LoginEvent, without=_OF_NO_ORGANIZATION)})
-    SELECT %(new_id)s, %(new_id)s, {columns(LoginEvent, without=_OF_NO_ORGANIZATION)}
-    FROM   moved
-    """,
     "UPDATE login_events SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     # What the person has asked for; other links prove the address, which stays.
     """
@@ -262,6 +260,8 @@ class PostgresAccountSplits(Aggregate):
             values,
         )
         self._move_totp_secret(user_id, new_id)
+        for own in self._rows(_TAKE_OWN_SIGN_INS, values):
+            self._connection.execute_later(ADD, own | {"user_id": new_id, "organization_id": new_id})
         for statement in (*_OF_PERSON, *_MADE):
             self._connection.execute_later(statement, values)
 

@@ -60,7 +60,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
     "One person, in every organization: the use case works on the account as a whole, or its own user does.": {
         "organizations.group_rules.PostgresGroupRules.ruled_by_connections": _unbound(1, "memberships"),
         "accounts.account_splits.PostgresAccountSplits.move_person": _unbound(
-            4, "identities login_events upstream_sign_ins"
+            3, "identities login_events upstream_sign_ins"
         ),
         "accounts.account_splits._ALL_KNOWN_IDS": _unbound(1, "known_account_ids memberships service_users"),
         "accounts.account_splits._ALL_MEMBERSHIPS": _unbound(1, "memberships service_grants"),
@@ -180,7 +180,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "audit.chain.BACKLOG": _unbound(1, "audit_totals"),
         "audit.chain.WAITING": _unbound(1, "audit_entries"),
         "audit.siem.LEASE": _unbound(1, "siem_streams"),
-        "audit.sign_in_counts.COUNT_NEXT": _unbound(1, "login_events"),
+        "audit.sign_in_counts.BATCH": _unbound(1, "login_events"),
         "audit.sign_in_counts.FIRST_UNCOUNTED": _unbound(1, "login_events"),
         "audit.sign_in_counts.PostgresSignInCounts._until_next": _unbound(1, "login_events"),
         "billing.customers.PostgresBillingCustomers.lease_due": _unbound(1, "billing_customers"),
