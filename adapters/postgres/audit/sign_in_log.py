@@ -199,7 +199,7 @@ ACTIVE_IN_PLATFORM: Final = f"""
     LIMIT    %(limit)s
 """
 # What an organization reads of a sign-in from before it had to do with the user.
-_OF_STRANGER: Final = {
+_OF_STRANGER: Final[dict[str, Any]] = {
     "user_id": None,
     "email": None,
     "is_platform_owner": False,

@@ -43,7 +43,7 @@ _NAMED: Final = f"""
 """
 
 # Who it was, of a sign-in from before the organization had to do with the user.
-_OF_STRANGER: Final = {"user_id": None, "email": None, "name": None, "is_member": False}
+_OF_STRANGER: Final[dict[str, Any]] = {"user_id": None, "email": None, "name": None, "is_member": False}
 
 
 def _listed(which: LiteralString) -> LiteralString:
