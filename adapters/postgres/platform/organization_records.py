@@ -120,13 +120,9 @@ _FIGURES: Final = f"""
             FROM   (SELECT FROM subscriptions
                     WHERE  organization_id = %(id)s AND status IN ('active', 'past_due')
                     LIMIT  %(counted_max)s) AS one) AS subscriptions,
-           ({_LAST_COUNTED_DAY.format("%(id)s")}) AS last_counted_day,
-           (SELECT   created_at
-            FROM     audit_entries
-            WHERE    organization_id = %(id)s
-            ORDER BY id DESC
-            LIMIT    1) AS last_change_at
+           ({_LAST_COUNTED_DAY.format("%(id)s")}) AS last_counted_day
 """
+_LAST_CHANGE: Final = "SELECT created_at FROM audit_entries WHERE organization_id = %(id)s ORDER BY id DESC LIMIT 1"
 _DOMAINS: Final = """
     SELECT   domain, false AS is_of_mail, verified_at, failing_since
     FROM     custom_domains
@@ -259,7 +255,8 @@ class PostgresOrganizationRecords(Aggregate):
     def _figures(self, organization_id: UUID, parameters: dict[str, Any]) -> OrganizationFigures:
         [row] = self._rows(_FIGURES, parameters)
         last_sign_in_at = self._defer_last_sign_in(organization_id, row.pop("last_counted_day"))
-        return OrganizationFigures(last_sign_in_at=last_sign_in_at(), **row)
+        last_change_at = self._defer_value_or_none(_LAST_CHANGE, {"id": organization_id})
+        return OrganizationFigures(last_sign_in_at=last_sign_in_at(), last_change_at=last_change_at(), **row)
 
     def _listed(self, rows: Sequence[dict[str, Any]]) -> Sequence[ListedOrganization]:
         """Return the organizations of a page; the log is asked for each of them, all in one round trip."""
