@@ -266,7 +266,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.mails.PostgresPlatformMails.lock": _unbound(1, "mails"),
         "platform.mails.PostgresPlatformMails.page": _unbound(12, "mails"),
         "platform.mails._AGAIN": _unbound(1, "mails"),
-        "platform.mfa.ALERTS": _unbound(1, "login_events"),
+        "platform.mfa.RISKY": _unbound(1, "login_events"),
         "platform.organization_records.PostgresOrganizationRecords.count": _unbound(2, "organizations"),
         "platform.organization_records.PostgresOrganizationRecords.page": _unbound(2, "organizations"),
         "platform.organization_records._WAITING": _unbound(1, "organizations"),
