@@ -44,7 +44,7 @@ KINDS = {
     ),
     Leftover.RECENT_REFUSALS: Kind(
         "created_at",
-        timedelta(minutes=75),
+        timedelta(hours=2),
         """
         INSERT INTO recent_refusals (id, user_id, organization_id, reason, created_at)
         SELECT overlay(gen_random_uuid()::text placing left(first_id_at(ended)::text, 13) from 1)::uuid, %(user)s,

@@ -32,7 +32,7 @@ class Leftover(Enum):
 
     SIGN_IN_FAILURES = ("sign_in_failures", sign_in_failures.WINDOW)
     # By the time of their ids: what has waited counts by a later one.
-    RECENT_REFUSALS = ("recent_refusals", sign_in_failures.WINDOW + SETTLES_AFTER)
+    RECENT_REFUSALS = ("recent_refusals", 2 * SETTLES_AFTER)
     SIGN_IN_HABITS = ("sign_in_habits", timedelta())
     MFA_CHALLENGES = ("mfa_challenges", _DAY)
     PASSKEY_CHALLENGES = ("passkey_challenges", _DAY)
