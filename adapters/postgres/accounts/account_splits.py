@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Final, LiteralString
 from uuid import UUID
 
-from adapters.postgres.driver.columns import columns
-from adapters.postgres.sign_in.login_events import ADD
+from adapters.postgres.driver.columns import columns, placeholders
 from adapters.postgres.transaction import Aggregate
 from core.sign_in.login_events import LoginEvent
 
@@ -22,6 +21,7 @@ _TAKE_OWN_SIGN_INS: Final = f"""
     WHERE  organization_id = %(user_id)s AND user_id = %(user_id)s
     RETURNING {columns(LoginEvent)}
 """
+_ADD_OWN_SIGN_IN: Final = f"INSERT INTO login_events ({columns(LoginEvent)}) VALUES ({placeholders(LoginEvent)})"
 # What a person has by themselves, wherever it is used.
 _OF_PERSON: Final[tuple[LiteralString, ...]] = (
     "UPDATE devices SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
@@ -261,7 +261,7 @@ class PostgresAccountSplits(Aggregate):
         )
         self._move_totp_secret(user_id, new_id)
         for own in self._rows(_TAKE_OWN_SIGN_INS, values):
-            self._connection.execute_later(ADD, own | {"user_id": new_id, "organization_id": new_id})
+            self._connection.execute_later(_ADD_OWN_SIGN_IN, own | {"user_id": new_id, "organization_id": new_id})
         for statement in (*_OF_PERSON, *_MADE):
             self._connection.execute_later(statement, values)
 

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.affiliations import OF_ROW, OF_ROW_COLUMNS, Affiliations
 from adapters.postgres.audit.sign_in_counts import (
     DAY,
     NEWER_OF_PLATFORM,
@@ -16,7 +17,6 @@ from adapters.postgres.audit.sign_in_counts import (
     filter_values,
 )
 from adapters.postgres.log_ids import first_kept_id
-from adapters.postgres.sign_in.affiliations import OF_ROW, OF_ROW_COLUMNS, Affiliations
 from adapters.postgres.transaction import Aggregate
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import SignInFilter

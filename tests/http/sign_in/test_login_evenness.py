@@ -18,13 +18,11 @@ from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from tests.application import Client, serving
 from tests.clock import SettableClock
-from tests.statements import recorded_statements
+from tests.statements import alike, recorded_statements
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import World
 
 UNKNOWN = "nobody@example.com"
-# What stores the event of an attempt, and what looks for one in the same part of the log and stores none.
-STORES, LOOKS = "INSERT INTO login_events", "DELETE FROM login_events"
 # Each takes about half as long as the rest of a sign-in, and so would be told apart.
 BCRYPT = "$2b$06$" + "." * 53
 PBKDF2 = f"pbkdf2_sha256$12000$seasalt${'A' * 43}="
@@ -62,13 +60,6 @@ def refused_logins(world: World) -> dict[str, tuple[str, str]]:
         "imported, bcrypt": ("bcrypt@example.com", "wrong"),
         "imported, PBKDF2": ("pbkdf2@example.com", "wrong"),
     }
-
-
-def alike(statements: list[str]) -> list[str]:
-    """Return the statements with one name for what stores an event, and for what stores none in its place."""
-    ones = [number for number, statement in enumerate(statements) if statement.startswith((STORES, LOOKS))]
-    assert len(ones) == 1, "the log of sign-ins is not asked once"
-    return [STORES if number in ones else statement for number, statement in enumerate(statements)]
 
 
 class TestStatements:
