@@ -207,6 +207,8 @@ _OF_STRANGER: Final[dict[str, Any]] = {
     "user_agent": None,
     "request_id": None,
 }
+# Of an active user who has confirmed nothing.
+_OF_UNKNOWN: Final[dict[str, Any]] = {"email": None, "is_platform_owner": False}
 SERVICE_NAMES: Final = "SELECT id, name FROM services WHERE organization_id = %s ORDER BY name, id LIMIT %s"
 
 
@@ -292,10 +294,7 @@ class PostgresSignInLog(Aggregate):
         if organization_id is None:
             return self._all(ActiveUser, ACTIVE_IN_PLATFORM, values)
         rows = Affiliations(self._transaction).of_rows(organization_id, self._rows(ACTIVE_IN_ORGANIZATION, values))
-        return [
-            ActiveUser(**(row if since is not None else row | {"email": None, "is_platform_owner": False}))
-            for row, since in rows
-        ]
+        return [ActiveUser(**(row if since is not None else row | _OF_UNKNOWN)) for row, since in rows]
 
     def service_names(self, organization_id: UUID, limit: int) -> Sequence[tuple[UUID, str]]:
         rows = self._rows(SERVICE_NAMES, (organization_id, limit))
