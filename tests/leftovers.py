@@ -42,6 +42,30 @@ KINDS = {
         "INSERT INTO sign_in_failures (id, email_hash, network, created_at)"
         " SELECT gen_random_uuid(), '', '-', ended FROM ends",
     ),
+    Leftover.RECENT_REFUSALS: Kind(
+        "created_at",
+        timedelta(hours=2),
+        """
+        INSERT INTO recent_refusals (id, user_id, organization_id, reason, created_at)
+        SELECT overlay(gen_random_uuid()::text placing left(first_id_at(ended)::text, 13) from 1)::uuid, %(user)s,
+               %(user)s, 'wrong_password', ended
+        FROM   ends
+        """,
+    ),
+    Leftover.SIGN_IN_HABITS: Kind(
+        "expires_at",
+        timedelta(),
+        """
+        , people AS (
+            INSERT INTO users (id, email, created_at, updated_at)
+            SELECT id, id || '@example.com', ended, ended
+            FROM   (SELECT gen_random_uuid() AS id, ended FROM ends) AS one
+            RETURNING id, created_at)
+        INSERT INTO sign_in_habits (user_id, hours, countries, expires_at)
+        SELECT id, '{}', '', created_at
+        FROM   people
+        """,
+    ),
     Leftover.MFA_CHALLENGES: Kind(
         "expires_at",
         DAY,

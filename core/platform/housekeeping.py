@@ -12,6 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import own_accounts, sign_in_failures
+from core.ids import SETTLES_AFTER
 from core.platform.retention import Retention
 from core.webhooks import events
 
@@ -30,6 +31,9 @@ class Leftover(Enum):
     """
 
     SIGN_IN_FAILURES = ("sign_in_failures", sign_in_failures.WINDOW)
+    # By the time of their ids: what has waited counts by a later one.
+    RECENT_REFUSALS = ("recent_refusals", 2 * SETTLES_AFTER)
+    SIGN_IN_HABITS = ("sign_in_habits", timedelta())
     MFA_CHALLENGES = ("mfa_challenges", _DAY)
     PASSKEY_CHALLENGES = ("passkey_challenges", _DAY)
     DEVICE_TOKENS = ("device_tokens", _DAY)

@@ -40,6 +40,7 @@ class AssessedSignIn:
     proof: IdentityProof
     place: Place
     device_match: DeviceMatch
+    habits: Habits
     risk: Risk
     # To which organizations its event belongs; None stands for no organization.
     receivers: Sequence[UUID | None]
@@ -92,7 +93,7 @@ class Circumstances:
 
 def defer_circumstances(uow: UnitOfWork, user_id: UUID, destination: Destination) -> Circumstances:
     """Defer reading the circumstances of a sign-in; the statement that locks the account goes out before."""
-    place = uow.sign_in_places.defer(user_id, destination.organization_slug, destination.service_slug)
+    place = uow.sign_in_places.defer(user_id, destination.organization_slug, destination.service_slug, holds=True)
     return Circumstances(
         place=place,
         target=places.defer_target(uow, destination, place),
@@ -112,13 +113,14 @@ def assess(
     undecided: Undecided | None = None,
 ) -> AssessedSignIn:
     """Return the assessment of a user who signs in at a place that is open to them."""
-    device_match = circumstances.device_match()
+    device_match, habits = circumstances.device_match(), circumstances.habits()
     return AssessedSignIn(
         user=user,
         proof=proof,
         place=place,
         device_match=device_match,
-        risk=risk.assess(uow, circumstances.habits(), is_known_device=device_match.is_known),
+        habits=habits,
+        risk=risk.assess(uow, habits, is_known_device=device_match.is_known),
         receivers=circumstances.receivers() or (place.organization_id,),
         undecided=undecided,
     )

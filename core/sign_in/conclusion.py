@@ -190,17 +190,14 @@ def conclude_with_second_factor(
             return sign_in
         if sign_in.undecided is not None:
             return _ask_customer(uow, sign_in, sign_in.undecided, destination, trust_device=trust_device)
-        begun = _begin_session(uow, sign_in, destination, trust_device=trust_device, event_id=challenge.id)
+        begun = _begin_session(uow, sign_in, destination, trust_device=trust_device, waited=challenge)
         return _with_tokens(uow, sign_in, begun)
 
 
 def _ask_second_factor(uow: UnitOfWork, sign_in: AssessedSignIn, destination: Destination) -> SecondFactorPending:
     proof = sign_in.proof
-    challenge = mfa_challenges.begin(uow, proof, destination)
-    attempt = _attempt(challenge.id, sign_in, sign_in.device_match.known_device_id)
-    customer = sign_in.place.customer
-    proved = destination.of_proved(customer.id if customer is not None else None)
-    login_events.record_unfinished(uow, attempt, proved, SignInReason.SECOND_FACTOR_ASKED)
+    challenge = mfa_challenges.begin(uow, proof, destination, organization_id=sign_in.place.organization_id)
+    _record_waiting(uow, challenge.id, sign_in, SignInReason.SECOND_FACTOR_ASKED)
     return SecondFactorPending(
         challenge=challenge, takes_passkey=challenge.takes_passkey and sign_in.user.has_passkey_factor
     )
@@ -215,9 +212,14 @@ def _ask_customer(
     trust_device: bool,
 ) -> CustomerRequired:
     """Keep a sign-in until its user has chosen a customer; a device that is to be trusted is trusted then."""
-    waiting = customer_tokens.keep(uow, sign_in.proof, destination, trust_device=trust_device)
-    attempt = _attempt(waiting.challenge_id, sign_in, sign_in.device_match.known_device_id)
-    login_events.record_unfinished(uow, attempt, destination, SignInReason.CUSTOMER_ASKED)
+    waiting = customer_tokens.keep(
+        uow,
+        sign_in.proof,
+        destination,
+        organization_id=sign_in.place.organization_id,
+        trust_device=trust_device,
+    )
+    _record_waiting(uow, waiting.challenge_id, sign_in, SignInReason.CUSTOMER_ASKED)
     return CustomerRequired(undecided, waiting.token)
 
 
@@ -244,7 +246,7 @@ def conclude_for_customer(
         if asks_second_factor(user, sign_in.proof, destination) and not sign_in.has_trusted_device(uow.now):
             # It was turned on meanwhile, or the customer trusts the device for a shorter time.
             raise SignInInterrupted().because(SignInReason.SECOND_FACTOR_REQUIRED)
-        begun = _begin_session(uow, sign_in, destination, trust_device=challenge.trusts_device, event_id=challenge.id)
+        begun = _begin_session(uow, sign_in, destination, trust_device=challenge.trusts_device, waited=challenge)
         return _with_tokens(uow, sign_in, begun)
 
 
@@ -316,7 +318,7 @@ def _begin_session(
     destination: Destination,
     *,
     trust_device: bool,
-    event_id: UUID | None = None,
+    waited: MfaChallenge | None = None,
 ) -> BegunSession:
     _require_complete(uow, sign_in, destination)
     user = sign_in.user
@@ -344,10 +346,9 @@ def _begin_session(
         cookie = None
     if sign_in.proof.provider_session is not None:
         _keep_provider_session(uow, session.id, sign_in.proof, sign_in.proof.provider_session)
-    attempt = _attempt(event_id or uow.randomness.new_id(), sign_in, device.device_id)
-    login_events.record(
-        uow, attempt, organization_id=place.organization_id, service_id=place.service_id, customer=place.customer
-    )
+    event_id = waited.event_id_in(place.organization_id) if waited is not None else None
+    attempt = _attempt(event_id or uow.randomness.new_id(), sign_in, device.device_id, has_waited=event_id is not None)
+    login_events.record(uow, attempt, place)
     if sign_in.is_suspicious and not user.has_mfa:
         _mail_warning(uow, user, device)
 
@@ -409,7 +410,12 @@ def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice, p
     )
 
 
-def _attempt(event_id: UUID, sign_in: AssessedSignIn, device_id: UUID | None) -> Attempt:
+def _record_waiting(uow: UnitOfWork, event_id: UUID, sign_in: AssessedSignIn, reason: SignInReason) -> None:
+    attempt = _attempt(event_id, sign_in, sign_in.device_match.known_device_id)
+    login_events.record_waiting(uow, attempt, sign_in.place, sign_in.habits, reason)
+
+
+def _attempt(event_id: UUID, sign_in: AssessedSignIn, device_id: UUID | None, *, has_waited: bool = False) -> Attempt:
     proof = sign_in.proof
     return Attempt(
         id=event_id,
@@ -417,6 +423,7 @@ def _attempt(event_id: UUID, sign_in: AssessedSignIn, device_id: UUID | None) ->
         way=proof.used_way,
         device_id=device_id,
         risk=sign_in.risk,
+        has_waited=has_waited,
     )
 
 

@@ -37,11 +37,23 @@ class WaitingSignIn:
     token: Secret
 
 
-def keep(uow: UnitOfWork, proof: IdentityProof, destination: Destination, *, trust_device: bool) -> WaitingSignIn:
+def keep(
+    uow: UnitOfWork,
+    proof: IdentityProof,
+    destination: Destination,
+    *,
+    organization_id: UUID | None,
+    trust_device: bool,
+) -> WaitingSignIn:
     """Keep a sign-in that has passed every factor."""
     secret = uow.randomness.token().reveal()
     challenge = mfa_challenges.begin(
-        uow, proof, destination, customer_token_hash=hash_token(secret), trusts_device=trust_device
+        uow,
+        proof,
+        destination,
+        organization_id=organization_id,
+        customer_token_hash=hash_token(secret),
+        trusts_device=trust_device,
     )
     return WaitingSignIn(challenge_id=challenge.id, token=Secret(f"{challenge.id}.{secret}"))
 

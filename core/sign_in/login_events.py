@@ -1,8 +1,8 @@
 """Login events: every attempt to sign in to an existing account, for analytics, risk assessment and the export.
 
 An attempt that is refused keeps its reason. One that waits for a second factor is an event as well, which becomes that
-of the sign-in when it is completed. What an unauthenticated caller can cause is bounded: after as many refusals as a
-reason allows in fifteen minutes, no more are stored.
+of the sign-in when it is completed, unless its name belongs to another organization by then. What an unauthenticated
+caller can cause is bounded: after as many refusals as a reason allows in fifteen minutes, no more are stored.
 
 The log is partitioned by month (`core/platform/log_months.py`). What is older than `SIGN_INS_KEPT_FOR` is not shown, so
 that no number changes when its month is dropped. What is counted of it stays (`core/audit/sign_in_counts.py`).
@@ -10,34 +10,72 @@ that no number changes when its month is dropped. What is counted of it stays (`
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts import sign_in_failures
 from core.lazy_dataclasses import dataclass
 from core.sign_in.customer_choices import CustomerStanding, name_of
+from core.sign_in.places import Place
 from core.sign_in.proofs import Destination, MailedProof, UsedWay
-from core.sign_in.reasons import SignInReason
-from core.sign_in.risk import Risk
+from core.sign_in.reasons import ROWS_MAX, SignInReason
+from core.sign_in.risk import Habits, Risk
 
 if TYPE_CHECKING:
+    from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoginEvent:
-    """One attempt to sign in; `risk_score` is 0 to 100.
+class EventPlace:
+    """Where an attempt was to lead, by ids; it is no organization's where nothing of that exists or is to be known.
 
     `through_organization_id` is the organization whose connection or custom domain was used; only an attempt that names
     no organization belongs to it. Or it is that of the customer, by its id, for which the user came in to a service of
     another organization: such a sign-in belongs to both, and so does a refused one whose user had proved who they are.
-    `mailed_proof` is None where it is not known; the event of a sign-in that has waited keeps what was known of it.
+    """
+
+    organization_id: UUID | None = None
+    service_id: UUID | None = None
+    through_organization_id: UUID | None = None
+    customer_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPlace:
+    """Where a refused attempt was to lead, as it names it; a customer by its id or slug.
+
+    With `is_for_known` an organization counts only where it knows the user.
+    """
+
+    organization_slug: str | None
+    service_slug: str | None
+    through_organization_id: UUID | None
+    customer: UUID | str | None
+    is_for_known: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedAttempt:
+    """What the event of a refused attempt is made of, and whether as many of its kind are stored as may be."""
+
+    habits: Habits
+    place: EventPlace
+    is_one_too_many: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginEvent:
+    """One attempt to sign in; `risk_score` is 0 to 100, and the places are those of `EventPlace`.
+
+    Without an organization it belongs to its person, whose id is `organization_id` then. `mailed_proof` is None where
+    it is not known; the event of a sign-in that has waited keeps what was known of it.
     """
 
     id: UUID
     user_id: UUID
+    organization_id: UUID
+    service_id: UUID | None
     device_id: UUID | None
     connection_id: UUID | None
     through_organization_id: UUID | None
@@ -58,56 +96,99 @@ class LoginEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An attempt to sign in, as it is assessed; `id` is that of its event."""
+    """An attempt to sign in, as it is assessed; `id` is that of its event, which may have one that waits already."""
 
     id: UUID
     user_id: UUID
     way: UsedWay
     device_id: UUID | None
     risk: Risk
+    has_waited: bool = False
 
 
-def record(
+def record(uow: UnitOfWork, attempt: Attempt, place: Place) -> None:
+    """Record a sign-in with its origin; it replaces the event of one that has waited for a second factor.
+
+    The place was read in this transaction, which keeps its organization from being deleted.
+    """
+    event_place = _event_place(uow, attempt, place, place.customer)
+    uow.login_events.add(_event(uow, attempt, event_place, None), has_waited=attempt.has_waited)
+
+
+def record_waiting(uow: UnitOfWork, attempt: Attempt, place: Place, habits: Habits, reason: SignInReason) -> None:
+    """Record an attempt that waits for a second factor or a choice, unless as many have waited lately."""
+    if habits.waiting < ROWS_MAX:
+        # A customer whose membership the user has not confirmed is not to know.
+        customer = place.customer if place.customer is not None and place.customer.is_confirmed else None
+        event = _event(uow, attempt, _event_place(uow, attempt, place, customer), reason)
+        uow.login_events.add(event, has_waited=False)
+
+
+def defer_refused(
     uow: UnitOfWork,
-    attempt: Attempt,
+    user_id: UUID,
+    way: UsedWay,
+    destination: Destination,
+    reason: SignInReason,
     *,
-    organization_id: UUID | None,
-    service_id: UUID | None,
-    customer: CustomerStanding | None = None,
-) -> None:
-    """Record a sign-in with its origin; it replaces the event of one that has waited for a second factor."""
-    event = _event(uow, attempt, None)
-    if customer is not None:
-        event = replace(event, customer_id=customer.id, through_organization_id=customer.organization_id)
-    uow.login_events.add(event, organization_id=organization_id, service_id=service_id)
+    has_waited: bool,
+) -> Deferred[RefusedAttempt]:
+    """Defer reading what the event of a refused attempt contains; its organization is not deleted meanwhile.
 
-
-def record_unfinished(uow: UnitOfWork, attempt: Attempt, destination: Destination, reason: SignInReason) -> None:
-    """Record an attempt that is refused or waits for a second factor, unless there were too many of its kind."""
-    # Whoever knows an address can name a customer.
-    customer = destination.proved_for if reason.needs_proof else None
-    uow.login_events.add_unfinished(
-        _event(uow, attempt, reason),
+    It belongs to the organization that it names if a proof was given, which it was for one that `has_waited`, and else
+    only to one that knows the user: whoever knows an address can name any organization, and a customer.
+    """
+    has_proof = reason.needs_proof or has_waited
+    customer = destination.proved_for if has_proof else None
+    named = NamedPlace(
         organization_slug=destination.organization_slug,
         service_slug=destination.service_slug,
+        through_organization_id=_came_through(uow, way),
         customer=name_of(customer) if customer else None,
-        affiliated_only=not reason.needs_proof,
-        since=uow.now - sign_in_failures.WINDOW,
-        rows_max=reason.rows_max,
+        is_for_known=not has_proof,
+    )
+    return uow.login_events.defer_refused(user_id, reason, named)
+
+
+def record_refused(uow: UnitOfWork, attempt: Attempt, place: EventPlace, reason: SignInReason) -> None:
+    """Record an attempt that is refused."""
+    uow.login_events.add(_event(uow, attempt, place, reason), has_waited=attempt.has_waited)
+
+
+def pass_over(uow: UnitOfWork, attempt: Attempt, place: EventPlace, reason: SignInReason) -> None:
+    """Record nothing of a refused attempt, by as much work."""
+    uow.login_events.pass_over(_event(uow, attempt, place, reason))
+
+
+def _came_through(uow: UnitOfWork, way: UsedWay) -> UUID | None:
+    confined_to = way.confinement.organization_id if way.confinement is not None else None
+    return confined_to or (uow.origin.custom_host.organization_id if uow.origin.custom_host else None)
+
+
+def _event_place(uow: UnitOfWork, attempt: Attempt, place: Place, customer: CustomerStanding | None) -> EventPlace:
+    if customer is not None:
+        through = customer.organization_id
+    else:
+        through = _came_through(uow, attempt.way) if place.organization is None else None
+    return EventPlace(
+        organization_id=place.organization_id,
+        service_id=place.service_id,
+        through_organization_id=through,
+        customer_id=customer.id if customer is not None else None,
     )
 
 
-def _event(uow: UnitOfWork, attempt: Attempt, reason: SignInReason | None) -> LoginEvent:
+def _event(uow: UnitOfWork, attempt: Attempt, place: EventPlace, reason: SignInReason | None) -> LoginEvent:
     origin, risk, way = uow.origin, attempt.risk, attempt.way
-    confinement = way.confinement
-    confined_to = confinement.organization_id if confinement is not None else None
     return LoginEvent(
         id=attempt.id,
         user_id=attempt.user_id,
+        organization_id=place.organization_id or attempt.user_id,
+        service_id=place.service_id,
         device_id=attempt.device_id,
-        connection_id=confinement.connection_id if confinement is not None else None,
-        through_organization_id=confined_to or (origin.custom_host.organization_id if origin.custom_host else None),
-        customer_id=None,
+        connection_id=way.confinement.connection_id if way.confinement is not None else None,
+        through_organization_id=place.through_organization_id,
+        customer_id=place.customer_id,
         provider=way.provider,
         mailed_proof=way.mailed_proof,
         success=reason is None,

@@ -37,6 +37,15 @@ class MfaChallenge:
     # Of one that waits for the choice of a customer, and not for a code; and whether its device is to be trusted then.
     customer_token_hash: bytes | None = field(default=None, repr=False)
     trusts_device: bool = False
+    # To which organization its event belongs, or else to its person; None for one that an earlier version has begun.
+    event_owner_id: UUID | None = None
+
+    def event_id_in(self, organization_id: UUID | None) -> UUID | None:
+        """Return the id of its event, if that belongs to this organization, or to none; None for another one.
+
+        The organization of a name may be another one by now.
+        """
+        return self.id if self.event_owner_id == (organization_id or self.proof.user_id) else None
 
     @property
     def takes_passkey(self) -> bool:
@@ -54,10 +63,11 @@ def begin(
     proof: IdentityProof,
     destination: Destination,
     *,
+    organization_id: UUID | None = None,
     customer_token_hash: bytes | None = None,
     trusts_device: bool = False,
 ) -> MfaChallenge:
-    """Store a sign-in that waits for a code, or for the choice of a customer."""
+    """Store a sign-in to an organization, or to none, that waits for a code, or for the choice of a customer."""
     challenge = MfaChallenge(
         id=uow.randomness.new_id(),
         proof=proof,
@@ -67,6 +77,7 @@ def begin(
         expires_at=uow.now + LIFETIME,
         customer_token_hash=customer_token_hash,
         trusts_device=trusts_device,
+        event_owner_id=organization_id or proof.user_id,
     )
     uow.mfa_challenges.add(challenge)
     return challenge

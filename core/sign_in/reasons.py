@@ -224,6 +224,8 @@ FAILED_ATTEMPTS: Final = (_WITHOUT_PROOF - {SignInReason.TOO_MANY_FAILURES, Sign
     SignInReason.SSO_REQUIRED,
     SignInReason.NOT_OF_ORGANIZATION,
 }
+# They are no refusals yet: the user has still to answer.
+WAITING: Final = frozenset({SignInReason.SECOND_FACTOR_ASKED, SignInReason.CUSTOMER_ASKED})
 _BY_VALUE: Final = {str(reason): reason for reason in SignInReason}
 
 

@@ -16,6 +16,7 @@ from core.events import person_events
 from core.events.events import EventType
 from core.sign_in import login_events, recognition, risk
 from core.sign_in.login_events import Attempt
+from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
 
@@ -91,15 +92,15 @@ def record_failure(
     destination: Destination,
     *,
     reason: SignInReason,
-    event_id: UUID | None = None,
+    waited: MfaChallenge | None = None,
 ) -> None:
-    """Record a refused sign-in, and publish that it failed; `event_id` is set for one that waited for a second factor.
+    """Record a refused sign-in, and publish that it failed; `waited` is set for one that waited for a second factor.
 
     Without an account the same statements are executed, so that it takes as long: the rows of an account are not
     stored, and the event belongs to no organization.
     """
     user_id = user.id if user is not None else uow.randomness.new_account_id()
-    add_event = _defer_event(uow, user_id, way, destination, reason, event_id)
+    add_event = _defer_event(uow, user_id, way, destination, reason, waited)
     receivers = person_events.defer_receivers(uow, user_id)
     if not add_event():
         user = None
@@ -119,11 +120,11 @@ def note(
     way: UsedWay,
     destination: Destination,
     reason: SignInReason,
-    event_id: UUID | None = None,
+    waited: MfaChallenge | None = None,
 ) -> None:
     """Record why a sign-in was refused, and nothing else; without an account, by the same statements."""
     user_id = user_id or uow.randomness.new_account_id()
-    _defer_event(uow, user_id, way, destination, reason, event_id)()
+    _defer_event(uow, user_id, way, destination, reason, waited)()
 
 
 def noted(refusal: Refused, user_id: UUID | None, way: UsedWay, destination: Destination) -> Refused:
@@ -140,7 +141,7 @@ def _defer_event(
     way: UsedWay,
     destination: Destination,
     reason: SignInReason,
-    event_id: UUID | None,
+    waited: MfaChallenge | None,
 ) -> Deferred[bool]:
     """Defer reading what the event of a refused attempt contains.
 
@@ -149,20 +150,26 @@ def _defer_event(
     """
     is_held = uow.anonymization.defer_hold(user_id)
     recognized = recognition.defer_recognition(uow, user_id, destination.device_token)
-    habits = risk.defer_habits(uow, user_id)
+    refused = login_events.defer_refused(uow, user_id, way, destination, reason, has_waited=waited is not None)
 
     def add() -> bool:
-        # The account may have been anonymized since it was found; the event of another id is not stored.
+        # The account may have been anonymized since it was found.
         is_there = is_held()
         device_match = recognized()
+        read = refused()
+        event_id = waited.event_id_in(read.place.organization_id) if waited is not None else None
         attempt = Attempt(
             id=event_id or uow.randomness.new_id(),
-            user_id=user_id if is_there else uow.randomness.new_account_id(),
+            user_id=user_id,
             way=way,
             device_id=device_match.known_device_id,
-            risk=risk.assess(uow, habits(), is_known_device=device_match.is_known),
+            risk=risk.assess(uow, read.habits, is_known_device=device_match.is_known),
+            has_waited=event_id is not None,
         )
-        login_events.record_unfinished(uow, attempt, destination, reason)
+        if is_there and not (read.is_one_too_many and event_id is None):
+            login_events.record_refused(uow, attempt, read.place, reason)
+        else:
+            login_events.pass_over(uow, attempt, read.place, reason)
         return is_there
 
     return add

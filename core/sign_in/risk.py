@@ -61,13 +61,15 @@ class Location:
 class Habits:
     """A user's earlier sign-ins: how many, from which countries, in which hours of the day (UTC).
 
-    `failures` is the number of recently refused attempts.
+    `failures` is the number of recently refused attempts that raise the risk, `waiting` that of recent ones that waited
+    for a second factor or a choice.
     """
 
     sign_ins: int
     countries: Sequence[str]
     hours: Sequence[int]
     failures: int
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +88,7 @@ class Risk:
 
 def defer_habits(uow: UnitOfWork, user_id: UUID) -> Deferred[Habits]:
     """Defer reading the habits that an attempt to sign in is compared with."""
-    return uow.login_events.defer_habits(
-        user_id,
-        since=uow.now - HABITS_WINDOW,
-        sign_ins_max=HABIT_SIGN_INS_MAX,
-        failures_since=uow.now - FAILURES_WINDOW,
-        failures_max=FAILURES_MAX,
-    )
+    return uow.login_events.defer_habits(user_id)
 
 
 def assess(uow: UnitOfWork, habits: Habits, *, is_known_device: bool) -> Risk:

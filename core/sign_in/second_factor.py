@@ -274,7 +274,7 @@ def _refuse(
     )
     _publish(uow, EventType.USER_MFA_VERIFY_FAILED, challenge, user, method)
     if not mfa_challenges.count_wrong_code(uow, challenge):
-        note(uow, user.id, proof.used_way, destination, reason, challenge.id)
+        note(uow, user.id, proof.used_way, destination, reason, challenge)
         return (PasskeyWrong() if is_passkey else CodeWrong()).because(reason)
     # The sign-in as a whole has failed.
     record_failure(
@@ -283,7 +283,7 @@ def _refuse(
         proof.used_way,
         destination,
         reason=SignInReason.TOO_MANY_WRONG_CODES,
-        event_id=challenge.id,
+        waited=challenge,
     )
     over = TooManyWrongPasskeys() if is_passkey else TooManyWrongCodes()
     return over.because(SignInReason.TOO_MANY_WRONG_CODES)

@@ -1,49 +1,39 @@
 """Port for stored login events."""
 
-from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
-from core.sign_in.login_events import LoginEvent
+from core.sign_in.login_events import LoginEvent, NamedPlace, RefusedAttempt
+from core.sign_in.reasons import SignInReason
 from core.sign_in.risk import Habits
 
 
 class LoginEvents(Protocol):
-    """Every attempt to sign in to an existing account."""
+    """Every attempt to sign in to an existing account, and what the next one is compared with."""
 
-    def add(self, event: LoginEvent, *, organization_id: UUID | None, service_id: UUID | None) -> None:
-        """Store a sign-in; nothing is stored when the account does not exist.
+    def add(self, event: LoginEvent, *, has_waited: bool) -> None:
+        """Store an attempt of a person whose account this transaction holds, and keep it among their habits.
 
-        An event with its id is that of the same sign-in, which has waited for a second factor, and is replaced.
+        An event with its id and organization, if it `has_waited`, is that of the same sign-in, and is replaced; but not
+        one that was completed.
         """
         ...
 
-    def add_unfinished(
-        self,
-        event: LoginEvent,
-        *,
-        organization_slug: str | None,
-        service_slug: str | None,
-        customer: UUID | str | None,
-        affiliated_only: bool,
-        since: datetime,
-        rows_max: int,
-    ) -> None:
-        """Store an attempt that was refused or waits, or replace the event with its id likewise.
+    def pass_over(self, event: LoginEvent) -> None:
+        """Store nothing, by statements that take as long."""
+        ...
 
-        Nothing is stored when the account does not exist, or has `rows_max` events with the reason and the organization
-        since a moment. With `affiliated_only` the event names the organization, and belongs to it, only when the user
-        is a member of it or uses one of its services. It belongs to the customer of the service as well that is named
-        by its id or slug, if the user has confirmed to be a member of it; a sign-in that waits keeps its customer.
+    def defer_refused(self, user_id: UUID, reason: SignInReason, named: NamedPlace) -> Deferred[RefusedAttempt]:
+        """Defer reading to what a refused attempt belongs, and whether as many of its kind are stored as may be.
+
+        Those of the last fifteen minutes count, with the same reason and organization. An organization knows its
+        members, and the users of its services. The attempt belongs to the customer of the service as well that is
+        named, if the user has confirmed to be a member of it. The organization that it belongs to is not deleted
+        before the transaction ends.
         """
         ...
 
-    def defer_habits(
-        self, user_id: UUID, *, since: datetime, sign_ins_max: int, failures_since: datetime, failures_max: int
-    ) -> Deferred[Habits]:
-        """Defer reading a user's habits: the newest sign-ins since a moment, and the number of refused attempts.
-
-        At most `sign_ins_max` sign-ins and `failures_max` refused attempts count.
-        """
+    def defer_habits(self, user_id: UUID) -> Deferred[Habits]:
+        """Defer reading a user's habits: within the windows and bounds of `core/sign_in/risk.py`."""
         ...

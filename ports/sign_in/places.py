@@ -11,8 +11,13 @@ from core.sign_in.proofs import Target
 class SignInPlaces(Protocol):
     """Organizations and their services, as a user sees them who signs in."""
 
-    def defer(self, user_id: UUID, organization_slug: str | None, service_slug: str | None) -> Deferred[Place]:
-        """Defer reading the place of a sign-in; of what is not named or does not exist, nothing is in it."""
+    def defer(
+        self, user_id: UUID, organization_slug: str | None, service_slug: str | None, *, holds: bool = False
+    ) -> Deferred[Place]:
+        """Defer reading the place of a sign-in; of what is not named or does not exist, nothing is in it.
+
+        With `holds` the organization is not deleted before the transaction ends.
+        """
         ...
 
     def defer_target(self, return_hash: bytes | None, organization_slug: str | None) -> Deferred[Target | None]:

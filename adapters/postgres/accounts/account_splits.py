@@ -10,9 +10,18 @@ from datetime import datetime
 from typing import Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.driver.columns import columns, placeholders
 from adapters.postgres.transaction import Aggregate
+from core.sign_in.login_events import LoginEvent
 
 _SEALED_SECRET: Final = {"table": "totp_secrets", "column": "secret_sealed"}
+# A sign-in to no organization has its user in the place of one: it moves to another part of the log.
+_TAKE_OWN_SIGN_INS: Final = f"""
+    DELETE FROM login_events
+    WHERE  organization_id = %(user_id)s AND user_id = %(user_id)s
+    RETURNING {columns(LoginEvent)}
+"""
+_ADD_OWN_SIGN_IN: Final = f"INSERT INTO login_events ({columns(LoginEvent)}) VALUES ({placeholders(LoginEvent)})"
 # What a person has by themselves, wherever it is used.
 _OF_PERSON: Final[tuple[LiteralString, ...]] = (
     "UPDATE devices SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
@@ -24,13 +33,8 @@ _OF_PERSON: Final[tuple[LiteralString, ...]] = (
     "UPDATE mfa_events SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE known_addresses SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE active_days SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
-    # A sign-in to no organization has its user in the place of one.
-    """
-    UPDATE login_events
-    SET    user_id = %(new_id)s,
-           organization_id = CASE WHEN organization_id = user_id THEN %(new_id)s ELSE organization_id END
-    WHERE  user_id = %(user_id)s
-    """,
+    "UPDATE sign_in_habits SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    "UPDATE login_events SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     # What the person has asked for; other links prove the address, which stays.
     """
     UPDATE one_time_tokens
@@ -256,6 +260,8 @@ class PostgresAccountSplits(Aggregate):
             values,
         )
         self._move_totp_secret(user_id, new_id)
+        for own in self._rows(_TAKE_OWN_SIGN_INS, values):
+            self._connection.execute_later(_ADD_OWN_SIGN_IN, own | {"user_id": new_id, "organization_id": new_id})
         for statement in (*_OF_PERSON, *_MADE):
             self._connection.execute_later(statement, values)
 

@@ -1,8 +1,9 @@
 """Sign-ins and active users by day, as ports/audit/sign_in_counts.py says.
 
-One statement counts a batch: it adds the batch to the counts, marks who was active on which day, and moves the position
-on, all of it or nothing. A user's new day adds them to the windows that no other of their days is in, which are those
-after the day before it and before the day after it; so a window is stored by what changes from day to day.
+One statement reads a batch of the log, wherever its parts are. Another counts it: it adds the batch to the counts,
+marks who was active on which day, and moves the position on, all of it or nothing. A user's new day adds them to the
+windows that no other of their days is in, which are those after the day before it and before the day after it; so a
+window is stored by what changes from day to day.
 """
 
 from __future__ import annotations
@@ -125,15 +126,22 @@ _ADDED: Final = """
     SET users = c.users + excluded.users, week_change = c.week_change + excluded.week_change,
         month_change = c.month_change + excluded.month_change
 """
+BATCH: Final = f"""
+    SELECT   id, organization_id, user_id, coalesce(service_id, {ZERO}) AS service_id, provider, success,
+             {REASON} AS reason, {DAY} AS day
+    FROM     login_events
+    WHERE    id > %(after)s AND id < %(before)s
+    ORDER BY id
+    LIMIT    %(limit)s
+"""
+_BATCH_COLUMNS: Final = ("organization_id", "user_id", "service_id", "provider", "success", "reason", "day")
 # Waits for organizations and accounts that are being deleted, and then leaves them out.
-COUNT_NEXT: Final = f"""
+COUNT_BATCH: Final = f"""
     WITH batch AS MATERIALIZED (
-        SELECT   id, organization_id, user_id, coalesce(service_id, {ZERO}) AS service_id, provider, success,
-                 {REASON} AS reason, {DAY} AS day
-        FROM     login_events
-        WHERE    id > %(after)s AND id < %(before)s
-        ORDER BY id
-        LIMIT    %(limit)s),
+        SELECT organization_id, user_id, service_id, provider, success, reason, day
+        FROM   unnest(%(organization_id)s::uuid[], %(user_id)s::uuid[], %(service_id)s::uuid[], %(provider)s::text[],
+                      %(success)s::boolean[], %(reason)s::text[], %(day)s::date[])
+                   AS batch (organization_id, user_id, service_id, provider, success, reason, day)),
     present AS MATERIALIZED (
         SELECT   id
         FROM     organizations
@@ -183,11 +191,9 @@ COUNT_NEXT: Final = f"""
         SELECT day, users, week_change, month_change FROM grown WHERE scope = {ZERO}
         ON CONFLICT (day) DO UPDATE {_ADDED})
     INSERT INTO sign_in_counting AS s (counted_through)
-    SELECT CASE WHEN count(*) < %(limit)s THEN %(before)s::uuid ELSE (array_agg(id ORDER BY id DESC))[1] END
-    FROM   batch
+    VALUES (%(counted_through)s)
     ON CONFLICT (is_the_only_row)
     DO UPDATE SET counted_through = greatest(s.counted_through, excluded.counted_through)
-    RETURNING (SELECT count(*) FROM batch)
 """
 FIRST_UNCOUNTED: Final = f"""
     SELECT   id
@@ -333,16 +339,20 @@ class PostgresSignInCounts(Aggregate):
         after = self.counted_through() or self._until_next(FIRST_ID, before)
         counted = 0
         while after < before:
-            # Planned for a month: a plan for any time looks at all months of the log.
             end = min(before, id_later(after, COUNTED_AT_ONCE))
-            [in_month] = self._values(
-                COUNT_NEXT, {"after": after, "before": end, "limit": limit - counted}, prepare=False
-            )
-            counted += in_month
+            counted += self._count_batch(after, end, limit - counted)
             if counted == limit or end == before:
                 break
             after = self._until_next(end, before)
         return counted
+
+    def _count_batch(self, after: UUID, end: UUID, limit: int) -> int:
+        # Planned for a month: a plan for any time looks at all months of the log.
+        batch = self._rows(BATCH, {"after": after, "before": end, "limit": limit}, prepare=False)
+        values = {name: [row[name] for row in batch] for name in _BATCH_COLUMNS}
+        counted_through = batch[-1]["id"] if len(batch) == limit else end
+        self._connection.execute(COUNT_BATCH, {**values, "counted_through": counted_through}, prepare=False)
+        return len(batch)
 
     def forget_days(self, before: date, limit: int) -> int:
         return self._value(FORGET_DAYS, (before, limit))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.affiliations import OF_ROW, OF_ROW_COLUMNS, Affiliations
 from adapters.postgres.audit.sign_in_counts import (
     DAY,
     NEWER_OF_PLATFORM,
@@ -15,8 +16,7 @@ from adapters.postgres.audit.sign_in_counts import (
     counted_values,
     filter_values,
 )
-from adapters.postgres.log_ids import first_kept_id, kept_values
-from adapters.postgres.sign_in.sign_ins import AFFILIATION
+from adapters.postgres.log_ids import first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import SignInFilter
@@ -60,20 +60,17 @@ _IS_MEMBER: Final = """
     coalesce((SELECT true FROM memberships m WHERE m.organization_id = %(organization_id)s AND m.user_id = e.user_id),
              false) AS is_member
 """
-_AFFILIATION: Final = AFFILIATION.replace("%(user_id)s", "e.user_id")
 _TO_ORGANIZATION: Final = f"""
     SELECT   e.id, e.created_at, e.provider, e.mailed_proof, e.success, e.reason,
              NULL AS organization_id, NULL AS organization_name,
              e.service_id, s.name AS service_name, c.name AS connection_name, u.id AS user_id, u.email,
-             coalesce(u.is_platform_owner, false) AS is_platform_owner, {_IS_MEMBER},
-             CASE WHEN u.id IS NOT NULL THEN e.ip_address END AS ip_address,
-             CASE WHEN u.id IS NOT NULL THEN e.user_agent END AS user_agent,
-             CASE WHEN u.id IS NOT NULL THEN e.request_id END AS request_id
+             coalesce(u.is_platform_owner, false) AS is_platform_owner, {_IS_MEMBER}, e.ip_address, e.user_agent,
+             e.request_id, {OF_ROW_COLUMNS}
     FROM     page e
     LEFT     JOIN services s ON s.id = e.service_id AND s.organization_id = %(organization_id)s
     LEFT     JOIN upstream_connections c ON c.id = e.connection_id AND c.organization_id = %(organization_id)s
-    LEFT     JOIN LATERAL ({_AFFILIATION}) AS affiliated ON true
-    LEFT     JOIN users u ON u.id = e.user_id AND affiliated.since <= e.created_at
+    {OF_ROW}
+    LEFT     JOIN users u ON u.id = standing.user_id
 """
 _TO_PLATFORM: Final = """
     SELECT   e.id, e.created_at, e.provider, e.mailed_proof, e.success, e.reason,
@@ -100,16 +97,16 @@ LISTED_OF_ORGANIZATION: Final = f"""
     {_TO_ORGANIZATION}
     {_IN_ORDER}
 """
-# The ids are ordered by the time of their making, which is before that of the sign-in by an hour at most.
+# Of one day, because the log may be in parts, of which each gives its newest. The ids are ordered by the time of their
+# making, which is before that of the sign-in by an hour at most.
 LISTED_OF_PLATFORM: Final = f"""
     WITH page AS MATERIALIZED (
-        SELECT e.*
-        FROM   {_DAYS}
-        CROSS  JOIN LATERAL (
-            SELECT {_COLUMNS}
-            FROM   login_events e
-            WHERE  e.success = ANY (%(outcomes)s) {_FITTING}
-            {_NEWEST}) AS e
+        SELECT {_COLUMNS}
+        FROM   login_events e
+        WHERE  e.success = ANY (%(outcomes)s) AND e.id >= %(from_id)s AND e.id < %(to_id)s
+        AND    e.created_at < (%(day)s::date + 1)::timestamp AT TIME ZONE 'UTC'
+        {_PERIOD}
+        {_FILTERS}
         {_NEWEST})
     {_TO_PLATFORM}
     {_IN_ORDER}
@@ -127,12 +124,12 @@ OF_PERSON_IN_ORGANIZATION: Final = f"""
 OF_PERSON: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT e.*
-        FROM   unnest(%(outcomes)s::boolean[]) AS outcomes (success)
-        CROSS  JOIN LATERAL (
-            SELECT {_COLUMNS}
-            FROM   login_events e
-            WHERE  e.user_id = %(user_id)s AND e.success = outcomes.success {_IN_PERIOD}
-            {_NEWEST}) AS e
+        FROM   ((SELECT {_COLUMNS} FROM login_events e
+                 WHERE  e.user_id = %(user_id)s AND e.success AND true = ANY (%(outcomes)s) {_IN_PERIOD} {_NEWEST})
+                UNION ALL
+                (SELECT {_COLUMNS} FROM login_events e
+                 WHERE  e.user_id = %(user_id)s AND NOT e.success AND false = ANY (%(outcomes)s) {_IN_PERIOD}
+                 {_NEWEST})) AS e
         {_NEWEST})
     {_TO_PLATFORM}
     {_IN_ORDER}
@@ -173,10 +170,11 @@ ACTIVE_IN_ORGANIZATION: Final = f"""
         AND      e.created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC'
         ORDER BY e.user_id
         LIMIT    %(limit)s)
-    SELECT   e.user_id, u.email, coalesce(u.is_platform_owner, false) AS is_platform_owner, {_IS_MEMBER}
+    SELECT   e.user_id, u.email, coalesce(u.is_platform_owner, false) AS is_platform_owner, {_IS_MEMBER},
+             {OF_ROW_COLUMNS}
     FROM     page e
-    LEFT     JOIN LATERAL ({_AFFILIATION}) AS affiliated ON true
-    LEFT     JOIN users u ON u.id = e.user_id AND affiliated.since IS NOT NULL
+    {OF_ROW}
+    LEFT     JOIN users u ON u.id = standing.user_id
     ORDER BY e.user_id
 """
 ACTIVE_IN_PLATFORM: Final = f"""
@@ -200,6 +198,17 @@ ACTIVE_IN_PLATFORM: Final = f"""
     ORDER BY u.id
     LIMIT    %(limit)s
 """
+# What an organization reads of a sign-in from before it had to do with the user.
+_OF_STRANGER: Final[dict[str, Any]] = {
+    "user_id": None,
+    "email": None,
+    "is_platform_owner": False,
+    "ip_address": None,
+    "user_agent": None,
+    "request_id": None,
+}
+# Of an active user who has confirmed nothing.
+_OF_UNKNOWN: Final[dict[str, Any]] = {"email": None, "is_platform_owner": False}
 SERVICE_NAMES: Final = "SELECT id, name FROM services WHERE organization_id = %s ORDER BY name, id LIMIT %s"
 
 
@@ -216,11 +225,11 @@ class PostgresSignInLog(Aggregate):
         limit: int,
     ) -> Sequence[LoggedSignIn]:
         ranges = self._ranges(days, after)
-        return self._all(
-            LoggedSignIn,
-            LISTED_OF_PLATFORM if organization_id is None else LISTED_OF_ORGANIZATION,
+        if organization_id is None:
+            return self._listed_of_platform(asked, dict(zip(days, ranges, strict=True)), limit)
+        rows = self._rows(
+            LISTED_OF_ORGANIZATION,
             _listed_values(asked, limit)
-            | kept_values(self._transaction.now)
             | {
                 "organization_id": organization_id,
                 "days": list(days),
@@ -228,24 +237,22 @@ class PostgresSignInLog(Aggregate):
                 "to_ids": [end for _, end in ranges],
             },
         )
+        return self._logged(organization_id, rows)
 
     def of_person(
         self, person: SignInPerson, asked: SignInFilter, *, after: Position | None, limit: int
     ) -> Sequence[LoggedSignIn]:
         from_id, end_id = self._kept(asked.since, asked.until)
-        return self._all(
-            LoggedSignIn,
-            OF_PERSON if person.organization_id is None else OF_PERSON_IN_ORGANIZATION,
-            _listed_values(asked, limit)
-            | kept_values(self._transaction.now)
-            | {
-                "organization_id": person.organization_id,
-                "user_id": person.user_id,
-                "since": person.since,
-                "from_id": max(from_id, first_id_since(person.since)) if person.since is not None else from_id,
-                "end_id": min(after.id, end_id) if after is not None else end_id,
-            },
-        )
+        values = _listed_values(asked, limit) | {
+            "organization_id": person.organization_id,
+            "user_id": person.user_id,
+            "since": person.since,
+            "from_id": max(from_id, first_id_since(person.since)) if person.since is not None else from_id,
+            "end_id": min(after.id, end_id) if after is not None else end_id,
+        }
+        if person.organization_id is None:
+            return self._all(LoggedSignIn, OF_PERSON, values)
+        return self._logged(person.organization_id, self._rows(OF_PERSON_IN_ORGANIZATION, values))
 
     def of_address(
         self,
@@ -257,22 +264,20 @@ class PostgresSignInLog(Aggregate):
         looked_at_max: int,
     ) -> tuple[Sequence[LoggedSignIn], UUID | None]:
         from_id, end_id = self._kept(asked.since, asked.until)
-        values = (
-            _listed_values(asked, limit)
-            | kept_values(self._transaction.now)
-            | {
-                "organization_id": organization_id,
-                "from_id": from_id,
-                "end_id": min(after.id, end_id) if after is not None else end_id,
-                "looked_at_max": looked_at_max,
-            }
-        )
-        of_all = organization_id is None
+        values = _listed_values(asked, limit) | {
+            "organization_id": organization_id,
+            "from_id": from_id,
+            "end_id": min(after.id, end_id) if after is not None else end_id,
+            "looked_at_max": looked_at_max,
+        }
         # Planned with the address each time: a plan for any reads all sign-ins in the range of ids.
-        rows = self._all(LoggedSignIn, OF_ADDRESS if of_all else OF_ADDRESS_IN_ORGANIZATION, values, prepare=False)
+        if organization_id is None:
+            rows = self._all(LoggedSignIn, OF_ADDRESS, values, prepare=False)
+        else:
+            rows = self._logged(organization_id, self._rows(OF_ADDRESS_IN_ORGANIZATION, values, prepare=False))
         if len(rows) == limit:
             return rows, None
-        last = LAST_OF_ADDRESS if of_all else LAST_OF_ADDRESS_IN_ORGANIZATION
+        last = LAST_OF_ADDRESS if organization_id is None else LAST_OF_ADDRESS_IN_ORGANIZATION
         last_ids = self._values(last, values, prepare=False)
         return rows, last_ids[0] if last_ids else None
 
@@ -280,17 +285,39 @@ class PostgresSignInLog(Aggregate):
         self, organization_id: UUID | None, period: Period, newer_since: datetime | None, *, after: UUID, limit: int
     ) -> Sequence[ActiveUser]:
         from_id, end_id = self._kept(period.start, period.end)
-        return self._all(
-            ActiveUser,
-            ACTIVE_IN_PLATFORM if organization_id is None else ACTIVE_IN_ORGANIZATION,
-            counted_values(organization_id, period.start, period.end, newer_since)
-            | kept_values(self._transaction.now)
-            | {"after": after, "limit": limit, "from_id": from_id, "end_id": end_id},
-        )
+        values = counted_values(organization_id, period.start, period.end, newer_since) | {
+            "after": after,
+            "limit": limit,
+            "from_id": from_id,
+            "end_id": end_id,
+        }
+        if organization_id is None:
+            return self._all(ActiveUser, ACTIVE_IN_PLATFORM, values)
+        rows = Affiliations(self._transaction).of_rows(organization_id, self._rows(ACTIVE_IN_ORGANIZATION, values))
+        return [ActiveUser(**(row if since is not None else row | _OF_UNKNOWN)) for row, since in rows]
 
     def service_names(self, organization_id: UUID, limit: int) -> Sequence[tuple[UUID, str]]:
         rows = self._rows(SERVICE_NAMES, (organization_id, limit))
         return [(row["id"], row["name"]) for row in rows]
+
+    def _listed_of_platform(
+        self, asked: SignInFilter, ranges: Mapping[date, tuple[UUID, UUID]], limit: int
+    ) -> Sequence[LoggedSignIn]:
+        found: list[LoggedSignIn] = []
+        for day, (from_id, to_id) in ranges.items():
+            values = _listed_values(asked, limit - len(found)) | {"day": day, "from_id": from_id, "to_id": to_id}
+            found += self._all(LoggedSignIn, LISTED_OF_PLATFORM, values)
+            if len(found) == limit:
+                break
+        return found
+
+    def _logged(self, organization_id: UUID, found: Sequence[dict[str, Any]]) -> Sequence[LoggedSignIn]:
+        """Return the sign-ins; who it was is left out of those from before the organization had to do with them."""
+        rows = Affiliations(self._transaction).of_rows(organization_id, found)
+        return [
+            LoggedSignIn(**(row if since is not None and since <= row["created_at"] else row | _OF_STRANGER))
+            for row, since in rows
+        ]
 
     def _ranges(self, days: Sequence[date], after: Position | None) -> Sequence[tuple[UUID, UUID]]:
         """Return the ranges of ids of these days, the latest first, as far as they come after a place in the list."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.affiliations import OF_ROW, OF_ROW_COLUMNS, Affiliations
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
-from adapters.postgres.sign_in.sign_ins import AFFILIATION
 from adapters.postgres.transaction import Aggregate
 from core.customers.product_sign_ins import ProductSignIn
 from core.customers.products import Product
@@ -19,22 +19,22 @@ from core.sign_in.sign_ins import Scope
 _AT_PRODUCT: Final = """
     SELECT e.id, e.created_at, e.provider, e.mailed_proof, e.success, e.reason, e.connection_id, e.user_id
     FROM   login_events e
-    WHERE  e.through_organization_id = %(organization_id)s AND e.customer_id = %(customer_id)s
+    WHERE  e.organization_id = %(vendor_id)s
+      AND  e.through_organization_id = %(organization_id)s AND e.customer_id = %(customer_id)s
       AND  e.id >= %(from_id)s AND e.id < %(end_id)s
 """
 _NEWEST: Final = "ORDER BY e.id DESC LIMIT %(limit)s"
-_AFFILIATION: Final = AFFILIATION.replace("%(user_id)s", "e.user_id")
 # The membership is looked up for each row of the page: the planner would read all members of the organization.
 _NAMED: Final = f"""
     SELECT   e.id, e.created_at, e.provider, e.mailed_proof, e.success, e.reason, c.name AS connection_name,
              u.id AS user_id, u.email,
              coalesce(CASE WHEN m.confirmed_at IS NOT NULL AND u.email_verified_at IS NOT NULL THEN u.name END,
                       {DIRECTORY_NAME.format(organization_id="%(organization_id)s", user_id="u.id")}) AS name,
-             m.user_id IS NOT NULL AS is_member
+             m.user_id IS NOT NULL AS is_member, {OF_ROW_COLUMNS}
     FROM     page e
     LEFT     JOIN upstream_connections c ON c.id = e.connection_id AND c.organization_id = %(organization_id)s
-    LEFT     JOIN LATERAL ({_AFFILIATION}) AS affiliated ON true
-    LEFT     JOIN users u ON u.id = e.user_id AND affiliated.since <= e.created_at
+    {OF_ROW}
+    LEFT     JOIN users u ON u.id = standing.user_id
     LEFT     JOIN LATERAL (SELECT user_id, confirmed_at
                            FROM   memberships
                            WHERE  organization_id = %(organization_id)s AND user_id = u.id
@@ -42,14 +42,18 @@ _NAMED: Final = f"""
     ORDER BY e.id DESC
 """
 
+# Who it was, of a sign-in from before the organization had to do with the user.
+_OF_STRANGER: Final[dict[str, Any]] = {"user_id": None, "email": None, "name": None, "is_member": False}
+
 
 def _listed(which: LiteralString) -> LiteralString:
     """Return the statement of a list; each outcome is read by itself, so that those of the other one are not."""
     return f"""
         WITH page AS MATERIALIZED (
             SELECT e.*
-            FROM   unnest(%(outcomes)s::boolean[]) AS outcomes (success)
-            CROSS  JOIN LATERAL ({_AT_PRODUCT} AND e.success = outcomes.success {which} {_NEWEST}) AS e
+            FROM   (({_AT_PRODUCT} AND e.success AND true = ANY (%(outcomes)s) {which} {_NEWEST})
+                    UNION ALL
+                    ({_AT_PRODUCT} AND NOT e.success AND false = ANY (%(outcomes)s) {which} {_NEWEST})) AS e
             {_NEWEST})
         {_NAMED}
     """
@@ -65,11 +69,8 @@ class PostgresProductSignIns(Aggregate):
     def newest(
         self, organization_id: UUID, product: Product, *, succeeded: bool | None, after: UUID | None, limit: int
     ) -> Sequence[ProductSignIn]:
-        return self._all(
-            _sign_in,
-            NEWEST_AT_PRODUCT,
-            self._values_of(organization_id, product, succeeded=succeeded, after=after, limit=limit),
-        )
+        values = self._values_of(organization_id, product, succeeded=succeeded, after=after, limit=limit)
+        return self._listed(organization_id, self._rows(NEWEST_AT_PRODUCT, values))
 
     def of_person(
         self, user_id: UUID, scope: Scope, product: Product, *, succeeded: bool | None, after: UUID | None, limit: int
@@ -77,16 +78,23 @@ class PostgresProductSignIns(Aggregate):
         values = self._values_of(scope.organization_id, product, succeeded=succeeded, after=after, limit=limit)
         values["from_id"] = max(values["from_id"], first_id_since(scope.since))
         # Planned with the person each time: a plan for anybody may read all sign-ins at the product.
-        return self._all(
-            _sign_in, OF_PERSON_AT_PRODUCT, values | {"user_id": user_id, "since": scope.since}, prepare=False
-        )
+        values |= {"user_id": user_id, "since": scope.since}
+        return self._listed(scope.organization_id, self._rows(OF_PERSON_AT_PRODUCT, values, prepare=False))
+
+    def _listed(self, organization_id: UUID, rows: Sequence[dict[str, Any]]) -> Sequence[ProductSignIn]:
+        """Return the sign-ins; who it was is left out of those from before the organization had to do with them."""
+        return [
+            _sign_in(**(row if since is not None and since <= row["created_at"] else row | _OF_STRANGER))
+            for row, since in Affiliations(self._transaction).of_rows(organization_id, rows)
+        ]
 
     def _values_of(
         self, organization_id: UUID, product: Product, *, succeeded: bool | None, after: UUID | None, limit: int
     ) -> dict[str, Any]:
         kept = kept_values(self._transaction.now)
-        return kept | {
+        return {
             "organization_id": organization_id,
+            "vendor_id": product.vendor_id,
             "customer_id": product.customer_id,
             "outcomes": [True, False] if succeeded is None else [succeeded],
             "from_id": kept["kept_id"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
@@ -112,13 +113,6 @@ _SHOWN: Final = f"""
     SELECT m.id, m.user_id, u.email, {MEMBER_NAME}, m.role, m.created_at,
            m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
            CASE WHEN m.confirmed_at IS NOT NULL THEN u.mfa_enabled_at IS NOT NULL END AS has_second_factor,
-           CASE WHEN m.confirmed_at IS NOT NULL
-                THEN (SELECT   created_at
-                      FROM     login_events
-                      WHERE    organization_id = m.organization_id AND user_id = m.user_id
-                      AND      organization_id <> user_id AND success AND id >= %(kept_id)s AND id < %(now_id)s
-                      ORDER BY id DESC
-                      LIMIT    1) END AS last_sign_in_at,
            CASE WHEN m.created_at = (SELECT created_at FROM organizations WHERE id = m.organization_id) THEN 'founder'
                 WHEN EXISTS (SELECT FROM scim_profiles
                              WHERE  organization_id = m.organization_id AND user_id = m.user_id) THEN 'directory'
@@ -135,6 +129,17 @@ _SHOWN: Final = f"""
                 THEN coalesce((SELECT g.display_name FROM directory_groups g
                                WHERE  g.organization_id = m.organization_id AND g.id::text = m.role_group),
                               m.role_group) END AS role_group
+"""
+# The log is asked for those that are shown, in its part of the organization.
+LAST_SIGN_INS: Final = """
+    SELECT shown.user_id, newest.created_at
+    FROM   unnest(%(user_ids)s::uuid[]) AS shown (user_id)
+    CROSS  JOIN LATERAL (SELECT   created_at
+                         FROM     login_events
+                         WHERE    organization_id = %(organization_id)s AND user_id = shown.user_id
+                         AND      organization_id <> user_id AND success AND id >= %(kept_id)s AND id < %(now_id)s
+                         ORDER BY id DESC
+                         LIMIT    1) AS newest
 """
 # The page is found in the index of the memberships and in the addresses alone; the rest is read for its rows.
 _OF_PAGE: Final = """
@@ -192,21 +197,20 @@ class PostgresPeople(Aggregate):
             "at": begin.at,
             "id": begin.id,
             "limit": limit,
-            **kept_values(self._transaction.now),
         }
         if not part:
-            return self._all(_listed, statements.page_of_all, given)
+            return self._listed(organization_id, self._rows(statements.page_of_all, given))
         # A part without a group is in no index by itself.
         looked_at = None if len(part) < GROUP_LETTERS else max(LOOKED_AT, 2 * limit)
-        found = self._all(_listed, statements.near_page, given | {"looked_at": looked_at})
+        found = self._listed(organization_id, self._rows(statements.near_page, given | {"looked_at": looked_at}))
         if looked_at is None or len(found) == limit:
             return found
         probed = self._only(_Probed, statements.probe, given | {"looked_at": looked_at})
         if probed.looked_at < looked_at:
             return found
         if probed.is_frequent:
-            return self._all(_listed, statements.near_page, given | {"looked_at": None})
-        return self._all(_listed, statements.far_page, given)
+            return self._listed(organization_id, self._rows(statements.near_page, given | {"looked_at": None}))
+        return self._listed(organization_id, self._rows(statements.far_page, given))
 
     def count(
         self, organization_id: UUID, *, part: str, role: str, counted_max: int, without: Collection[UUID] = ()
@@ -233,20 +237,11 @@ class PostgresPeople(Aggregate):
         return self._value(statements.count_near, given | {"looked_at": None})
 
     def find(self, organization_id: UUID, user_id: UUID) -> ListedMember | None:
-        return self._one(
-            _listed,
-            f"""
-            {_SHOWN}
-            FROM   memberships m
-            JOIN   users u ON u.id = m.user_id
-            WHERE  m.organization_id = %(organization_id)s AND m.user_id = %(user_id)s
-            """,
-            kept_values(self._transaction.now) | {"organization_id": organization_id, "user_id": user_id},
-        )
+        found = self.among(organization_id, [user_id])
+        return found[0] if found else None
 
     def among(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[ListedMember]:
-        return self._all(
-            _listed,
+        rows = self._rows(
             f"""
             {_SHOWN}
             FROM     memberships m
@@ -254,8 +249,9 @@ class PostgresPeople(Aggregate):
             WHERE    m.organization_id = %(organization_id)s AND m.user_id = ANY (%(user_ids)s)
             ORDER BY m.created_at, m.id
             """,
-            {**kept_values(self._transaction.now), "organization_id": organization_id, "user_ids": list(user_ids)},
+            {"organization_id": organization_id, "user_ids": list(user_ids)},
         )
+        return self._listed(organization_id, rows)
 
     def departure(self, organization_id: UUID, user_ids: Sequence[UUID]) -> MemberDeparture:
         return self._only(
@@ -268,6 +264,15 @@ class PostgresPeople(Aggregate):
                 "now": self._transaction.now,
             },
         )
+
+    def _listed(self, organization_id: UUID, rows: Sequence[dict[str, Any]]) -> Sequence[ListedMember]:
+        """Return the members, with their last sign-ins."""
+        user_ids = [row["user_id"] for row in rows if row["is_confirmed"]]
+        newest: dict[UUID, datetime] = {}
+        if user_ids:
+            values = {"organization_id": organization_id, "user_ids": user_ids, **kept_values(self._transaction.now)}
+            newest = {row["user_id"]: row["created_at"] for row in self._rows(LAST_SIGN_INS, values)}
+        return [_listed(last_sign_in_at=newest.get(row["user_id"]), **row) for row in rows]
 
 
 def _chosen(role: str, without: Collection[UUID]) -> Statements:

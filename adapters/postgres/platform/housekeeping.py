@@ -28,6 +28,26 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.RECENT_REFUSALS: """
+        DELETE FROM recent_refusals
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     recent_refusals
+            WHERE    id < first_id_at(%s + interval '1 millisecond')
+            ORDER BY id
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.SIGN_IN_HABITS: """
+        DELETE FROM sign_in_habits
+        WHERE  user_id = ANY (ARRAY(
+            SELECT   user_id
+            FROM     sign_in_habits
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.MFA_CHALLENGES: """
         DELETE FROM mfa_challenges
         WHERE  id = ANY (ARRAY(
@@ -323,6 +343,8 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
 # The oldest row of each kind that had expired by a moment, as the statements above look for it.
 _EXPIRED: Final[Mapping[Leftover, LiteralString]] = {
     Leftover.SIGN_IN_FAILURES: "FROM sign_in_failures WHERE created_at <= %s ORDER BY created_at",
+    Leftover.RECENT_REFUSALS: "FROM recent_refusals WHERE id < first_id_at(%s) ORDER BY id",
+    Leftover.SIGN_IN_HABITS: "FROM sign_in_habits WHERE expires_at <= %s ORDER BY expires_at",
     Leftover.MFA_CHALLENGES: "FROM mfa_challenges WHERE expires_at <= %s ORDER BY expires_at",
     Leftover.PASSKEY_CHALLENGES: "FROM passkey_challenges WHERE expires_at <= %s ORDER BY expires_at",
     Leftover.DEVICE_TOKENS: "FROM device_tokens WHERE expires_at <= %s ORDER BY expires_at",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.credentials.mfa_events import MfaEvent
+from core.ids import end_id_until, first_id_since
 from core.limits import SIGN_INS_KEPT_FOR
 from core.platform.mfa import (
     DISABLED_WITHIN,
@@ -63,25 +64,34 @@ _BACKUP_CODES: Final = """
     ORDER BY created_at DESC
     LIMIT    %(limit)s
 """
-_DISABLED: Final = """
-    SELECT     e.user_id, e.created_at AS detected_at, l.risk_score, l.created_at AS signed_in_at
-    FROM       mfa_events e
-    CROSS JOIN LATERAL (SELECT   risk_score, created_at
-                        FROM     login_events
-                        WHERE    user_id = e.user_id AND success AND risk_score > %(risky)s
-                          AND    created_at BETWEEN e.created_at - %(soon)s AND e.created_at
-                          AND    id >= first_id_at(e.created_at - %(soon)s - interval '1 hour')
-                          AND    id < first_id_at(e.created_at + interval '1 minute')
-                        ORDER BY id DESC
-                        LIMIT    1) AS l
-    WHERE      e.event_type = %(disabled)s AND e.created_at > %(since)s
-    ORDER BY   e.created_at DESC
-    LIMIT      %(limit)s
+# Those who turned their second factor off, and what of the log may have to do with it: the log is apart, and asked for
+# these users alone.
+DISABLED: Final = """
+    SELECT   user_id, created_at AS detected_at
+    FROM     mfa_events
+    WHERE    event_type = %(disabled)s AND created_at > %(since)s
+    ORDER BY created_at DESC
+    LIMIT    %(looked_at)s
+"""
+RISKY: Final = """
+    SELECT   user_id, risk_score, created_at AS signed_in_at
+    FROM     login_events
+    WHERE    user_id = ANY (%(user_ids)s) AND success AND risk_score > %(risky)s
+      AND    id >= %(from_id)s AND id < %(end_id)s
+    ORDER BY id DESC
+    LIMIT    %(looked_at)s
+"""
+_AFTER_RISKY: Final = """
+    SELECT   user_id, detected_at, risk_score, signed_in_at
+    FROM     unnest(%(user_ids)s::uuid[], %(detected)s::timestamptz[], %(risk_scores)s::integer[],
+                    %(signed_in)s::timestamptz[]) AS disabled (user_id, detected_at, risk_score, signed_in_at)
+    ORDER BY detected_at DESC
+    LIMIT    %(limit)s
 """
 ALERTS: Final = f"""
     WITH failures     AS ({_FAILURES}),
          backup_codes AS ({_BACKUP_CODES}),
-         disabled     AS ({_DISABLED}),
+         disabled     AS ({_AFTER_RISKY}),
          found        AS (SELECT user_id, %(failures_alert)s AS alert_type, detected_at,
                                  jsonb_build_object('failures', %(many)s + times - 1,
                                                     'within_minutes', extract(epoch FROM %(within)s) / 60) AS details
@@ -116,6 +126,7 @@ class PostgresPlatformMfa(Aggregate):
         )
 
     def alerts(self, *, since: datetime, limit: int, hides_owners: bool) -> Sequence[MfaAlert]:
+        disabled = self._disabled_after_risky_sign_ins(since)
         return self._all(
             _alert,
             ALERTS,
@@ -125,17 +136,46 @@ class PostgresPlatformMfa(Aggregate):
                 "hides_owners": hides_owners,
                 "failed": MfaEvent.VERIFY_FAILED,
                 "used": MfaEvent.BACKUP_CODE_USED,
-                "disabled": MfaEvent.DISABLED,
+                "user_ids": [user_id for user_id, *_ in disabled],
+                "detected": [detected_at for _, detected_at, *_ in disabled],
+                "risk_scores": [risk_score for _, _, risk_score, _ in disabled],
+                "signed_in": [signed_in_at for *_, signed_in_at in disabled],
                 "many": MANY_FAILURES,
                 "within": FAILURES_WITHIN,
                 "looked_at": FAILURES_READ_MAX,
-                "risky": RISKY_SIGN_IN_PERCENT,
-                "soon": DISABLED_WITHIN,
                 "failures_alert": MfaAlertType.MANY_MFA_FAILURES,
                 "backup_code_alert": MfaAlertType.BACKUP_CODE_FROM_NEW_DEVICE,
                 "disabled_alert": MfaAlertType.MFA_DISABLED_AFTER_RISKY_SIGN_IN,
             },
         )
+
+    def _disabled_after_risky_sign_ins(self, since: datetime) -> Sequence[tuple[UUID, datetime, int, datetime]]:
+        """Return who turned it off and when, and the score and time of the newest risky sign-in shortly before."""
+        values = {"disabled": MfaEvent.DISABLED, "since": since, "looked_at": FAILURES_READ_MAX}
+        disabled = self._rows(DISABLED, values)
+        if not disabled:
+            return []
+        risky = self._rows(
+            RISKY,
+            {
+                "user_ids": list({row["user_id"] for row in disabled}),
+                "risky": RISKY_SIGN_IN_PERCENT,
+                "from_id": first_id_since(disabled[-1]["detected_at"] - DISABLED_WITHIN),
+                "end_id": end_id_until(disabled[0]["detected_at"]),
+                "looked_at": FAILURES_READ_MAX,
+            },
+        )
+        of_user: dict[UUID, list[tuple[int, datetime]]] = {}
+        for row in risky:
+            of_user.setdefault(row["user_id"], []).append((row["risk_score"], row["signed_in_at"]))
+        found: list[tuple[UUID, datetime, int, datetime]] = []
+        for row in disabled:
+            detected_at = row["detected_at"]
+            before = [
+                one for one in of_user.get(row["user_id"], ()) if timedelta() <= detected_at - one[1] <= DISABLED_WITHIN
+            ]
+            found += [(row["user_id"], detected_at, *before[0])] if before else []
+        return found
 
 
 def _alert(*, alert_type: str, **columns: Any) -> MfaAlert:

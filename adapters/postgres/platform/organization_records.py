@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time
 from functools import partial
-from typing import Any, Final, LiteralString
+from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.driver.columns import prefixed, taken
@@ -14,6 +15,7 @@ from adapters.postgres.platform.users import GROUP_LETTERS
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.customers import relations
+from core.ids import first_id_since
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.tiers import Tier
 from core.platform.organization_records import (
@@ -30,26 +32,20 @@ from core.platform.organization_records import (
 )
 from core.positions import Position
 
-
-def _last_sign_in_at(organization: LiteralString) -> LiteralString:
-    """Return the expression of the last sign-in to an organization: of its last counted day or later.
-
-    Where the log is not kept any more, it is the beginning of that day.
-    """
-    return f"""
-           (SELECT coalesce((SELECT   created_at
-                             FROM     login_events
-                             WHERE    organization_id = {organization} AND success AND id < %(now_id)s
-                             AND      id >= greatest(%(kept_id)s::uuid,
-                                                     first_id_at((counted.day - interval '1 hour') AT TIME ZONE 'UTC'))
-                             ORDER BY id DESC
-                             LIMIT    1), counted.day AT TIME ZONE 'UTC')
-            FROM   (SELECT max(day)::timestamp AS day
-                    FROM   sign_in_counts
-                    WHERE  organization_id = {organization} AND reason = '') AS counted)
-    """
+if TYPE_CHECKING:
+    from core.deferred import Deferred
 
 
+# The last sign-in to an organization: of its last counted day or later. Where the log is not kept any more, it is the
+# beginning of that day.
+_LAST_COUNTED_DAY: Final = "SELECT max(day) FROM sign_in_counts WHERE organization_id = {} AND reason = ''"
+_LAST_SIGN_IN: Final = """
+    SELECT   created_at
+    FROM     login_events
+    WHERE    organization_id = %(id)s AND success AND id >= %(from_id)s AND id < %(now_id)s
+    ORDER BY id DESC
+    LIMIT    1
+"""
 # Of more organizations with a text in their names, the list is searched in its own order, which finds them soon; and
 # more with a text in their domains have it in a part that says nothing, such as its end.
 RARE_MAX: Final = 200
@@ -91,7 +87,7 @@ _FROM_THERE: Final = """
 _SHOWN: Final = f"""
     SELECT o.id, o.slug, o.name, o.status, o.created_at, t.display_name AS tier, coalesce(c.members, 0) AS members,
            u.id AS owner_id, u.email AS owner_email, u.is_platform_owner AS owner_is_platform_owner,
-           {_last_sign_in_at("o.id")} AS last_sign_in_at
+           ({_LAST_COUNTED_DAY.format("o.id")}) AS last_counted_day
     FROM   page o
     JOIN   tiers t                  ON t.id = o.tier_id
     LEFT   JOIN membership_totals c ON c.organization_id = o.id
@@ -124,13 +120,9 @@ _FIGURES: Final = f"""
             FROM   (SELECT FROM subscriptions
                     WHERE  organization_id = %(id)s AND status IN ('active', 'past_due')
                     LIMIT  %(counted_max)s) AS one) AS subscriptions,
-           {_last_sign_in_at("%(id)s")} AS last_sign_in_at,
-           (SELECT   created_at
-            FROM     audit_entries
-            WHERE    organization_id = %(id)s
-            ORDER BY id DESC
-            LIMIT    1) AS last_change_at
+           ({_LAST_COUNTED_DAY.format("%(id)s")}) AS last_counted_day
 """
+_LAST_CHANGE: Final = "SELECT created_at FROM audit_entries WHERE organization_id = %(id)s ORDER BY id DESC LIMIT 1"
 _DOMAINS: Final = """
     SELECT   domain, false AS is_of_mail, verified_at, failing_since
     FROM     custom_domains
@@ -208,12 +200,13 @@ class PostgresOrganizationRecords(Aggregate):
         self, wanted: OrganizationFilter, matches: Matches, *, after: Position | None, limit: int
     ) -> Sequence[ListedOrganization]:
         place = {"at": after.at if after is not None else None, "id": after.id if after is not None else None}
-        return self._all(
-            _listed,
-            page_of(wanted, matches),
-            {**_parameters(wanted, matches), **place, **kept_values(self._transaction.now), "limit": limit},
-            # Planned for each text anew: rare ones are found by their ids, and others in the order of the list.
-            prepare=False,
+        return self._listed(
+            self._rows(
+                page_of(wanted, matches),
+                {**_parameters(wanted, matches), **place, "limit": limit},
+                # Planned for each text anew: rare ones are found by their ids, and others in the order of the list.
+                prepare=False,
+            )
         )
 
     def count(self, wanted: OrganizationFilter, matches: Matches, *, counted_max: int) -> int:
@@ -229,7 +222,6 @@ class PostgresOrganizationRecords(Aggregate):
         parameters = {
             "id": organization_id,
             **live_at(self._transaction.now),
-            **kept_values(self._transaction.now),
             "counted_max": counted_max,
             "domains_max": domains_max,
         }
@@ -240,7 +232,7 @@ class PostgresOrganizationRecords(Aggregate):
             tier=tier,
             owner=_owner(**taken(row, "owner_")),
             approved_by=row["approved_by"],
-            figures=self._only(OrganizationFigures, _FIGURES, parameters),
+            figures=self._figures(organization_id, parameters),
             domains=self._all(ClaimedDomain, _DOMAINS, parameters),
             max_services=max_services,
             max_users=max_users,
@@ -258,7 +250,29 @@ class PostgresOrganizationRecords(Aggregate):
         return {row["id"]: (row["name"], row["slug"]) for row in rows}
 
     def waiting(self, *, limit: int) -> Sequence[ListedOrganization]:
-        return self._all(_listed, _WAITING, kept_values(self._transaction.now) | {"limit": limit})
+        return self._listed(self._rows(_WAITING, {"limit": limit}))
+
+    def _figures(self, organization_id: UUID, parameters: dict[str, Any]) -> OrganizationFigures:
+        [row] = self._rows(_FIGURES, parameters)
+        last_sign_in_at = self._defer_last_sign_in(organization_id, row.pop("last_counted_day"))
+        last_change_at = self._defer_value_or_none(_LAST_CHANGE, {"id": organization_id})
+        return OrganizationFigures(last_sign_in_at=last_sign_in_at(), last_change_at=last_change_at(), **row)
+
+    def _listed(self, rows: Sequence[dict[str, Any]]) -> Sequence[ListedOrganization]:
+        """Return the organizations of a page; the log is asked for each of them, all in one round trip."""
+        last = [self._defer_last_sign_in(row["id"], row.pop("last_counted_day")) for row in rows]
+        return [
+            _listed(last_sign_in_at=last_sign_in_at(), **row) for row, last_sign_in_at in zip(rows, last, strict=True)
+        ]
+
+    def _defer_last_sign_in(self, organization_id: UUID, last_counted_day: date | None) -> Deferred[datetime | None]:
+        kept = kept_values(self._transaction.now)
+        day = datetime.combine(last_counted_day, time(), UTC) if last_counted_day is not None else None
+        from_id = max(kept["kept_id"], first_id_since(day)) if day is not None else kept["kept_id"]
+        found = self._defer_value_or_none(
+            _LAST_SIGN_IN, {"id": organization_id, "from_id": from_id, "now_id": kept["now_id"]}
+        )
+        return lambda: found() or day
 
 
 def _searching(wanted: OrganizationFilter, matches: Matches) -> LiteralString:

@@ -44,6 +44,7 @@ CLAIMED: Final = """
     OR EXISTS (SELECT FROM identities x WHERE x.user_id = u.id)
     OR EXISTS (SELECT FROM sessions x WHERE x.user_id = u.id OR x.impersonator_id = u.id)
     OR EXISTS (SELECT FROM devices x WHERE x.user_id = u.id)
+    OR EXISTS (SELECT FROM sign_in_habits x WHERE x.user_id = u.id)
     OR EXISTS (SELECT FROM active_days x WHERE x.user_id = u.id)
     OR EXISTS (SELECT FROM totp_secrets x WHERE x.user_id = u.id)
     OR EXISTS (SELECT FROM backup_codes x WHERE x.user_id = u.id)

@@ -21,6 +21,7 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM sessions WHERE user_id = %(user_id)s",
     "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %(user_id)s)",
     "DELETE FROM devices WHERE user_id = %(user_id)s",
+    "DELETE FROM sign_in_habits WHERE user_id = %(user_id)s",
     "DELETE FROM mfa_challenges WHERE user_id = %(user_id)s AND used_at IS NULL",
     "DELETE FROM totp_secrets WHERE user_id = %(user_id)s",
     "DELETE FROM backup_codes WHERE user_id = %(user_id)s",

@@ -40,6 +40,7 @@ class PostgresMfaChallenges(Aggregate):
                 else {}
             ),
             **({"trusts_device": True} if challenge.trusts_device else {}),
+            "event_owner_id": str(challenge.event_owner_id),
             # What proves the address counts for a customer that is chosen later.
             **({"proves_address": True} if proof.proves_address and challenge.customer_token_hash is not None else {}),
         }
@@ -136,6 +137,7 @@ def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> Mfa
         ),
         customer_token_hash=bytes.fromhex(context["customer_token_hash"]) if "customer_token_hash" in context else None,
         trusts_device=context.get("trusts_device", False),
+        event_owner_id=UUID(context["event_owner_id"]) if "event_owner_id" in context else None,
         **columns,
     )
 

@@ -31,6 +31,7 @@ _PLACE: Final = f"""
     LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = %(user_id)s
     WHERE     o.slug = %(organization_slug)s AND o.status <> 'deleting'
 """
+_HELD: Final = f"{_PLACE} FOR KEY SHARE OF o"
 
 
 # A return to a page of the console names its organization in the path.
@@ -51,12 +52,14 @@ _TARGET: Final = """
 class PostgresSignInPlaces(Aggregate):
     """The port `SignInPlaces`."""
 
-    def defer(self, user_id: UUID, organization_slug: str | None, service_slug: str | None) -> Deferred[Place]:
+    def defer(
+        self, user_id: UUID, organization_slug: str | None, service_slug: str | None, *, holds: bool = False
+    ) -> Deferred[Place]:
         if organization_slug is None:
             return Place
         found = self._defer_one(
             _place,
-            _PLACE,
+            _HELD if holds else _PLACE,
             {
                 "organization_slug": organization_slug,
                 "service_slug": service_slug,

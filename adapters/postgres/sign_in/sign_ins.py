@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from adapters.postgres.affiliations import STANDING, Affiliations, Standing
 from adapters.postgres.driver.columns import taken
-from adapters.postgres.log_ids import first_kept_id, kept_values
+from adapters.postgres.log_ids import first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.credentials import user_agents
 from core.ids import end_id_until, first_id_since
@@ -27,29 +28,6 @@ from core.sign_in.sign_ins import (
 if TYPE_CHECKING:
     from core.deferred import Deferred
 
-# A link to a service is confirmed by the first sign-in since it was made. A user whose account the organization has
-# created is its own from the beginning of what it has with the organization now.
-AFFILIATION: Final = """
-    SELECT least(m.confirmed_at, l.since) AS since
-    FROM   users u
-    LEFT   JOIN memberships m ON m.organization_id = %(organization_id)s AND m.user_id = u.id
-    CROSS  JOIN LATERAL (
-               SELECT count(*) AS links,
-                      min(coalesce((SELECT   e.created_at
-                                    FROM     login_events e
-                                    WHERE    e.organization_id = l.organization_id AND e.user_id = l.user_id
-                                    AND      e.organization_id <> e.user_id
-                                    AND      e.success AND e.created_at >= l.first_login_at
-                                    AND      e.id >= greatest(%(kept_id)s::uuid,
-                                                              first_id_at(l.first_login_at - interval '1 hour'))
-                                    AND      e.id < %(now_id)s
-                                    ORDER BY e.id
-                                    LIMIT    1), l.last_login_at))
-                          FILTER (WHERE l.last_login_at IS NOT NULL) AS since
-               FROM   service_users l
-               WHERE  l.organization_id = %(organization_id)s AND l.user_id = u.id) AS l
-    WHERE  u.id = %(user_id)s AND (m.id IS NOT NULL OR l.links > 0)
-"""
 AFFILIATED: Final = """
     SELECT u.id
     FROM   users u
@@ -147,8 +125,11 @@ class PostgresSignIns(Aggregate):
     """The port `SignIns`."""
 
     def affiliation(self, organization_id: UUID, user_id: UUID) -> Affiliation | None:
-        values = kept_values(self._transaction.now) | {"organization_id": organization_id, "user_id": user_id}
-        return self._one(Affiliation, AFFILIATION, values)
+        standing = self._one(Standing, STANDING, {"organization_id": organization_id, "user_id": user_id})
+        if standing is None:
+            return None
+        since = Affiliations(self._transaction).since(organization_id, [standing])
+        return Affiliation(since=since[user_id])
 
     def affiliated(self, organization_id: UUID, email: str) -> UUID | None:
         return self._value_or_none(AFFILIATED, {"organization_id": organization_id, "email": email})

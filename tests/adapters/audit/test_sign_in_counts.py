@@ -109,7 +109,7 @@ class Log:
             (
                 event_id,
                 self.users[event.user],
-                organization,
+                organization or self.users[event.user],
                 self.service_of(event),
                 event.provider,
                 not event.reason,
@@ -555,7 +555,11 @@ def test_no_query_of_a_page_reads_the_log_whole(log: Log) -> None:
         (sql.ACTIVE_OF_PLATFORM, period, 100),
         (sql.BY_DAY_OF_ORGANIZATION, period | asked, 100),
         (log_sql.LISTED_OF_ORGANIZATION, asked | days | ids, 2 * 400),
-        (log_sql.LISTED_OF_PLATFORM, asked | days | ids, 400),
+        (
+            log_sql.LISTED_OF_PLATFORM,
+            asked | days | ids | {"day": date(2026, 2, 1), "from_id": first_id, "to_id": end_id},
+            400,
+        ),
         (
             log_sql.OF_PERSON_IN_ORGANIZATION,
             asked | person | {"outcomes": [True, False], "limit": 26} | kept_values(log.clock.now),

@@ -257,8 +257,8 @@ OF_OTHERS = """
         INSERT INTO devices (id, user_id, name, device_type, last_used_at, created_at, updated_at)
         SELECT gen_random_uuid(), id, '', 'cli', %(now)s, %(now)s, %(now)s FROM people
     ), login_events AS (
-        INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, created_at)
-        SELECT gen_random_uuid(), id, 'password', true, 0, '{}', %(now)s FROM people
+        INSERT INTO login_events (id, user_id, organization_id, provider, success, risk_score, risk_factors, created_at)
+        SELECT gen_random_uuid(), id, id, 'password', true, 0, '{}', %(now)s FROM people
     ), audit_entries AS (
         INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id, success, details,
                                    created_at)

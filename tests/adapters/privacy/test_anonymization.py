@@ -90,8 +90,8 @@ def crowded(connection: Connection) -> tuple[Connection, UUID]:
         ),
         (
             "login_events",
-            "user_id, provider, success, risk_score, risk_factors, created_at",
-            "u.id, 'password', true, 0, '{}', now()",
+            "user_id, organization_id, provider, success, risk_score, risk_factors, created_at",
+            "u.id, u.id, 'password', true, 0, '{}', now()",
         ),
         (
             "mfa_events",

@@ -1,7 +1,8 @@
-"""Login events in PostgreSQL: the habits of a user, and the bounded cost of reading them."""
+"""Login events in PostgreSQL: what the next sign-in is compared with, and what goes with its owner."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -9,11 +10,10 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
-from core.sign_in.login_events import LoginEvent
+from core.sign_in.login_events import LoginEvent, NamedPlace
 from core.sign_in.reasons import SignInReason
 from core.sign_in.risk import FAILURES_MAX, FAILURES_WINDOW, HABIT_SIGN_INS_MAX, HABITS_WINDOW, Habits
 from tests.ids import id_at
-from tests.plans import explained_statements, nodes_of
 from tests.transactions import transaction_on
 from tests.world.builder import Builder
 
@@ -40,25 +40,48 @@ def account(connection: Connection) -> UUID:
 def add_attempt(
     connection: Connection, user_id: UUID, at: datetime, country: str | None = None, *, success: bool = True
 ) -> None:
-    """Insert an attempt to sign in."""
-    connection.execute(
-        """
-        INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, geo_country, created_at)
-        VALUES (%s, %s, 'password', %s, 0, '{}', %s, %s)
-        """,
-        (id_at(at), user_id, success, country, at),
-    )
+    """Record an attempt to sign in."""
+    event = attempt(id_at(at), user_id, None if success else SignInReason.WRONG_PASSWORD, at=at, country=country)
+    PostgresLoginEvents(transaction_on(connection, now=at)).add(event, has_waited=False)
 
 
 def habits(connection: Connection, user_id: UUID) -> Habits:
-    """Return the user's habits, with the limits of the core."""
-    return PostgresLoginEvents(transaction_on(connection, now=NOW)).defer_habits(
-        user_id,
-        since=NOW - HABITS_WINDOW,
-        sign_ins_max=HABIT_SIGN_INS_MAX,
-        failures_since=NOW - FAILURES_WINDOW,
-        failures_max=FAILURES_MAX,
-    )()
+    """Return the user's habits."""
+    return PostgresLoginEvents(transaction_on(connection, now=NOW)).defer_habits(user_id)()
+
+
+def attempt(
+    event_id: UUID,
+    user_id: UUID,
+    reason: SignInReason | None,
+    *,
+    organization_id: UUID | None = None,
+    at: datetime = NOW,
+    country: str | None = None,
+) -> LoginEvent:
+    """Return an attempt to sign in, which succeeded without a reason."""
+    return LoginEvent(
+        id=event_id,
+        user_id=user_id,
+        organization_id=organization_id or user_id,
+        service_id=None,
+        device_id=None,
+        connection_id=None,
+        customer_id=None,
+        through_organization_id=None,
+        provider="password",
+        mailed_proof=None,
+        success=reason is None,
+        reason=reason,
+        ip_address=None,
+        user_agent=None,
+        request_id=None,
+        risk_score=0,
+        risk_factors=[],
+        geo_country=country,
+        geo_city=None,
+        created_at=at,
+    )
 
 
 def test_a_new_user_has_no_habits(connection: Connection, ada: UUID) -> None:
@@ -108,114 +131,108 @@ def test_the_attempts_of_other_users_are_ignored(connection: Connection, ada: UU
     assert habits(connection, ada) == Habits(sign_ins=0, countries=[], hours=[], failures=0)
 
 
-def test_many_failures_do_not_displace_habits(connection: Connection, ada: UUID) -> None:
-    add_attempt(connection, ada, NOW - timedelta(days=1), "NL")
-    add_attempts(connection, ada, HABIT_SIGN_INS_MAX * 3, success=False)
+def test_the_newest_sign_ins_alone_make_habits_and_failures_displace_none(connection: Connection, ada: UUID) -> None:
+    add_attempt(connection, ada, NOW - timedelta(days=2), "PT")
+    for minutes in range(HABIT_SIGN_INS_MAX, 0, -1):
+        add_attempt(connection, ada, NOW - timedelta(minutes=minutes), "NL")
+    for _ in range(FAILURES_MAX):
+        add_attempt(connection, ada, NOW, "PT", success=False)
+
+    found = habits(connection, ada)
+
+    assert (found.sign_ins, found.countries, found.failures) == (HABIT_SIGN_INS_MAX, ["NL"], FAILURES_MAX)
+
+
+def test_a_country_that_is_no_code_is_none(connection: Connection, ada: UUID) -> None:
+    add_attempt(connection, ada, NOW - timedelta(hours=2), "Nowhere")
+    add_attempt(connection, ada, NOW - timedelta(hours=1), "NL")
 
     assert habits(connection, ada).countries == ["NL"]
 
 
-@pytest.mark.parametrize("success", [True, False], ids=["sign-ins", "failures"])
-@pytest.mark.long
-def test_reading_habits_reads_a_bounded_number_of_rows(connection: Connection, ada: UUID, *, success: bool) -> None:
-    add_attempts(connection, ada, 50_000, success=success)
-    add_attempts(connection, account(connection), 50_000, success=success)
-    connection.execute("ANALYZE login_events")
-    with explained_statements(connection) as plans:
-        habits(connection, ada)
+def test_attempts_that_wait_are_counted_and_are_no_failures(connection: Connection, ada: UUID) -> None:
+    log = PostgresLoginEvents(transaction_on(connection, now=NOW))
+    for reason in (SignInReason.SECOND_FACTOR_ASKED, SignInReason.CUSTOMER_ASKED):
+        log.add(attempt(id_at(NOW), ada, reason), has_waited=False)
 
-    [plan] = plans
-    scans = [node for node in nodes_of(plan) if node.get("Relation Name", "").startswith("login_events")]
-    assert {node["Index Name"] for node in scans} == {"login_events_before_newest_of_user"}
-    rows = sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in scans)
-    assert rows <= HABIT_SIGN_INS_MAX + FAILURES_MAX
+    assert habits(connection, ada) == Habits(sign_ins=0, countries=[], hours=[], failures=0, waiting=2)
 
 
-def add_attempts(connection: Connection, user_id: UUID, number: int, *, success: bool) -> None:
-    """Insert many attempts of the last minutes."""
-    connection.execute(
-        """
-        INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, geo_country, created_at)
-        SELECT overlay(gen_random_uuid()::text placing left(first_id_at(at)::text, 13) from 1)::uuid, %s, 'password',
-               %s, 0, '{}', 'PT', at
-        FROM   generate_series(1, %s) AS n
-        CROSS  JOIN LATERAL (SELECT %s - n * interval '1 millisecond') AS moments (at)
-        """,
-        (user_id, success, number, NOW),
-    )
-
-
-def attempt(event_id: UUID, user_id: UUID, reason: SignInReason | None) -> LoginEvent:
-    """Return an attempt to sign in, which succeeded without a reason."""
-    return LoginEvent(
-        id=event_id,
-        user_id=user_id,
-        device_id=None,
-        connection_id=None,
-        customer_id=None,
-        through_organization_id=None,
-        provider="password",
-        mailed_proof=None,
-        success=reason is None,
-        reason=reason,
-        ip_address=None,
-        user_agent=None,
-        request_id=None,
-        risk_score=0,
-        risk_factors=[],
-        geo_country=None,
-        geo_city=None,
-        created_at=NOW,
-    )
-
-
-def test_the_outcome_replaces_an_attempt_whichever_organization_it_names_and_a_success_stays(
+def test_the_outcome_replaces_an_attempt_of_its_organization_and_a_success_stays(
     connection: Connection, builder: Builder, ada: UUID
 ) -> None:
     acme, event_id = builder.organization("acme"), id_at(NOW)
     log = PostgresLoginEvents(transaction_on(connection, now=NOW))
 
-    def unfinished() -> None:
-        log.add_unfinished(
-            attempt(event_id, ada, SignInReason.SECOND_FACTOR_ASKED),
-            organization_slug=None,
-            service_slug=None,
-            customer=None,
-            affiliated_only=False,
-            since=NOW - MOMENT,
-            rows_max=10,
-        )
+    def add(reason: SignInReason | None, *, has_waited: bool = True) -> list[tuple[object, ...]]:
+        with connection.transaction():
+            log.add(attempt(event_id, ada, reason, organization_id=acme), has_waited=has_waited)
+        return connection.execute("SELECT id, organization_id, success, reason FROM login_events").fetchall()
 
-    rows = "SELECT id, organization_id, success FROM login_events"
-    with connection.transaction():
-        unfinished()
-    assert connection.execute(rows).fetchall() == [(event_id, ada, False)]
-    with connection.transaction():
-        log.add(attempt(event_id, ada, None), organization_id=acme, service_id=None)
-    assert connection.execute(rows).fetchall() == [(event_id, acme, True)]
+    waits = SignInReason.SECOND_FACTOR_ASKED
+    assert add(waits, has_waited=False) == [(event_id, acme, False, waits)]
+    assert add(SignInReason.WRONG_CODE) == [(event_id, acme, False, SignInReason.WRONG_CODE)]
+    assert add(None) == [(event_id, acme, True, None)]
     # Whichever of two that finish one attempt comes last.
-    with connection.transaction():
-        unfinished()
-    assert connection.execute(rows).fetchall() == [(event_id, acme, True)]
+    assert add(SignInReason.WRONG_CODE) == [(event_id, acme, True, None)]
 
 
-def test_nothing_is_stored_of_a_sign_in_to_an_organization_that_is_deleted(
+def test_what_is_passed_over_leaves_nothing(connection: Connection, ada: UUID) -> None:
+    log = PostgresLoginEvents(transaction_on(connection, now=NOW))
+    log.pass_over(attempt(id_at(NOW), ada, SignInReason.WRONG_PASSWORD))
+
+    assert habits(connection, ada).failures == 0
+    assert connection.execute("SELECT count(*) FROM login_events").fetchall() == [(0,)]
+
+
+def test_a_refused_attempt_belongs_to_an_organization_that_exists_and_knows_its_user(
+    connection: Connection, builder: Builder, ada: UUID
+) -> None:
+    acme, bolt = builder.organization("acme"), builder.organization("bolt")
+    builder.member(acme, ada)
+
+    def place(slug: str | None, *, through: UUID | None = None, is_for_known: bool = True) -> tuple[object, ...]:
+        log = PostgresLoginEvents(transaction_on(connection, now=NOW))
+        named = NamedPlace(
+            organization_slug=slug,
+            service_slug=None,
+            through_organization_id=through,
+            customer=None,
+            is_for_known=is_for_known,
+        )
+        read = log.defer_refused(ada, SignInReason.TOO_MANY_FAILURES, named)()
+        return read.place.organization_id, read.place.through_organization_id, read.is_one_too_many
+
+    assert place("acme") == (acme, None, False)
+    assert place("bolt") == (None, None, False)
+    assert place("bolt", is_for_known=False) == (bolt, None, False)
+    assert place(None, through=acme) == (None, acme, False)
+    assert place(None, through=bolt) == (None, None, False)
+    PostgresLoginEvents(transaction_on(connection, now=NOW)).add(
+        attempt(id_at(NOW), ada, SignInReason.TOO_MANY_FAILURES), has_waited=False
+    )
+    assert (place(None), place("acme")) == ((None, None, True), (acme, None, False))
+    connection.execute(
+        "UPDATE organizations SET status = 'deleting', deletes_at = now(), status_before_deletion = 'active'"
+        " WHERE id = %s",
+        (acme,),
+    )
+    assert place("acme") == (None, None, True)
+
+
+def test_sign_ins_go_with_their_account_and_outlive_their_service(
     connection: Connection, builder: Builder, ada: UUID
 ) -> None:
     acme = builder.organization("acme")
+    shop, eve = builder.service(acme, "shop").id, account(connection)
     log = PostgresLoginEvents(transaction_on(connection, now=NOW))
-    with connection.transaction():
-        log.add(attempt(id_at(NOW), ada, None), organization_id=acme, service_id=None)
-        log.add(attempt(id_at(NOW), ada, None), organization_id=None, service_id=None)
+    for user_id in (ada, eve):
+        log.add(replace(attempt(id_at(NOW), user_id, None, organization_id=acme), service_id=shop), has_waited=False)
+        log.add(attempt(id_at(NOW), user_id, None), has_waited=False)
 
-    connection.execute("DELETE FROM organizations WHERE id = %s", (acme,))
-    with connection.transaction():
-        log.add(attempt(id_at(NOW), ada, None), organization_id=acme, service_id=None)
+    connection.execute("DELETE FROM users WHERE id = %s", (ada,))
+    connection.execute("DELETE FROM services WHERE id = %s", (shop,))
 
-    assert connection.execute("SELECT organization_id FROM login_events").fetchall() == [(ada,)]
-
-
-def test_servers_of_before_may_name_no_organization(connection: Connection, ada: UUID) -> None:
-    add_attempt(connection, ada, NOW)
-
-    assert connection.execute("SELECT organization_id FROM login_events").fetchall() == [(ada,)]
+    rows = connection.execute("SELECT user_id, organization_id, service_id FROM login_events").fetchall()
+    assert set(rows) == {(eve, acme, None), (eve, eve, None)}
+    assert connection.execute("SELECT user_id FROM sign_in_habits").fetchall() == [(eve,)]

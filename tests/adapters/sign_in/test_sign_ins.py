@@ -36,7 +36,7 @@ def add_many(connection: Connection, organization_id: UUID, user_id: UUID) -> No
         INSERT INTO login_events (id, user_id, organization_id, through_organization_id, provider, success, reason,
                                   risk_score, risk_factors, created_at)
         SELECT overlay(gen_random_uuid()::text placing left(first_id_at(at)::text, 13) from 1)::uuid, u.id,
-               CASE WHEN n %% 4 < 2 THEN %(organization_id)s::uuid END,
+               CASE WHEN n %% 4 < 2 THEN %(organization_id)s::uuid ELSE u.id END,
                CASE WHEN n %% 4 = 2 THEN %(organization_id)s::uuid END,
                'password', n %% 2 = 0, CASE WHEN n %% 2 = 1 THEN 'wrong_password' END, 0, '{}',
                at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -31,7 +31,6 @@ class FakeUnitOfWork:
     location: Location | None = None
     now: datetime = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
     origin: Origin = ORIGIN
-    limits: dict[str, Any] = field(default_factory=dict)
 
     @property
     def locations(self) -> FakeUnitOfWork:
@@ -45,8 +44,7 @@ class FakeUnitOfWork:
         assert ip_address == self.origin.ip_address
         return self.location
 
-    def defer_habits(self, _user_id: Any, **limits: Any) -> Deferred[Habits]:
-        self.limits = limits
+    def defer_habits(self, _user_id: Any) -> Deferred[Habits]:
         return lambda: self.habits_now
 
 
@@ -141,20 +139,12 @@ class TestFailures:
         )
 
     def test_at_most_five_failures_of_the_last_fifteen_minutes_count(self) -> None:
-        moment = FakeUnitOfWork()
-
-        assess(moment)
-
-        assert moment.limits["failures_since"] == moment.now - timedelta(minutes=15)
-        assert moment.limits["failures_max"] * RiskFactor.FAILED_ATTEMPT.weight == 1.0
+        assert timedelta(minutes=15) == risk.FAILURES_WINDOW
+        assert FAILURES_MAX * RiskFactor.FAILED_ATTEMPT.weight == 1.0
 
 
 def test_habits_are_those_of_the_last_ninety_days() -> None:
-    moment = FakeUnitOfWork()
-
-    assess(moment)
-
-    assert moment.limits["since"] == moment.now - timedelta(days=90)
+    assert timedelta(days=90) == risk.HABITS_WINDOW
 
 
 def test_all_factors_together_score_one() -> None:

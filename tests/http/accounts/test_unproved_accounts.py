@@ -168,9 +168,12 @@ COMES_OF_IT = {
                               created_at)
         VALUES (gen_random_uuid(), %(user)s, 'password', '{}', now(), '', now(), now(), now())
     """,
+    "habits": """
+        INSERT INTO sign_in_habits (user_id, hours, countries, expires_at) VALUES (%(user)s, '{1}', '  ', now())
+    """,
     "a sign-in": """
-        INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, created_at)
-        VALUES (gen_random_uuid(), %(user)s, 'password', true, 0, '{}', now())
+        INSERT INTO login_events (id, user_id, organization_id, provider, success, risk_score, risk_factors, created_at)
+        VALUES (gen_random_uuid(), %(user)s, %(user)s, 'password', true, 0, '{}', now())
     """,
     "an entry of an audit log": """
         INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id, success, details,

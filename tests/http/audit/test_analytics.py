@@ -59,7 +59,7 @@ def sign_in(
             """
             INSERT INTO login_events (id, user_id, organization_id, service_id, provider, success, risk_score,
                                       risk_factors, created_at)
-            SELECT %s, id, %s, %s, %s, %s, 0, '{}', %s FROM users WHERE email = 'ada@example.com'
+            SELECT %s, id, coalesce(%s, id), %s, %s, %s, 0, '{}', %s FROM users WHERE email = 'ada@example.com'
             """,
             (event_id, organization_id, service_id, provider, success, created_at or world.clock()),
         )

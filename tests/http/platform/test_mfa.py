@@ -276,8 +276,8 @@ def insert_login_event(world: World, user_id: UUID, *, risk: int, ago: timedelta
     """Insert a past sign-in."""
     world.connection.execute(
         """
-        INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, created_at)
-        VALUES (%s, %s, 'password', %s, %s, '{}', %s)
+        INSERT INTO login_events (id, user_id, organization_id, provider, success, risk_score, risk_factors, created_at)
+        VALUES (%s, %s, %s, 'password', %s, %s, '{}', %s)
         """,
-        (id_at(world.clock.now - ago), user_id, is_success, risk, world.clock.now - ago),
+        (id_at(world.clock.now - ago), user_id, user_id, is_success, risk, world.clock.now - ago),
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from tests.statements import recorded_statements
 from tests.world.builder import EMAIL
 from tests.world.second_factors import insert_person
 from tests.world.world import World
@@ -146,6 +148,29 @@ async def test_too_many_wrong_codes_are_one_refused_attempt(world: World) -> Non
         )
 
     assert events(world, "success", "risk_factors", "device_id IS NULL")[2:] == [(False, [], False)]
+
+
+async def test_no_sign_in_asks_more_than_one_part_of_the_log(world: World) -> None:
+    world.organization("acme")
+    ada = insert_person(world)
+    await ada.turn_mfa_on()
+    ada.next_step()
+
+    with recorded_statements() as statements:
+        await world.log_in(password="not the password")
+        await world.log_in(email="nobody@example.com")
+        await world.log_in(org_slug="acme")
+        await world.log_in(org_slug="nowhere")
+        preauth_token = await ada.preauth_token()
+        await ada.verify(preauth_token, ada.wrong_code())
+        await ada.verify(preauth_token, ada.code())
+
+    asked = {statement for statement in statements if "login_events" in statement}
+    # What is written names its organization, and nothing is read.
+    assert len(asked) == 3
+    for statement in asked:
+        is_insert = re.match(r"INSERT INTO login_events \([\w, ]+\) VALUES \([^()]+\)( ON CONFLICT .*)?$", statement)
+        assert is_insert or statement.startswith("DELETE FROM login_events WHERE organization_id = $"), statement
 
 
 async def test_login_events_outlive_their_device(world: World) -> None:

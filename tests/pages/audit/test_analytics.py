@@ -40,8 +40,10 @@ def write(world: World, days_ago: int, *, organization: str = "acme", reason: st
         """
         INSERT INTO login_events (id, user_id, organization_id, service_id, provider, success, reason, ip_address,
                                   risk_score, risk_factors, created_at)
-        SELECT %s, (SELECT id FROM users WHERE email = 'ada@example.com'),
-               (SELECT id FROM organizations WHERE slug = %s), %s, %s, %s, %s, '192.0.2.1', 0, '{}', %s
+        SELECT %s, u.id, coalesce((SELECT id FROM organizations WHERE slug = %s), u.id), %s, %s, %s, %s, '192.0.2.1', 0,
+               '{}', %s
+        FROM   users u
+        WHERE  u.email = 'ada@example.com'
         """,
         (
             UUID(int=first_id_at(at).int + world.value("SELECT count(*) FROM login_events")),

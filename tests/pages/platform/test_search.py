@@ -30,10 +30,11 @@ def insert_sign_in(world: World, clock: SettableClock, user_id: UUID, request_id
     """Insert a refused sign-in of this request."""
     world.connection.execute(
         """
-        INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, created_at, request_id)
-        VALUES (%s, %s, 'password', false, 0, '{}', %s, %s)
+        INSERT INTO login_events (id, user_id, organization_id, provider, success, risk_score, risk_factors, created_at,
+                                  request_id)
+        VALUES (%s, %s, %s, 'password', false, 0, '{}', %s, %s)
         """,
-        (new_id(), user_id, clock(), request_id),
+        (new_id(), user_id, user_id, clock(), request_id),
     )
 
 

@@ -26,7 +26,7 @@ def write(world: World, user_id: Any, organization_id: Any, *, number: int, reas
                                   risk_factors, created_at)
         VALUES (%s, %s, %s, 'passkey', %s, %s, '192.0.2.77', 0, '{}', %s)
         """,
-        (UUID(int=first_id_at(at).int + number), user_id, organization_id, reason is None, reason, at),
+        (UUID(int=first_id_at(at).int + number), user_id, organization_id or user_id, reason is None, reason, at),
     )
 
 

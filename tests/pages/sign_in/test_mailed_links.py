@@ -11,7 +11,7 @@ from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from tests.application import Answer
 from tests.http.sign_in.passkeys import REFUSAL
-from tests.statements import recorded_statements
+from tests.statements import alike, recorded_statements
 from tests.world.builder import EMAIL
 from tests.world.second_factors import Person
 from tests.world.visitor import Visitor, forms_of, without_tokens
@@ -132,7 +132,7 @@ async def test_a_wrong_code_is_noted_for_its_account_by_the_statements_of_an_add
         with recorded_statements() as statements:
             page = await visitor.submit(asked, "/app/sign-in/code", code=str(uuid4()))
         assert page.status == 401
-        executed.append(statements)
+        executed.append(alike(statements))
 
     assert executed[0] == executed[1]
     assert world.rows("SELECT user_id, success, reason FROM login_events") == [(user_id, False, "unknown_link")]

@@ -38,8 +38,9 @@ def add(world: World, email: str = EMAIL, *, number: int = 1) -> None:
     """Store refused sign-ins of one moment, after what happened at the present one."""
     world.connection.execute(
         """
-        INSERT INTO login_events (id, user_id, provider, success, reason, risk_score, risk_factors, created_at)
-        SELECT overlay(gen_random_uuid()::text placing left(first_id_at(later)::text, 13) from 1)::uuid, u.id,
+        INSERT INTO login_events (id, user_id, organization_id, provider, success, reason, risk_score, risk_factors,
+                                  created_at)
+        SELECT overlay(gen_random_uuid()::text placing left(first_id_at(later)::text, 13) from 1)::uuid, u.id, u.id,
                'password', false, 'wrong_password', 30, '{new_device,failed_attempt}', later - interval '1 second'
         FROM   users u, (SELECT %s::timestamptz + interval '1 second') AS moment (later), generate_series(1, %s)
         WHERE  u.email = %s

@@ -1,0 +1,107 @@
+"""Since when users have something to do with an organization, of which they know: its members and end users.
+
+A link to a service is confirmed by the first sign-in since it was made. A user whose account the organization has
+created is its own from the beginning of what it has with the organization now. What is linked stands beside the
+accounts, and the log is asked afterwards, in its part of the organization, for those users alone who need it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from adapters.postgres.driver.columns import taken
+from adapters.postgres.log_ids import kept_values
+from adapters.postgres.transaction import Aggregate
+from core.ids import first_id_since
+from core.lazy_dataclasses import dataclass
+
+# Without a row for a user with whom the organization has nothing to do. Of the links those count that were used.
+STANDING: Final = """
+    SELECT u.id AS user_id, m.confirmed_at, l.linked_at, l.used_at
+    FROM   users u
+    LEFT   JOIN memberships m ON m.organization_id = %(organization_id)s AND m.user_id = u.id
+    CROSS  JOIN LATERAL (
+               SELECT count(*) AS links, min(first_login_at) FILTER (WHERE last_login_at IS NOT NULL) AS linked_at,
+                      min(last_login_at) AS used_at
+               FROM   service_users
+               WHERE  organization_id = %(organization_id)s AND user_id = u.id) AS l
+    WHERE  u.id = %(user_id)s AND (m.id IS NOT NULL OR l.links > 0)
+"""
+# For each row of a page `e`, with the columns of a standing.
+_OF_ROW: Final = STANDING.replace("%(user_id)s", "e.user_id")
+OF_ROW: Final = f"LEFT JOIN LATERAL ({_OF_ROW}) AS standing ON true"
+OF_ROW_COLUMNS: Final = """
+    standing.user_id AS standing_user_id, standing.confirmed_at AS standing_confirmed_at,
+    standing.linked_at AS standing_linked_at, standing.used_at AS standing_used_at
+"""
+FIRST_SIGN_INS: Final = """
+    SELECT linked.user_id, first.created_at
+    FROM   unnest(%(user_ids)s::uuid[], %(linked)s::timestamptz[], %(from_ids)s::uuid[])
+               AS linked (user_id, at, from_id)
+    CROSS  JOIN LATERAL (SELECT   e.created_at
+                         FROM     login_events e
+                         WHERE    e.organization_id = %(organization_id)s AND e.user_id = linked.user_id
+                         AND      e.organization_id <> e.user_id AND e.success AND e.created_at >= linked.at
+                         AND      e.id >= linked.from_id AND e.id < %(now_id)s
+                         ORDER BY e.id
+                         LIMIT    1) AS first
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What an organization has with a user: when they confirmed the membership, and their first link that was used.
+
+    `used_at` is the first of the last sign-ins by the links; it counts where the log does not have the first one.
+    """
+
+    user_id: UUID
+    confirmed_at: datetime | None
+    linked_at: datetime | None
+    used_at: datetime | None
+
+    @property
+    def asks_log(self) -> bool:
+        """Whether a sign-in may have come before the confirmation."""
+        return self.linked_at is not None and (self.confirmed_at is None or self.linked_at < self.confirmed_at)
+
+
+class Affiliations(Aggregate):
+    """Reads since when users whose standing is known have to do with an organization."""
+
+    def since(self, organization_id: UUID, standings: Iterable[Standing]) -> Mapping[UUID, datetime | None]:
+        """Return the moment for each of these users; None for one who has confirmed nothing."""
+        known = {standing.user_id: standing for standing in standings}
+        asked = {user_id: one.linked_at for user_id, one in known.items() if one.asks_log}
+        first = self._first_sign_ins(organization_id, asked)
+        return {
+            user_id: min(
+                (moment for moment in (one.confirmed_at, first.get(user_id) or one.used_at) if moment is not None),
+                default=None,
+            )
+            for user_id, one in known.items()
+        }
+
+    def of_rows(
+        self, organization_id: UUID, rows: Sequence[dict[str, Any]]
+    ) -> Sequence[tuple[dict[str, Any], datetime | None]]:
+        """Return the rows of a page without the columns of a standing, each with the moment of its user."""
+        standings = [taken(row, "standing_") for row in rows]
+        since = self.since(organization_id, [Standing(**one) for one in standings if one["user_id"] is not None])
+        return [(row, since.get(one["user_id"])) for row, one in zip(rows, standings, strict=True)]
+
+    def _first_sign_ins(self, organization_id: UUID, linked: Mapping[UUID, datetime | None]) -> Mapping[UUID, datetime]:
+        if not linked:
+            return {}
+        kept = kept_values(self._transaction.now)
+        values: dict[str, Any] = {
+            "organization_id": organization_id,
+            "user_ids": list(linked),
+            "linked": list(linked.values()),
+            "from_ids": [max(kept["kept_id"], first_id_since(at)) for at in linked.values() if at is not None],
+            "now_id": kept["now_id"],
+        }
+        return {row["user_id"]: row["created_at"] for row in self._rows(FIRST_SIGN_INS, values)}
