@@ -536,17 +536,6 @@ $$;
 
 COMMENT ON FUNCTION log_rows_of_webhook_deleted() IS 'Deletes the deliveries of a webhook that is deleted, with their attempts, and remembers it for what is being written.';
 
-CREATE FUNCTION login_event_of_person() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    NEW.organization_id := NEW.user_id;
-    RETURN NEW;
-END
-$$;
-
-COMMENT ON FUNCTION login_event_of_person() IS 'Fills in the person where a server of version 0.1.0 names no organization; of no use once none of them runs beside this schema.';
-
 CREATE FUNCTION login_events_of_organization_deleted() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -557,6 +546,32 @@ END
 $$;
 
 COMMENT ON FUNCTION login_events_of_organization_deleted() IS 'Deletes the sign-ins to an organization that is deleted.';
+
+CREATE FUNCTION login_events_of_service_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE login_events SET service_id = NULL WHERE organization_id = OLD.organization_id AND service_id = OLD.id;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION login_events_of_service_deleted() IS 'Takes a service that is deleted out of the sign-ins to it.';
+
+CREATE FUNCTION login_events_of_users_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    ids uuid[] := ARRAY(SELECT id FROM removed);
+BEGIN
+    IF cardinality(ids) > 0 THEN
+        DELETE FROM login_events WHERE user_id = ANY (ids);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION login_events_of_users_deleted() IS 'Deletes the sign-ins of accounts that are deleted.';
 
 CREATE FUNCTION mail_domain_lost() RETURNS trigger
     LANGUAGE plpgsql
@@ -2089,6 +2104,7 @@ CREATE TABLE login_events (
 )
 PARTITION BY RANGE (id);
 COMMENT ON TABLE login_events IS 'Every attempt to sign in to a known account.';
+COMMENT ON COLUMN login_events.user_id IS 'No reference: the deletion of an account deletes its sign-ins by a trigger.';
 COMMENT ON COLUMN login_events.organization_id IS 'The organization that was signed in to, or the person, where it was none; no reference.';
 COMMENT ON COLUMN login_events.device_id IS 'No reference: the log remembers a device that is gone, and needs no index to forget it.';
 COMMENT ON COLUMN login_events.reason IS 'Why it was refused, or what it waits for; null for a success, and for what was refused before reasons were kept.';
@@ -2107,7 +2123,6 @@ CREATE INDEX login_events_newest_of_user ON ONLY login_events USING btree (user_
 CREATE INDEX login_events_newest_through_organization ON ONLY login_events USING btree (through_organization_id, user_id, id DESC) WHERE (through_organization_id IS NOT NULL);
 CREATE INDEX login_events_of_address ON ONLY login_events USING btree (ip_address, id DESC, organization_id) WHERE (ip_address IS NOT NULL);
 CREATE INDEX login_events_of_request ON ONLY login_events USING hash (request_id) WHERE ((NOT success) AND (request_id IS NOT NULL));
-CREATE TRIGGER login_event_of_person BEFORE INSERT ON login_events FOR EACH ROW WHEN ((new.organization_id IS NULL)) EXECUTE FUNCTION login_event_of_person();
 
 CREATE TABLE logout_notices (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -2610,6 +2625,20 @@ ALTER TABLE ONLY provider_sessions
     ADD CONSTRAINT provider_sessions_pkey PRIMARY KEY (session_id);
 CREATE INDEX provider_sessions_of_name ON provider_sessions USING btree (organization_id, connection_id, name_id);
 
+CREATE TABLE recent_refusals (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    reason text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE recent_refusals IS 'The refused sign-ins of the last minutes, and those that waited, which are counted by person.';
+COMMENT ON COLUMN recent_refusals.id IS 'That of the event in the log of sign-ins.';
+COMMENT ON COLUMN recent_refusals.organization_id IS 'As in the log of sign-ins: no reference.';
+ALTER TABLE ONLY recent_refusals
+    ADD CONSTRAINT recent_refusals_pkey PRIMARY KEY (id);
+CREATE INDEX recent_refusals_of_user ON recent_refusals USING btree (user_id, created_at);
+
 CREATE TABLE refused_redirects (
     organization_id uuid NOT NULL,
     service_id uuid NOT NULL,
@@ -3109,6 +3138,7 @@ ALTER TABLE ONLY services
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_pkey PRIMARY KEY (id);
 CREATE INDEX services_newest ON services USING btree (organization_id, created_at, id);
+CREATE TRIGGER login_events_of_service_deleted AFTER DELETE ON services FOR EACH ROW EXECUTE FUNCTION login_events_of_service_deleted();
 CREATE TRIGGER roles_of_customers_changed AFTER UPDATE OF role_ids ON services FOR EACH ROW WHEN (((old.customers <> 'none'::text) AND (old.role_ids IS DISTINCT FROM new.role_ids))) EXECUTE FUNCTION roles_of_customers_changed();
 CREATE TRIGGER services_of_customers_changed AFTER UPDATE ON services FOR EACH ROW WHEN (((old.customers IS DISTINCT FROM new.customers) OR (old.individuals IS DISTINCT FROM new.individuals) OR (old.role_ids IS DISTINCT FROM new.role_ids))) EXECUTE FUNCTION services_of_customers_changed();
 
@@ -3300,6 +3330,21 @@ ALTER TABLE ONLY sign_in_failures
     ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (id);
 CREATE INDEX sign_in_failures_old ON sign_in_failures USING btree (created_at);
 CREATE INDEX sign_in_failures_recent ON sign_in_failures USING btree (email_hash, created_at);
+
+CREATE TABLE sign_in_habits (
+    user_id uuid NOT NULL,
+    hours integer[] NOT NULL,
+    countries text NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='80');
+COMMENT ON TABLE sign_in_habits IS 'The newest sign-ins of each person, wherever they were, with which the next one is compared.';
+COMMENT ON COLUMN sign_in_habits.hours IS 'In which hour since 1970 each of them was, the newest first.';
+COMMENT ON COLUMN sign_in_habits.countries IS 'From which country each of them was, two letters each, or two spaces.';
+COMMENT ON COLUMN sign_in_habits.expires_at IS 'When none of them counts any more, from the end of a month on, so that it is seldom another moment.';
+ALTER TABLE ONLY sign_in_habits
+    ADD CONSTRAINT sign_in_habits_pkey PRIMARY KEY (user_id);
+CREATE INDEX sign_in_habits_old ON sign_in_habits USING btree (expires_at);
 
 CREATE TABLE signing_keys (
     kid text NOT NULL,
@@ -3647,6 +3692,7 @@ CREATE INDEX users_platform_owners ON users USING btree (id) WHERE is_platform_o
 CREATE INDEX users_platform_support ON users USING btree (email) WHERE is_platform_support;
 CREATE INDEX users_unproved ON users USING btree (unproved_since) WHERE (unproved_since IS NOT NULL);
 CREATE INDEX users_with_mfa ON users USING btree (id) WHERE (mfa_enabled_at IS NOT NULL);
+CREATE TRIGGER login_events_of_users_deleted AFTER DELETE ON users REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION login_events_of_users_deleted();
 CREATE TRIGGER people_of_customers_changed AFTER UPDATE OF name, email_verified_at, deactivated_at ON users FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR ((old.email_verified_at IS NULL) <> (new.email_verified_at IS NULL)) OR ((old.deactivated_at IS NULL) <> (new.deactivated_at IS NULL)))) EXECUTE FUNCTION people_of_customers_changed();
 CREATE TRIGGER users_added AFTER INSERT ON users REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION users_counted();
 CREATE TRIGGER users_changed AFTER UPDATE OF deactivated_at, mfa_enabled_at ON users FOR EACH ROW WHEN ((((old.deactivated_at IS NULL) IS DISTINCT FROM (new.deactivated_at IS NULL)) OR ((old.mfa_enabled_at IS NULL) IS DISTINCT FROM (new.mfa_enabled_at IS NULL)))) EXECUTE FUNCTION user_recounted();
@@ -4030,12 +4076,6 @@ ALTER TABLE ONLY known_addresses
 ALTER TABLE ONLY log_dues
     ADD CONSTRAINT log_dues_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
-ALTER TABLE login_events
-    ADD CONSTRAINT login_events_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE SET NULL;
-
-ALTER TABLE login_events
-    ADD CONSTRAINT login_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY logout_notices
     ADD CONSTRAINT logout_notices_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
@@ -4236,6 +4276,9 @@ ALTER TABLE ONLY siem_streams
 
 ALTER TABLE ONLY sign_in_counts
     ADD CONSTRAINT sign_in_counts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sign_in_habits
+    ADD CONSTRAINT sign_in_habits_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY subscriptions
     ADD CONSTRAINT subscriptions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
