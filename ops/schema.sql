@@ -30,17 +30,17 @@ BEGIN
         END IF;
         PERFORM lock_log(log);
     END LOOP;
-    PERFORM make_log_partition(part, leftover, NULL, 'A month of ' || log || '.');
     -- The last partition is dropped and made again. To detach it and attach it again would lock the tables that the log refers
     -- to against reading.
-    EXECUTE format('INSERT INTO %I SELECT * FROM %I', part, leftover);
+    EXECUTE format('CREATE TEMPORARY TABLE log_strays ON COMMIT DROP AS TABLE %I', leftover);
+    PERFORM make_log_partition(part, leftover, NULL, 'A month of ' || log || '.');
     EXECUTE format('DROP TABLE %I', leftover);
     PERFORM make_log_partition(leftover, part, grants, 'Rows of ' || log || ' for which no month is there; normally none.');
-    EXECUTE format('WITH moved AS (DELETE FROM %I WHERE id >= %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
-                   part, ends, leftover);
     -- Months that were not made belong to this one.
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', log, part, first, ends);
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (MAXVALUE)', log, leftover, ends);
+    EXECUTE format('INSERT INTO %I SELECT * FROM pg_temp.log_strays', log);
+    DROP TABLE pg_temp.log_strays;
     RETURN true;
 END
 $$;
@@ -290,7 +290,7 @@ BEGIN
         FROM     log_partitions p
         WHERE    p.log = drop_log_month.log AND NOT p.is_last AND p.end_id <= drop_log_month.before
         -- The first partition is left empty, and has nothing to drop then.
-        AND      (CASE WHEN p.first_id IS NULL THEN pg_relation_size(to_regclass(quote_ident(earliest))) > 0 ELSE true END)
+        AND      (CASE WHEN p.first_id IS NULL THEN log_partition_bytes(earliest) > 0 ELSE true END)
         ORDER BY p.end_id
         LIMIT    1;
         IF part IS NULL THEN
@@ -298,7 +298,7 @@ BEGIN
         END IF;
         BEGIN
             -- A month that was large is not read behind the locks.
-            EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I) AND %L OR EXISTS (SELECT FROM ONLY %I) AND %L',
+            EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I) AND %L OR EXISTS (SELECT 1 FROM %I) AND %L',
                            part, only_empty AND attempt = 1, earliest, part <> earliest)
             INTO   is_used;
         EXCEPTION
@@ -512,6 +512,27 @@ END
 $$;
 
 COMMENT ON FUNCTION lock_log(log text) IS 'Locks a log for a change of its partitions.';
+
+CREATE FUNCTION log_partition_bytes(part text) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $_$
+DECLARE
+    is_distributed boolean := false;
+    bytes          bigint;
+BEGIN
+    IF EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') THEN
+        EXECUTE 'SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1)'
+        INTO is_distributed USING to_regclass(quote_ident(part));
+    END IF;
+    IF is_distributed THEN
+        EXECUTE 'SELECT citus_relation_size($1)' INTO bytes USING to_regclass(quote_ident(part));
+        RETURN bytes;
+    END IF;
+    RETURN pg_relation_size(to_regclass(quote_ident(part)));
+END
+$_$;
+
+COMMENT ON FUNCTION log_partition_bytes(part text) IS 'The size of the rows of a partition, wherever they lie.';
 
 CREATE FUNCTION login_event_of_person() RETURNS trigger
     LANGUAGE plpgsql
