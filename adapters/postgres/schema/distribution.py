@@ -45,6 +45,11 @@ def distributed(connection: RawConnection) -> Sequence[str]:
     return _logs(connection, is_distributed=True)
 
 
+def lie_elsewhere(connection: RawConnection) -> bool:
+    """Return whether logs lie on the workers of a cluster, so that this database is a part of the data alone."""
+    return is_cluster(connection) and bool(distributed(connection))
+
+
 def undistributed(connection: RawConnection) -> Sequence[str]:
     """Return the logs that `migrate` is to distribute: none without a cluster and its workers."""
     if not is_cluster(connection) or not workers(connection):
@@ -72,7 +77,8 @@ def _logs(connection: RawConnection, *, is_distributed: bool) -> Sequence[str]:
         SELECT   name
         FROM     unnest(%s::text[]) AS name
         WHERE    to_regclass(name) IS NOT NULL
-          AND    EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(name)) = %s
+          -- A table that was only made known to the workers lies on the coordinator nevertheless.
+          AND    EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(name) AND partmethod = 'h') = %s
         ORDER BY name
         """,
         (list(LOGS), is_distributed),
