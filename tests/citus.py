@@ -180,11 +180,11 @@ class Cluster:
             with administrator(node, database) as connection:
                 connection.execute("CREATE EXTENSION citus")
 
-    def connect_nodes(self, database: str) -> None:
-        """Make the databases of one name a cluster."""
+    def connect_nodes(self, database: str, *, workers: int | None = None) -> None:
+        """Make the databases of one name a cluster, of so many workers; of all by default."""
         with administrator(self.coordinator, database) as connection:
             connection.execute("SELECT citus_set_coordinator_host(%s, %s)", (str(self.coordinator.folder), PORT))
-            for worker in self.workers:
+            for worker in self.workers[:workers]:
                 connection.execute("SELECT citus_add_node(%s, %s)", (str(worker.folder), PORT))
 
 
