@@ -398,12 +398,13 @@ class _Run:
     def _in_transaction(self, migration: Migration) -> None:
         started = time.monotonic()
         with self.connection.transaction():
-            if self.watch is None:
+            if self.watch is None and not distribution.is_cluster(self.connection):
                 # The whole file is sent at once, so that no lock waits for round trips; as bytes, unchanged.
                 self.connection.execute(migration.sql.encode())
             else:
+                # Citus hands on the text in which a statement came, and its workers take one statement at a time.
                 for statement in statements(migration):
-                    with self.watch(migration, statement):
+                    with self.watch(migration, statement) if self.watch is not None else nullcontext():
                         self.connection.execute(statement.sql.encode())
             _record(self.connection, migration, started)
 

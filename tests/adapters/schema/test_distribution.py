@@ -12,6 +12,7 @@ import pytest
 
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema import distribution, migrations
+from adapters.postgres.schema.migration_files import NO_TRANSACTION, Migration
 from core.ids import first_id_at
 from core.platform.log_months import Log
 from tests.citus_databases import CitusDatabases
@@ -130,6 +131,43 @@ def test_months_are_made_and_dropped_on_every_node(citus_databases: CitusDatabas
             dropped = connection.execute("SELECT drop_log_month(%s, %s, true)", (log.value, later)).fetchone()
             assert dropped == (f"{log.value}_2031_11",)
         assert shards_of_months(citus_databases, url) == {"audit_entries"}
+
+
+def test_a_later_migration_changes_the_logs_on_every_node(citus_databases: CitusDatabases) -> None:
+    present = migrations.known()
+    number = present[-1].version
+    column = Migration(
+        version=number + 1,
+        name="column",
+        sql="""
+            ALTER TABLE mails ADD COLUMN weight integer;
+            -- By itself: Citus takes no column with its constraint.
+            ALTER TABLE mails ADD CONSTRAINT mails_weight_check CHECK (weight > 0);
+            COMMENT ON COLUMN mails.weight IS 'What it weighs.';
+        """,
+    )
+    index = Migration(
+        version=number + 2,
+        name="index",
+        sql=f"{NO_TRANSACTION}\nCREATE INDEX CONCURRENTLY IF NOT EXISTS mails_weight ON mails (weight);",
+    )
+    with citus_databases.migrated() as url, migrations.connected(url) as connection:
+        applied = migrations.migrate(connection, lambda _: None, [*present, column, index])
+
+        assert applied == [column, index]
+        write_mails(connection)
+        with pytest.raises(psycopg.errors.CheckViolation):
+            connection.execute("UPDATE mails SET weight = 0")
+        # Each shard has it, on the log and on its partitions.
+        counted = """
+            SELECT result FROM run_command_on_shards('mails', $$
+                SELECT bool_and(indisvalid) AND count(*) >= 3
+                FROM   pg_partition_tree('%s') part
+                JOIN   pg_index i ON i.indrelid = part.relid
+                JOIN   pg_class x ON x.oid = i.indexrelid AND x.relname LIKE '%%weight%%'
+            $$)
+        """
+        assert {result for (result,) in connection.execute(counted).fetchall()} == {"t"}
 
 
 def shards_of_months(databases: CitusDatabases, url: str) -> set[str]:
