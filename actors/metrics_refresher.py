@@ -12,7 +12,7 @@ import structlog
 import trio
 
 from core.errors import ServiceUnavailable
-from core.platform import health_figures
+from core.platform import cluster, health_figures
 from core.platform.health_figures import Backlog, PlatformFigures
 from ports.listening import Turns
 from ports.metrics import ConnectionPool, Metrics
@@ -72,6 +72,7 @@ class MetricsRefresher:
             figures = await self._figures()
             # Of what waits in the installation, one process tells.
             backlog = await self._database.read(health_figures.backlog) if self._turns.is_ours else Backlog()
+            nodes = await self._database.read(cluster.measure) if self._turns.is_ours else None
         except ServiceUnavailable as away:
             # The gauges keep their last values; one line in the log is enough.
             if not self._is_database_away:
@@ -80,6 +81,8 @@ class MetricsRefresher:
             return
         self._is_database_away = False
         self._metrics.backlog_measured(backlog)
+        if nodes is not None:
+            self._metrics.cluster_measured(nodes)
         if figures is not None:
             self._has_figures = True
             self._metrics.figures_refreshed(figures)

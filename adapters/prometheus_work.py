@@ -12,6 +12,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from core.platform.cluster import Cluster
 from core.platform.health_figures import Backlog
 from ports.doorbells import Bell
 from ports.metrics_of_work import (
@@ -117,6 +118,18 @@ class PrometheusWorkMetrics:
             "sso_siem_streams_failing", "SIEM streams whose last attempt failed."
         )
 
+        self._cluster_nodes = self._of_installation(
+            "sso_cluster_nodes",
+            "Nodes of the database's cluster beside its coordinator, by whether they answer.",
+            "state",
+        )
+        self._node_shards = self._of_installation(
+            "sso_cluster_node_shards", "Shards of each log on a node of the database's cluster.", "node"
+        )
+        self._node_bytes = self._of_installation(
+            "sso_cluster_node_bytes", "Bytes that a node of the database's cluster holds; 0 while it is down.", "node"
+        )
+        self._known_nodes = set[str]()
         self._cancelled = Counter(
             "sso_db_statements_cancelled_total",
             "Statements that PostgreSQL has cancelled, by the use case and by the limit that they have reached.",
@@ -178,6 +191,18 @@ class PrometheusWorkMetrics:
         self._oldest_routed_mail.set(backlog.routed_mail_seconds)
         self._sealing_lag.set(backlog.unsealed_seconds)
         self._failing_streams.set(backlog.failing_streams)
+
+    def cluster_measured(self, cluster: Cluster) -> None:
+        down = len(cluster.down)
+        self._cluster_nodes.labels("up").set(len(cluster.nodes) - down)
+        self._cluster_nodes.labels("down").set(down)
+        for name in self._known_nodes - {node.name for node in cluster.nodes}:
+            self._node_shards.labels(name).set(0)
+            self._node_bytes.labels(name).set(0)
+        for node in cluster.nodes:
+            self._known_nodes.add(node.name)
+            self._node_shards.labels(node.name).set(node.shards)
+            self._node_bytes.labels(node.name).set(node.bytes)
 
     def statement_cancelled(self, use_case: str, limit: str) -> None:
         self._cancelled.labels(use_case, limit).inc()

@@ -6,7 +6,7 @@ An embedded database runs as long as it is needed. `main.py` connects the port `
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
@@ -24,7 +24,7 @@ from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.replica_reports import ReplicaReport, report_of
 from adapters.postgres.replicas import Replicas
-from adapters.postgres.schema import canonical_addresses, migration_files, migrations
+from adapters.postgres.schema import canonical_addresses, distribution, migration_files, migrations
 from adapters.postgres.schema.migration_steps import Step, steps
 from adapters.postgres.sign_in.upstream import connections as upstream_connections
 from core.secrets import Secret
@@ -195,6 +195,12 @@ def migration_steps(address: Secret) -> list[Step]:
     """Return what the pending migrations would do to this database; it is only read."""
     with migrations.connected(address.reveal()) as connection:
         return steps(connection, migrations.plan(connection))
+
+
+def undistributed_logs(address: Secret) -> Sequence[str]:
+    """Return the logs that `migrate` would distribute over the workers of a cluster."""
+    with migrations.connected(address.reveal()) as connection:
+        return distribution.undistributed(connection)
 
 
 def newest_schema() -> int:

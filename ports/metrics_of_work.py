@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from core.lazy_dataclasses import dataclass
+from core.platform.cluster import Cluster
 from core.platform.health_figures import Backlog
 
 
@@ -148,6 +149,10 @@ class WorkMetrics(Protocol):
 
     def backlog_measured(self, backlog: Backlog) -> None:
         """Expose what waits in the installation."""
+        ...
+
+    def cluster_measured(self, cluster: Cluster) -> None:
+        """Expose the nodes of the database's cluster; called only where there is one."""
         ...
 
     def statement_cancelled(self, use_case: str, limit: str) -> None:

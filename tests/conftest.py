@@ -31,6 +31,8 @@ from core.sessions.origins import BACKGROUND
 
 # One browser for the whole session; imported into several modules the fixture would start one for each.
 from tests.browser import chromium, watch
+from tests.citus import ARCHIVE, running_cluster
+from tests.citus_databases import CitusDatabases
 from tests.clock import SettableClock
 from tests.costs import Costs
 from tests.doorbells import RecordedDoorbells
@@ -71,6 +73,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # A process started by `nohup` ignores SIGHUP. A child inherits that but not a handler, so only the tests survive it.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda _number, _frame: None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run name the kind of its databases."""
+    parser.addoption(
+        "--database",
+        choices=("plain", "citus"),
+        default="plain",
+        help=f"the databases of the tests; `citus`: on a cluster, with the archive that {ARCHIVE} names",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -138,9 +150,21 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def databases(postgres_url: str) -> Iterator[Databases]:
-    """The maker of fresh databases."""
-    databases = Databases(postgres_url)
+def citus_databases() -> Iterator[CitusDatabases]:
+    """The maker of fresh databases on a cluster of this test run, which `GATEHOUSE_TEST_CITUS` makes possible."""
+    with running_cluster() as cluster:
+        databases = CitusDatabases(cluster)
+        yield databases
+        databases.close()
+
+
+@pytest.fixture(scope="session")
+def databases(request: pytest.FixtureRequest) -> Iterator[Databases]:
+    """The maker of fresh databases; with `--database=citus` each is on the nodes of a cluster."""
+    if request.config.getoption("database") == "citus":
+        yield request.getfixturevalue("citus_databases")
+        return
+    databases = Databases(request.getfixturevalue("postgres_url"))
     yield databases
     databases.close()
 

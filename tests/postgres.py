@@ -177,11 +177,14 @@ class Databases:
 
     def _new_spare(self) -> _Spare:
         if not self._has_template:
-            with migrations.connected(self._create(self._template, "template0")) as connection:
-                migrations.migrate(connection, lambda _: None)
+            self._make_template(self._template)
             self._has_template = True
         name = self._name()
         return _Spare(name, self._create(name, self._template))
+
+    def _make_template(self, name: str) -> None:
+        with migrations.connected(self._create(name, "template0")) as connection:
+            migrations.migrate(connection, lambda _: None)
 
     def _name(self) -> str:
         return f"{self._prefix}_{next(self._numbers)}"

@@ -15,7 +15,7 @@ import pytest
 SEED: Final = "GATEHOUSE_TEST_TURN"
 # Seeds that follow each other draw each part and each share once. No number divides both lengths, so that every part
 # meets every share.
-PARTS: Final = ("faults", "later_cluster", "failover", "guides", "test_kit")
+PARTS: Final = ("faults", "later_cluster", "failover", "guides", "test_kit", "cluster", "cluster_areas")
 SHARES: Final = 3
 
 

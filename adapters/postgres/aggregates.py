@@ -81,6 +81,7 @@ from adapters.postgres.organizations.takeovers import PostgresTakeovers
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.audit_log import PostgresPlatformAuditLog
 from adapters.postgres.platform.bulk_work import PostgresBulkWork
+from adapters.postgres.platform.cluster import PostgresClusters
 from adapters.postgres.platform.explained_customers import PostgresExplainedCustomers
 from adapters.postgres.platform.found_users import PostgresFoundUsers
 from adapters.postgres.platform.health_figures import PostgresFigures
@@ -325,6 +326,7 @@ class Aggregates:
     server_secrets: PostgresServerSecrets
     housekeeping: PostgresHousekeeping
     log_months: PostgresLogMonths
+    clusters: PostgresClusters
     public_names: PostgresPublicNames
     figures: PostgresFigures
     due_work: PostgresDueWork

@@ -22,8 +22,10 @@ import psycopg
 import structlog
 import trio
 from psycopg.errors import (
+    ConnectionFailure,
     DeadlockDetected,
     ForeignKeyViolation,
+    InternalError_,
     LockNotAvailable,
     OperationalError,
     QueryCanceled,
@@ -55,6 +57,8 @@ WAIT_SECONDS_MAX = 0.8
 ATTEMPTS_MAX = 4
 RETRY_PAUSE_SECONDS_MAX = 0.05
 RETRY_AFTER_SECONDS = 1
+# What Citus says, without an SQLSTATE of its own, when a worker has closed the connection that a statement needs.
+_LOST_NODE = "failure on connection marked as essential"
 
 # Frames that are left out when the log names the place of a failed statement: ours around the driver, and its own.
 _DRIVER = (
@@ -208,9 +212,9 @@ class PostgresDatabase:
                 with connection.transaction():
                     result = use_case(uow, *args, **kwargs)
                     is_committing = True
-            except OperationalError:
-                if is_committing and connection.closed:
-                    # PostgreSQL may have executed the COMMIT or not, so it is not tried twice.
+            except (OperationalError, InternalError_) as error:
+                if is_committing and (connection.closed or _is_node_away(error)):
+                    # PostgreSQL or a node of its cluster may have executed the COMMIT, so it is not tried twice.
                     log.warning("database.commit_unknown")
                     raise _unavailable() from None
                 raise
@@ -366,11 +370,18 @@ def _meaning(error: psycopg.Error, *, is_connection_lost: bool) -> Exception:
         return _TablesChanged(error)
     if isinstance(error, ReadOnlySqlTransaction):
         return _ServerReadOnly()
-    if is_connection_lost:
+    if is_connection_lost or _is_node_away(error):
         return _LostConnection()
     if isinstance(error, ForeignKeyViolation):
         return _ReferenceGone(error)
     return _failed(error)
+
+
+def _is_node_away(error: psycopg.Error) -> bool:
+    """Return whether the server has lost a node of its cluster; it connects to it anew for the next attempt."""
+    return isinstance(error, ConnectionFailure) or (
+        isinstance(error, InternalError_) and _LOST_NODE in (error.diag.message_primary or "")
+    )
 
 
 def _failed(error: psycopg.Error) -> Exception:

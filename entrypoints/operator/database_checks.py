@@ -12,13 +12,22 @@ from core.accounts import user_import
 from core.billing import sandbox
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
-from core.platform import health_figures, left_credentials, log_months, owners, planner_statistics, public_names
+from core.platform import (
+    cluster,
+    health_figures,
+    left_credentials,
+    log_months,
+    owners,
+    planner_statistics,
+    public_names,
+)
 from core.platform.late_work import LateWork
 from core.platform.late_work import read as read_late_work
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyState
 from entrypoints import equipment, main, signing_key_pairs
 from entrypoints.main import ConnectedInstallation
+from entrypoints.operator import cluster_checks
 from entrypoints.operator.dependency_checks import MAIL_ADVICE
 from entrypoints.operator.terminal import printable
 from entrypoints.refusals import CannotStart
@@ -64,6 +73,11 @@ def connections(changed: Sequence[UUID]) -> Iterator[Finding]:
 async def connected_findings(settings: Settings, address: Secret, mail_to: str | None) -> list[Finding]:
     """Check what the connected installation has stored and what waits there; send a test mail if one is wanted."""
     async with main.connected(settings, address) as connected:
+        nodes = await connected.installation.database.read(cluster.measure)
+        of_cluster = [] if nodes is None else list(cluster_checks.findings(nodes))
+        if nodes is not None and nodes.down:
+            # What reads all logs needs every node.
+            return [await _clock(connected), *of_cluster]
         late = await connected.installation.database.read(
             read_late_work, connected.installation.billing.mode, settings.kept_for, settings.logs_kept_for
         )
@@ -71,6 +85,7 @@ async def connected_findings(settings: Settings, address: Secret, mail_to: str |
             await _clock(connected),
             await _logs(connected, late),
             await _statistics(connected),
+            *of_cluster,
             await _keys(connected),
             await _credentials(connected),
             *await _imported_passwords(connected),

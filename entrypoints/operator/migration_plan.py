@@ -15,14 +15,20 @@ SECONDS_PER_MINUTE: Final = 60
 MINUTES_FROM: Final = 120
 
 
-def described(pending: Sequence[object], steps: Sequence[Step]) -> str:
-    """Return the lines to print for pending migrations."""
+def described(pending: Sequence[object], steps: Sequence[Step], undistributed: Sequence[str] = ()) -> str:
+    """Return the lines to print for pending migrations, and for logs that the workers of a cluster are to take."""
     lines = [f"Would apply {migration}." for migration in pending]
     # An empty database has no rows to lock, and no process that works on it.
     if any(step.tables for step in steps):
         lines += ["", *_table([HEADING, *(row for step in steps for row in _rows(step))]), "", *_advice(steps)]
         lines.append("Back up first, with this version: `gatehouse backup FILE`. A restore of that is a way back.")
-    lines.append(f"Pending migrations: {len(pending)}. To apply them, run `gatehouse migrate`.")
+    if undistributed:
+        lines.append(
+            f"Would distribute {', '.join(undistributed)} over the workers of the cluster, one by one. Each can be read"
+            " and not written until its rows are copied; ops/docs/cluster.md says how long that takes."
+        )
+    todo = "apply them" if pending else "distribute the logs"
+    lines.append(f"Pending migrations: {len(pending)}. To {todo}, run `gatehouse migrate`.")
     return "\n".join(lines)
 
 

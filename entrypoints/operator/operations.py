@@ -41,7 +41,9 @@ def migrate(settings: Settings, *, is_plan: bool, report: Report) -> None:
         session_address = database.session_address(settings, address)
         if is_plan:
             pending = database.migration_plan(address).pending
-            report(migration_plan.described(pending, database.migration_steps(address)) if pending else UP_TO_DATE)
+            undistributed = database.undistributed_logs(address)
+            steps = database.migration_steps(address) if pending else []
+            report(migration_plan.described(pending, steps, undistributed) if pending or undistributed else UP_TO_DATE)
         else:
             applied = database.migrate(session_address, report)
             report(f"Migrations applied: {len(applied)}." if applied else UP_TO_DATE)

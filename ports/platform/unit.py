@@ -4,6 +4,7 @@ from typing import Protocol
 
 from ports.platform.audit_log import PlatformAuditLog
 from ports.platform.bulk_work import BulkWork
+from ports.platform.cluster import Clusters
 from ports.platform.explained_customers import ExplainedCustomers
 from ports.platform.found_users import FoundUserList
 from ports.platform.health_figures import Figures
@@ -79,6 +80,8 @@ class PlatformUnit(Protocol):
 
     @property
     def log_months(self) -> LogMonths: ...
+    @property
+    def clusters(self) -> Clusters: ...
 
     @property
     def left_credentials(self) -> LeftCredentials: ...

@@ -17,6 +17,7 @@ from actors.turns import MemoryTurns
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.key_certificates import WARNING
+from core.platform.cluster import Cluster, ClusterNode
 from core.platform.health_figures import Backlog, PlatformFigures
 from ports.database import Database
 from ports.metrics_of_work import ProcessUsage
@@ -47,6 +48,8 @@ class FakePorts:
         self.connections = Statistics()
         self.figures = self
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
+        self.clusters = self
+        self.cluster: Cluster | None = None
 
     def statistics(self) -> Statistics:
         return self.connections
@@ -60,6 +63,9 @@ class FakePorts:
     def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
         assert certificates_before == self.now + WARNING
         return self.platform_figures
+
+    def measure(self) -> Cluster | None:
+        return self.cluster
 
     def backlog(self) -> Backlog:
         return Backlog(mail_seconds=90, failing_streams=2)
@@ -162,6 +168,20 @@ async def test_a_process_whose_turn_it_is_not_any_more_tells_nothing_of_what_wai
     assert 'sso_mail_oldest_waiting_seconds{server="platform"} 0.0' in lines(metrics)
 
 
+async def test_the_nodes_of_a_cluster_are_exposed_only_where_there_is_one(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    ports = FakePorts()
+    metrics = started(ports, nursery)
+    await wait_all_tasks_blocked()
+    assert [line for line in lines(metrics) if line.startswith("sso_cluster_node")] == []
+    ports.cluster = Cluster(nodes=[ClusterNode(name="w:5432", is_up=True, shards=4, bytes=7)], local_logs=[])
+
+    await trio.sleep(PERIOD_SECONDS + 0.5)
+
+    assert {'sso_cluster_nodes{state="up"} 1.0', 'sso_cluster_node_shards{node="w:5432"} 4.0'} <= set(lines(metrics))
+
+
 async def test_without_a_database_the_gauges_keep_their_last_values(
     nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
@@ -218,7 +238,7 @@ async def test_the_process_whose_turn_it_is_counts_and_counts_all_accounts_only_
 
     await trio.sleep(2.5 * PERIOD_SECONDS)
 
-    counting = ["step count", "read backlog"]
+    counting = ["step count", "read backlog", "read measure"]
     assert [used for used, _ in ports.used] == ["step count", "transact count_accounts", *3 * counting]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters.prometheus import PrometheusMetrics
+from core.platform.cluster import Cluster, ClusterNode
 from core.platform.health_figures import Backlog
 from ports.doorbells import Bell
 from ports.metrics_of_work import (
@@ -101,6 +102,19 @@ def test_what_waits_is_exposed_until_nothing_does(metrics: PrometheusMetrics) ->
 
     assert (before, sealing, series(metrics, "sso_siem_streams_failing")) == ([1.0, 2.0], {"": 3.0}, {"": 0.0})
     assert set(series(metrics, "sso_mail_oldest_waiting_seconds").values()) == {0.0}
+
+
+def test_a_node_that_has_left_the_cluster_holds_nothing(metrics: PrometheusMetrics) -> None:
+    one = ClusterNode(name="a:5432", is_up=True, shards=3, bytes=50)
+    other = ClusterNode(name="b:5432", is_up=False, shards=5, bytes=0)
+    metrics.cluster_measured(Cluster(nodes=[one, other], local_logs=[]))
+    before = series(metrics, "sso_cluster_nodes")
+    metrics.cluster_measured(Cluster(nodes=[one], local_logs=[]))
+
+    assert before == {'{state="up"}': 1.0, '{state="down"}': 1.0}
+    assert series(metrics, "sso_cluster_nodes") == {'{state="up"}': 1.0, '{state="down"}': 0.0}
+    assert series(metrics, "sso_cluster_node_shards") == {'{node="a:5432"}': 3.0, '{node="b:5432"}': 0.0}
+    assert series(metrics, "sso_cluster_node_bytes") == {'{node="a:5432"}': 50.0, '{node="b:5432"}': 0.0}
 
 
 def test_spans_are_counted_when_taken_and_when_dropped(metrics: PrometheusMetrics) -> None:

@@ -15,6 +15,8 @@ OF_OTHERS = {
     "CAP_SYS_ADMIN",
     "SO_REUSEPORT",
     "account.password.lead",
+    "create_distributed_table_concurrently",
+    "output_plugin_libraries",
     "psycopg.sql",
     "require_pushed_authorization_requests",
     "spawn",

@@ -15,6 +15,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.prometheus import PrometheusMetrics
+from core.platform.cluster import Cluster, ClusterNode
 from entrypoints import capabilities
 from entrypoints.shared.platform import late_work
 from entrypoints.web.serving.application import Application
@@ -93,6 +94,8 @@ async def exported() -> dict[str, set[str]]:
     others.read_elsewhere("primary")
     others.replica_seen("db2:5432", lag_seconds=0.1, is_in_use=True)
     others.usage_measured(ProcessUsage(cpu_seconds=1, resident_bytes=1, proportional_bytes=1))
+    node = ClusterNode(name="worker:5432", is_up=True, shards=1, bytes=1)
+    others.cluster_measured(Cluster(nodes=[node], local_logs=[]))
     found: dict[str, set[str]] = {}
     for text in (exposition, others.exposition().decode()):
         for family in text_string_to_metric_families(text):

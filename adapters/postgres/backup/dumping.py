@@ -22,7 +22,7 @@ from psycopg.sql import SQL, Identifier
 from adapters.crypto.vault import MARK_BYTES, SEALED_BYTES_MIN, key_id_of
 from adapters.postgres.backup.files import BLOCK_BYTES, new_backup
 from adapters.postgres.backup.programs import dump_program, environment_and_address
-from adapters.postgres.schema import migrations
+from adapters.postgres.schema import distribution, migrations
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS, SealedColumn
 from core.lazy_dataclasses import dataclass
 from core.platform.backups import BackupError, Manifest
@@ -71,6 +71,12 @@ def back_up(
         applied = migrations.plan(connection).applied
         if not applied:
             raise BackupError("This database has no tables of Gatehouse yet, so there is nothing to back up.")
+        if distribution.lie_elsewhere(connection):
+            raise BackupError(
+                "The logs of this database lie on the workers of a cluster (citus), and a backup of the coordinator"
+                " would lack them. Back up every node with pgBackRest, and name a moment that all can be restored to:"
+                " SELECT citus_create_restore_point('…'). ops/docs/cluster.md says how, and how to restore."
+            )
         major = connection.info.server_version // MAJOR
         program = dump_program(major, programs)
         with new_backup(path, now) as writer, _snapshot(connection) as snapshot:

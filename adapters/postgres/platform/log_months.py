@@ -1,4 +1,4 @@
-"""The partitions of logs, made and dropped by functions with the rights of their owner (migration 0059)."""
+"""The partitions of logs, made and dropped by functions with the rights of their owner (migrations 0059 and 0126)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from adapters.postgres.transaction import Aggregate
 from core.platform.log_months import Log, LogPartition
 
 _HAS_STRAYS: Final[Mapping[Log, LiteralString]] = {
-    Log.AUDIT_ENTRIES: "SELECT EXISTS (SELECT FROM audit_entries_after)",
-    Log.MAILS: "SELECT EXISTS (SELECT FROM mails_after)",
-    Log.SCIM_LOG_ENTRIES: "SELECT EXISTS (SELECT FROM scim_log_entries_after)",
-    Log.LOGIN_EVENTS: "SELECT EXISTS (SELECT FROM login_events_after)",
-    Log.EVENTS: "SELECT EXISTS (SELECT FROM events_after)",
-    Log.WEBHOOK_DELIVERIES: "SELECT EXISTS (SELECT FROM webhook_deliveries_after)",
-    Log.WEBHOOK_ATTEMPTS: "SELECT EXISTS (SELECT FROM webhook_attempts_after)",
+    Log.AUDIT_ENTRIES: "SELECT EXISTS (SELECT 1 FROM audit_entries_after)",
+    Log.MAILS: "SELECT EXISTS (SELECT 1 FROM mails_after)",
+    Log.SCIM_LOG_ENTRIES: "SELECT EXISTS (SELECT 1 FROM scim_log_entries_after)",
+    Log.LOGIN_EVENTS: "SELECT EXISTS (SELECT 1 FROM login_events_after)",
+    Log.EVENTS: "SELECT EXISTS (SELECT 1 FROM events_after)",
+    Log.WEBHOOK_DELIVERIES: "SELECT EXISTS (SELECT 1 FROM webhook_deliveries_after)",
+    Log.WEBHOOK_ATTEMPTS: "SELECT EXISTS (SELECT 1 FROM webhook_attempts_after)",
 }
 
 

@@ -24,6 +24,7 @@ from psycopg.sql import SQL, Identifier
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.driver.suitability import ServerUnsuitable, ServerUntrusted, explained, reason
 from adapters.postgres.driver.timed_connection import ADVISED_SETTINGS, with_settings
+from adapters.postgres.schema import distribution
 from adapters.postgres.schema.lock_waits import LockWaits, NotGranted, limit_waits, wait_for_users, when_granted
 from adapters.postgres.schema.migration_files import Migration, MigrationStatement, known, statements
 from core.lazy_dataclasses import dataclass
@@ -187,7 +188,33 @@ def migrate(
             _upgrade(pending, _Run(connection, report, watch, table_waits, concurrent_waits))
         elif pending:
             _make(pending, _Run(connection, report, watch, table_waits, concurrent_waits))
+        _distribute(connection, report, table_waits)
     return list(pending)
+
+
+def _distribute(connection: RawConnection, report: Callable[[str], None], waits: LockWaits) -> None:
+    """Distribute the logs of a cluster that are local; those that an earlier run distributed stay as they are."""
+    if not distribution.is_cluster(connection):
+        return
+    nodes = distribution.workers(connection)
+    todo = distribution.undistributed(connection)
+    report(
+        f"The database is the coordinator of a cluster (citus) with {nodes} nodes that hold shards"
+        + (f": distributing {len(todo)} logs." if todo else ": no log has to be distributed.")
+    )
+    for log in todo:
+        started = time.monotonic()
+        try:
+            attempt = partial(distribution.distribute, connection, log)
+            when_granted(connection, attempt, what=f"Distributing {log}", waits=waits, report=report)
+        except NotGranted as error:
+            raise _given_up(f"Distributing {log}", error, "Nothing of it was moved.") from error
+        except psycopg.Error as error:
+            raise MigrationError(
+                f"{log} could not be distributed, and stays on the coordinator: {_message(error)}. Remove the cause and"
+                " run `gatehouse migrate` again."
+            ) from error
+        report(f"Distributed {log} in {time.monotonic() - started:.2f} s.")
 
 
 def _upgrade(pending: Sequence[Migration], run: _Run) -> None:
@@ -371,12 +398,13 @@ class _Run:
     def _in_transaction(self, migration: Migration) -> None:
         started = time.monotonic()
         with self.connection.transaction():
-            if self.watch is None:
+            if self.watch is None and not distribution.is_cluster(self.connection):
                 # The whole file is sent at once, so that no lock waits for round trips; as bytes, unchanged.
                 self.connection.execute(migration.sql.encode())
             else:
+                # Citus hands on the text in which a statement came, and its workers take one statement at a time.
                 for statement in statements(migration):
-                    with self.watch(migration, statement):
+                    with self.watch(migration, statement) if self.watch is not None else nullcontext():
                         self.connection.execute(statement.sql.encode())
             _record(self.connection, migration, started)
 

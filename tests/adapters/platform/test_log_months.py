@@ -46,9 +46,13 @@ def write(connection: Connection, organization_id: UUID, at: datetime) -> UUID:
 
 def partition_of(connection: Connection, entry_id: UUID) -> str:
     """Return where an entry is stored."""
-    [(name,)] = connection.execute(
-        "SELECT tableoid::regclass::text FROM scim_log_entries WHERE id = %s", (entry_id,)
-    ).fetchall()
+    partitions = connection.execute("SELECT name FROM log_partitions WHERE log = 'scim_log_entries'").fetchall()
+    # Not by its table, which on a cluster is that of a shard.
+    [name] = [
+        name
+        for (name,) in partitions
+        if connection.execute(f"SELECT 1 FROM {name} WHERE id = %s".encode(), (entry_id,)).rowcount
+    ]
     return name
 
 

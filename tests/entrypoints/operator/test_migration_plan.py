@@ -119,3 +119,10 @@ def test_a_plan_for_an_empty_database_lists_the_migrations(empty_database_url: s
             "Would apply 0001_users.",
             "Pending migrations: 1. To apply them, run `gatehouse migrate`.",
         ]
+
+
+def test_a_plan_names_the_logs_that_the_workers_of_a_cluster_are_to_take() -> None:
+    plan = described([], [], ["audit_entries", "mails"])
+
+    assert plan.startswith("Would distribute audit_entries, mails over the workers of the cluster")
+    assert plan.endswith("Pending migrations: 0. To distribute the logs, run `gatehouse migrate`.")

@@ -1,0 +1,13 @@
+"""The cluster of the database."""
+
+from typing import Protocol
+
+from core.platform.cluster import Cluster
+
+
+class Clusters(Protocol):
+    """The nodes on which the logs lie."""
+
+    def measure(self) -> Cluster | None:
+        """Ask every node; None where the database is one server. A node that does not answer in time is down."""
+        ...

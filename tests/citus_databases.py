@@ -1,0 +1,117 @@
+"""Databases on a cluster with Citus for the tests: each is one of that name on every node.
+
+A migrated one is a copy, as on a single server: what Citus knows of nodes and shards stands in the database, so a copy
+on every node is another cluster with the same shards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Final, LiteralString
+
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.sql import SQL, Identifier
+
+from adapters.postgres.embedded.cluster import SUPERUSER
+from adapters.postgres.embedded.server import ROLE
+from adapters.postgres.schema import migrations
+from tests.citus import Cluster, Node, administrator
+from tests.postgres import Databases
+
+# For now: what keeps the logs of the schema from being distributed. A migration is to take these away on every engine.
+HINDRANCES: Final[tuple[LiteralString, ...]] = (
+    "ALTER TABLE audit_entries DROP CONSTRAINT IF EXISTS audit_entries_organization_id_fkey",
+    "ALTER TABLE audit_seals DROP CONSTRAINT IF EXISTS audit_seals_organization_id_fkey",
+    "ALTER TABLE login_events DROP CONSTRAINT IF EXISTS login_events_service_id_fkey",
+    "ALTER TABLE login_events DROP CONSTRAINT IF EXISTS login_events_user_id_fkey",
+    "ALTER TABLE scim_log_entries DROP CONSTRAINT IF EXISTS scim_log_entries_organization_id_fkey",
+    "ALTER TABLE webhook_deliveries DROP CONSTRAINT IF EXISTS webhook_deliveries_organization_id_webhook_id_fkey",
+    "DROP TRIGGER IF EXISTS events_deleted ON events",
+    "DROP TRIGGER IF EXISTS events_inserted ON events",
+    "DROP TRIGGER IF EXISTS login_event_of_person ON login_events",
+    "DROP TRIGGER IF EXISTS mails_inserted ON mails",
+    "DROP TRIGGER IF EXISTS webhook_deliveries_deleted ON webhook_deliveries",
+    "DROP INDEX IF EXISTS login_events_ids",
+)
+
+
+class CitusDatabases(Databases):
+    """Makes databases on a cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(cluster.coordinator.url())
+        self.cluster = cluster
+        self._threads = ThreadPoolExecutor(len(cluster.nodes))
+
+    def close(self) -> None:
+        super().close()
+        self._threads.shutdown()
+
+    def nodes_of(self, url: str) -> list[str]:
+        """Return the addresses of a database on the coordinator and on the workers, for the superuser."""
+        return [node.url(_name_of(url), role=SUPERUSER) for node in self.cluster.nodes]
+
+    @contextmanager
+    def without_workers(self) -> Generator[str]:
+        """Yield the URL of a new migrated database on a coordinator that knows no workers."""
+        with self.empty() as url:
+            _migrate(url)
+            yield url
+
+    def connect_workers(self, url: str) -> None:
+        """Make the workers known to the database of the coordinator."""
+        self.cluster.connect_nodes(_name_of(url))
+
+    def _make_template(self, name: str) -> None:
+        url = self._create(name, "template0")
+        # The logs are local until there are workers.
+        _migrate(url)
+        self.connect_workers(url)
+        with migrations.connected(url) as connection:
+            migrations.migrate(connection, lambda _: None)
+        self._on_every_node(lambda node: _close_to_others(node, name))
+
+    def _create(self, name: str, template: str) -> str:
+        def create(node: Node) -> None:
+            with administrator(node) as connection:
+                connection.execute(
+                    SQL("CREATE DATABASE {} TEMPLATE {} OWNER {} STRATEGY file_copy").format(
+                        Identifier(name), Identifier(template), Identifier(ROLE)
+                    )
+                )
+
+        self._on_every_node(create)
+        if template == "template0":
+            self.cluster.add_extension(name)
+        return make_conninfo(self._server_url, dbname=name)
+
+    def _drop(self, name: str) -> None:
+        def drop(node: Node) -> None:
+            with administrator(node) as connection:
+                connection.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+
+        self._on_every_node(drop)
+
+    def _on_every_node(self, work: Callable[[Node], None]) -> None:
+        for _ in self._threads.map(work, self.cluster.nodes):
+            pass
+
+
+def _migrate(url: str) -> None:
+    with migrations.connected(url) as connection:
+        migrations.migrate(connection, lambda _: None)
+        for statement in HINDRANCES:
+            connection.execute(statement)
+
+
+def _name_of(url: str) -> str:
+    return str(conninfo_to_dict(url)["dbname"])
+
+
+def _close_to_others(node: Node, name: str) -> None:
+    """Let no process use a database any more, such as the one with which Citus looks after each; a copy needs that."""
+    with administrator(node) as connection:
+        connection.execute(SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false").format(Identifier(name)))
+        connection.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", (name,))
