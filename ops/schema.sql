@@ -325,27 +325,6 @@ $$;
 
 COMMENT ON FUNCTION drop_log_month(log text, before uuid, only_empty boolean) IS 'Drops the oldest partition of a log if all its ids are before that one, and returns its name. Its range goes to the first partition, which is always there.';
 
-CREATE FUNCTION event_inserted() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    IF NEW.organization_id IS NULL THEN
-        -- Needed until no process of version 0.1.0 runs any more, which leaves it out for events of the platform.
-        NEW.organization_id := '00000000-0000-0000-0000-000000000000';
-    ELSIF NEW.organization_id <> '00000000-0000-0000-0000-000000000000' THEN
-        -- The lock that a foreign key takes: a deletion of the organization waits, or is waited for.
-        PERFORM FROM organizations WHERE id = NEW.organization_id FOR KEY SHARE;
-        IF NOT FOUND THEN
-            RAISE foreign_key_violation
-                USING MESSAGE = 'an event refers to an organization that does not exist', TABLE = 'events';
-        END IF;
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-COMMENT ON FUNCTION event_inserted() IS 'Refuses events of organizations that do not exist, and gives the id of zeros to those of the platform.';
-
 CREATE FUNCTION events_deleted() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -618,7 +597,7 @@ BEGIN
     -- A mark that another transaction is setting at this moment is not waited for.
     IF NOT is_marked THEN
         UPDATE log_dues
-        SET    events = true, entries = true
+        SET    events = true, entries = true, events_at = CASE WHEN events THEN events_at ELSE now() END
         WHERE  organization_id = (SELECT organization_id
                                   FROM   log_dues
                                   WHERE  organization_id = of_organization_id
@@ -1900,9 +1879,7 @@ CREATE INDEX events_addresses ON ONLY events USING gin (addresses_in(data)) WHER
 CREATE INDEX events_feed ON ONLY events USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
 CREATE INDEX events_oldest ON ONLY events USING btree (occurred_at);
 CREATE INDEX events_waiting ON ONLY events USING btree (organization_id, occurred_at, id) WHERE ("position" = 0);
-CREATE INDEX events_waiting_longest ON ONLY events USING btree (occurred_at, id) WHERE ("position" = 0);
 CREATE TRIGGER events_deleted AFTER DELETE ON events REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION events_deleted();
-CREATE TRIGGER events_inserted BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION event_inserted();
 
 CREATE TABLE group_rules (
     id uuid NOT NULL,
@@ -2020,11 +1997,13 @@ ALTER TABLE ONLY known_addresses
 CREATE TABLE log_dues (
     organization_id uuid NOT NULL,
     events boolean DEFAULT true NOT NULL,
-    entries boolean DEFAULT true NOT NULL
+    entries boolean DEFAULT true NOT NULL,
+    events_at timestamp with time zone DEFAULT now() NOT NULL
 );
 COMMENT ON TABLE log_dues IS 'Which organizations may have something in their logs that waits. It has a row from the first event or audit entry on.';
 COMMENT ON COLUMN log_dues.events IS 'Events may wait for their positions; what the platform itself has is looked for always.';
 COMMENT ON COLUMN log_dues.entries IS 'Audit entries may wait to be sealed.';
+COMMENT ON COLUMN log_dues.events_at IS 'Since when events may wait.';
 ALTER TABLE ONLY log_dues
     ADD CONSTRAINT log_dues_pkey PRIMARY KEY (organization_id);
 CREATE INDEX log_dues_entries ON log_dues USING btree (organization_id) WHERE entries;
@@ -3661,12 +3640,15 @@ CREATE TABLE webhook_queues (
     webhook_id uuid NOT NULL,
     organization_id uuid NOT NULL,
     due_at timestamp with time zone,
-    leased_until timestamp with time zone
+    leased_until timestamp with time zone,
+    lost_at timestamp with time zone
 );
 COMMENT ON TABLE webhook_queues IS 'When each webhook has the next delivery to make. A dispatcher leases a webhook, so that a flood for one delays no other.';
+COMMENT ON COLUMN webhook_queues.lost_at IS 'When the last attempt of a delivery failed most recently.';
 ALTER TABLE ONLY webhook_queues
     ADD CONSTRAINT webhook_queues_pkey PRIMARY KEY (webhook_id);
 CREATE INDEX webhook_queues_due ON webhook_queues USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX webhook_queues_lost ON webhook_queues USING btree (lost_at) WHERE (lost_at IS NOT NULL);
 CREATE INDEX webhook_queues_of_organization ON webhook_queues USING btree (organization_id, webhook_id);
 
 CREATE TABLE webhooks (

@@ -14,6 +14,7 @@ from trio.testing import MockClock
 
 from core.webhooks.events import LIMIT_MAX, RETENTION, WAIT_SECONDS_MAX
 from tests.application import Answer
+from tests.marks import mark_due
 from tests.postgres import connected
 from tests.world.builder import new_id
 from tests.world.hooks import Hooks
@@ -104,6 +105,7 @@ class TestOrder:
         late = (new_id(), hooks.team.organization_id, world.clock())
         with connected(database_url) as other:
             with other.transaction():
+                mark_due(other, hooks.team.organization_id)
                 other.execute(
                     """
                     INSERT INTO events (id, type, organization_id, data, occurred_at)
