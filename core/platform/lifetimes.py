@@ -217,6 +217,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "bulk_jobs": Expiring(Leftover.BULK_JOBS),
     "bulk_job_rows": Owned("bulk_jobs", "at most 10,000"),
     "events": Expiring(Leftover.EVENTS),
+    "log_dues": Owned("organizations", "one"),
     "webhooks": _OF_ORGANIZATION,
     "webhook_attempts": Owned("webhook_deliveries", has_trigger=True),
     "webhook_deliveries": Expiring(Leftover.WEBHOOK_DELIVERIES),

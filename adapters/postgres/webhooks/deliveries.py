@@ -15,6 +15,7 @@ from psycopg.types.json import Jsonb
 
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.target_queues import CANDIDATES_MAX, TargetQueue, leased_of
+from adapters.postgres.webhooks import payloads
 from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries
 from adapters.postgres.webhooks.webhooks import opened_secrets
 from core.attempts import ATTEMPTS_MAX, POSTPONEMENT
@@ -45,9 +46,9 @@ LEASE: Final = f"""
     JOIN   webhooks w ON w.id = leased.webhook_id
 """
 # What is due of one webhook. A subquery finds each event by its id; a join might read all events of the organization.
-DUE: Final = """
+DUE: Final = f"""
     SELECT   one.id,
-             (SELECT delivery_payload(e, one.event_type)
+             (SELECT {payloads.delivery("one.event_type")}
               FROM   events e
               WHERE  e.organization_id = %(organization_id)s AND e.id = one.event_id) AS payload,
              one.attempt_count, one.queued_at
@@ -114,9 +115,9 @@ class PostgresWebhookDeliveries(TargetQueue):
             values,
         )
         rows = self._rows(
-            """
+            f"""
             SELECT   d.id, d.webhook_id, d.event_type,
-                     (SELECT delivery_payload(e, d.event_type)
+                     (SELECT {payloads.delivery("d.event_type")}
                       FROM   events e
                       WHERE  e.organization_id = %(organization_id)s AND e.id = d.event_id) AS payload,
                      d.response_status_code, d.response_body, d.attempt_count,
@@ -324,7 +325,7 @@ class PostgresWebhookDeliveries(TargetQueue):
             "id": outcome.delivery_id,
             "first_id": first_id_after(outcome.delivery_id),
         }
-        if not self._changes_one(
+        recorded = self._values(
             """
             UPDATE webhook_deliveries
             SET    attempt_count = %(attempt_count)s, next_retry_at = %(next_retry_at)s, delivered = %(delivered)s,
@@ -332,24 +333,27 @@ class PostgresWebhookDeliveries(TargetQueue):
                    updated_at = %(now)s
             WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
             AND    attempt_count = %(attempt_count)s - 1 AND next_retry_at IS NOT NULL
-            """,
-            values,
-        ):
-            return False
-        # Queueing again must not make answers pile up.
-        self._connection.execute_later(
-            """
-            DELETE FROM webhook_attempts
-            WHERE  organization_id = %(organization_id)s AND id >= %(first_id)s AND id < %(attempt_id)s
-            AND    id = ANY (ARRAY(SELECT   id
-                                   FROM     webhook_attempts
-                                   WHERE    organization_id = %(organization_id)s AND delivery_id = %(id)s
-                                   AND      id >= %(first_id)s AND id < %(attempt_id)s
-                                   ORDER BY id DESC
-                                   OFFSET   %(attempts_max)s - 1))
+            RETURNING queued_at > created_at
             """,
             values,
         )
+        if not recorded:
+            return False
+        if recorded[0]:
+            # Queueing again must not make answers pile up.
+            self._connection.execute_later(
+                """
+                DELETE FROM webhook_attempts
+                WHERE  organization_id = %(organization_id)s AND id >= %(first_id)s AND id < %(attempt_id)s
+                AND    id = ANY (ARRAY(SELECT   id
+                                       FROM     webhook_attempts
+                                       WHERE    organization_id = %(organization_id)s AND delivery_id = %(id)s
+                                       AND      id >= %(first_id)s AND id < %(attempt_id)s
+                                       ORDER BY id DESC
+                                       OFFSET   %(attempts_max)s - 1))
+                """,
+                values,
+            )
         self._connection.execute_later(
             """
             INSERT INTO webhook_attempts (id, organization_id, webhook_id, delivery_id, attempted_at, duration_ms,

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.transaction import Aggregate
+from adapters.postgres.webhooks import payloads
 from adapters.postgres.webhooks.deliveries import NAME
 from core.attempts import ATTEMPTS_MAX
 from core.ids import first_id_after, first_id_since
@@ -58,8 +59,8 @@ class PostgresWebhookDeliveryLog(Aggregate):
     def find(self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> Delivery | None:
         name = self._defer_value_or_none(NAME, (organization_id, webhook_id))
         found = self._row(
-            """
-            SELECT d.id, d.webhook_id, d.event_type, delivery_payload(e, d.event_type) AS payload,
+            f"""
+            SELECT d.id, d.webhook_id, d.event_type, {payloads.delivery("d.event_type")} AS payload,
                    d.response_status_code, d.response_body, d.attempt_count, %(attempts_max)s::integer AS max_attempts,
                    d.next_retry_at, d.delivered, d.delivery_error, d.created_at, d.updated_at
             FROM   webhook_deliveries d

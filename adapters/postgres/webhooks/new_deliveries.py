@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from adapters.postgres.driver.arrays import array_of, array_of_times
 from adapters.postgres.transaction import Transaction
 from ports.doorbells import Bell
 
@@ -44,12 +45,12 @@ def make_deliveries(transaction: Transaction, made: Sequence[NewDelivery]) -> No
     transaction.bells.add(Bell.DELIVERIES)
     values = {
         "now": transaction.now,
-        "ids": [one.id for one in made],
-        "organization_ids": [one.organization_id for one in made],
-        "webhook_ids": [one.webhook_id for one in made],
-        "event_ids": [one.event_id for one in made],
+        "ids": array_of(one.id for one in made),
+        "organization_ids": array_of(one.organization_id for one in made),
+        "webhook_ids": array_of(one.webhook_id for one in made),
+        "event_ids": array_of(one.event_id for one in made),
         "types": [one.event_type for one in made],
-        "times": [one.occurred_at for one in made],
+        "times": array_of_times(one.occurred_at for one in made),
     }
     transaction.connection.execute_later(MAKE, values)
     webhooks = {(one.organization_id, one.webhook_id) for one in made}
@@ -57,7 +58,7 @@ def make_deliveries(transaction: Transaction, made: Sequence[NewDelivery]) -> No
         MAKE_DUE,
         {
             "now": transaction.now,
-            "organization_ids": [organization_id for organization_id, _ in webhooks],
-            "webhook_ids": [webhook_id for _, webhook_id in webhooks],
+            "organization_ids": array_of(organization_id for organization_id, _ in webhooks),
+            "webhook_ids": array_of(webhook_id for _, webhook_id in webhooks),
         },
     )

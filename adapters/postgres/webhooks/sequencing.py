@@ -15,8 +15,8 @@ from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
 from adapters.postgres.announcing import ANNOUNCE_FEED
+from adapters.postgres.driver.arrays import array_of, array_of_times
 from adapters.postgres.driver.connection import Cursor
-from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries
 from core.deferred import Deferred
@@ -66,7 +66,7 @@ DUE: Final = """
 WAITING: Final = f"""
     SELECT organization_id, id, type, occurred_at
     FROM   events
-    WHERE  organization_id = ANY (%(organization_ids)s) AND {_WAITS}
+    WHERE  organization_id = ANY (%(organization_ids)s::uuid[]) AND {_WAITS}
     LIMIT  %(limit)s
 """
 
@@ -93,7 +93,7 @@ SUBSCRIBED: Final = """
     SELECT   organization_id, event_type, count(*) AS webhooks
     FROM     webhooks
     CROSS JOIN unnest(events) AS event_type
-    WHERE    organization_id = ANY (%s) AND is_active
+    WHERE    organization_id = ANY (%s::uuid[]) AND is_active
     GROUP BY organization_id, event_type
 """
 # The first event of an organization. An insertion waits for a transaction that has inserted the same row, or changes
@@ -114,7 +114,7 @@ HAND_ON: Final = """
     SET       position = given.position
     FROM      unnest(%(organization_ids)s::uuid[], %(event_ids)s::uuid[], %(positions)s::bigint[])
               AS given (organization_id, id, position)
-    WHERE     events.organization_id = ANY (%(of)s) AND events.position = 0
+    WHERE     events.organization_id = ANY (%(of)s::uuid[]) AND events.position = 0
     AND       events.organization_id = given.organization_id AND events.id = given.id
     -- For the planner: only the partitions of these ids.
     AND       events.id >= %(first_id)s AND events.id <= %(last_id)s
@@ -146,10 +146,10 @@ RECEIVERS: Final = """
 LOCK_MARKS: Final = """
     SELECT organization_id
     FROM   log_dues
-    WHERE  organization_id = ANY (%s) AND events
+    WHERE  organization_id = ANY (%s::uuid[]) AND events
     FOR    UPDATE SKIP LOCKED
 """
-UNMARK: Final = "UPDATE log_dues SET events = false WHERE organization_id = ANY (%s)"
+UNMARK: Final = "UPDATE log_dues SET events = false WHERE organization_id = ANY (%s::uuid[])"
 
 # Of all organizations, in the order of the index.
 LONG_WAITING: Final = f"""
@@ -205,10 +205,10 @@ class PostgresEventSequencing(Aggregate):
             # Its turn comes after the other ones; it takes no place.
             due = due[:ORGANIZATIONS_MAX]
         turns = {one.organization_id: turn for turn, one in enumerate(due)}
-        subscribed = self._defer_all(_subscribed, SUBSCRIBED, (list(turns),))
+        subscribed = self._connection.cursor().defer(SUBSCRIBED, (array_of(turns),))
         # A statement of its own: it sees what was handed on while the one above began.
         found, unfinished = self._found(due, limit, kept_since)
-        webhooks = {(organization_id, event_type): number for organization_id, event_type, number in subscribed()}
+        webhooks = {(organization_id, event_type): number for organization_id, event_type, number in subscribed}
         positions = self._positions(due, {event.organization_id for event in found})
         backlog_end = due[0].backlog_end
         events = [
@@ -241,15 +241,15 @@ class PostgresEventSequencing(Aggregate):
         handed_on = self._defer_values(
             HAND_ON,
             {
-                "organization_ids": [event.organization_id for event in events],
-                "event_ids": event_ids,
-                "positions": positions,
-                "of": list(last_positions),
+                "organization_ids": array_of(event.organization_id for event in events),
+                "event_ids": array_of(event_ids),
+                "positions": array_of(positions),
+                "of": array_of(last_positions),
                 "first_id": min(event_ids),
                 "last_id": max(event_ids),
             },
         )
-        self._connection.execute_later(ADVANCE, (list(last_positions), list(last_positions.values())))
+        self._connection.execute_later(ADVANCE, (array_of(last_positions), array_of(last_positions.values())))
         # For the requests of other processes that wait for events. No transaction of a request notifies.
         self._connection.execute_later(ANNOUNCE_FEED)
         if delivered := [event for event in events if event.webhooks]:
@@ -257,10 +257,10 @@ class PostgresEventSequencing(Aggregate):
                 self._new_delivery,
                 RECEIVERS,
                 {
-                    "organization_ids": [event.organization_id for event in delivered],
-                    "event_ids": [event.id for event in delivered],
+                    "organization_ids": array_of(event.organization_id for event in delivered),
+                    "event_ids": array_of(event.id for event in delivered),
                     "types": [event.type for event in delivered],
-                    "times": [event.occurred_at for event in delivered],
+                    "times": array_of_times(event.occurred_at for event in delivered),
                     "test": EventType.WEBHOOK_TEST.value,
                 },
             )
@@ -268,13 +268,13 @@ class PostgresEventSequencing(Aggregate):
             make_deliveries(self._transaction, [one for one in made if one.event_id in given])
 
     def unmark(self, organization_ids: Sequence[UUID], *, kept_since: datetime) -> None:
-        locked = self._defer_values(LOCK_MARKS, (list(organization_ids),))
+        locked = self._defer_values(LOCK_MARKS, (array_of(organization_ids),))
         # A statement of its own: it sees what was committed before the marks were locked.
         waiting = self._some_waiting(organization_ids, len(organization_ids), kept_since)
         if waiting.rowcount < len(organization_ids):
-            unmarked = set(locked()) - {event.organization_id for event in waiting}
+            unmarked = set(locked()) - {organization_id for organization_id, *_ in waiting}
             if unmarked:
-                self._connection.execute_later(UNMARK, (list(unmarked),))
+                self._connection.execute_later(UNMARK, (array_of(unmarked),))
 
     def defer_long_waiting(
         self, *, after: UUID, before: datetime, kept_since: datetime, limit: int
@@ -292,7 +292,7 @@ class PostgresEventSequencing(Aggregate):
         """Return the first waiting events of organizations, and those organizations that may have others."""
         some = self._some_waiting([one.organization_id for one in due], limit + 1, kept_since)
         if some.rowcount <= limit:
-            return some.fetchall(), set()
+            return [_Found(*row) for row in some], set()
         # Twice an even share, because some of them, such as the platform, may have nothing.
         share = min(limit, max(1, 2 * limit // len(due)))
         reads = [
@@ -308,10 +308,11 @@ class PostgresEventSequencing(Aggregate):
         counts = Counter((event.organization_id, event.occurred_at < due[0].backlog_end) for event in found)
         return found, {organization_id for (organization_id, _), number in counts.items() if number == share}
 
-    def _some_waiting(self, organization_ids: Sequence[UUID], limit: int, kept_since: datetime) -> Cursor[_Found]:
-        values = {"organization_ids": list(organization_ids), "limit": limit}
-        cursor = self._connection.cursor(row_factory=kwargs_row(_Found))
-        return cursor.execute(WAITING, self._values_of(kept_since) | values)
+    def _some_waiting(
+        self, organization_ids: Sequence[UUID], limit: int, kept_since: datetime
+    ) -> Cursor[tuple[Any, ...]]:
+        values = {"organization_ids": array_of(organization_ids), "limit": limit}
+        return self._connection.cursor(binary=True).execute(WAITING, self._values_of(kept_since) | values)
 
     def _positions(self, due: Sequence[_Due], waiting: set[UUID]) -> dict[UUID, int]:
         """Return the last positions of the organizations that have waiting events and are locked here."""
@@ -333,10 +334,6 @@ class PostgresEventSequencing(Aggregate):
         return NewDelivery(
             self._transaction.randomness.new_id(), organization_id, webhook_id, event_id, event_type, occurred_at
         )
-
-
-def _subscribed(organization_id: UUID, event_type: str, webhooks: int) -> tuple[UUID, str, int]:
-    return organization_id, event_type, webhooks
 
 
 def _position(organization_id: UUID, last_position: int) -> tuple[UUID, int]:
