@@ -63,7 +63,7 @@ class TargetQueue(Aggregate):
     items: ClassVar[LiteralString]
 
     def _release(self, organization_id: UUID, target_id: UUID, leased_until: datetime) -> None:
-        held = self._values(
+        held = self._defer_values(
             f"""
             SELECT {self.target}
             FROM   {self.queue}
@@ -72,20 +72,15 @@ class TargetQueue(Aggregate):
             """,
             (organization_id, target_id, leased_until),
         )
-        if not held:
-            return
         # A statement of its own: it sees the items that were made while the one above waited for the lock.
-        self._connection.execute_later(
+        due_at = self._value_or_none(
             f"""
-            UPDATE {self.queue}
-            SET    leased_until = NULL,
-                   due_at = (SELECT   greatest(next_retry_at, %(now)s)
-                             FROM     {self.items} i
-                             WHERE    i.{self.target} = {self.queue}.{self.target} AND i.next_retry_at IS NOT NULL
-                             AND      i.id >= %(first_id)s
-                             ORDER BY next_retry_at
-                             LIMIT    1)
-            WHERE  organization_id = %(organization_id)s AND {self.target} = %(target_id)s
+            SELECT   greatest(next_retry_at, %(now)s)
+            FROM     {self.items}
+            WHERE    organization_id = %(organization_id)s AND {self.target} = %(target_id)s
+            AND      next_retry_at IS NOT NULL AND id >= %(first_id)s
+            ORDER BY next_retry_at
+            LIMIT    1
             """,
             {
                 "now": self._transaction.now,
@@ -94,6 +89,15 @@ class TargetQueue(Aggregate):
                 "first_id": self._first_kept_id(),
             },
         )
+        if held():
+            self._connection.execute_later(
+                f"""
+                UPDATE {self.queue}
+                SET    leased_until = NULL, due_at = %s
+                WHERE  organization_id = %s AND {self.target} = %s
+                """,
+                (due_at, organization_id, target_id),
+            )
 
     def _first_kept_id(self) -> UUID:
         """Return the lowest id that an item can have which is kept."""

@@ -31,7 +31,7 @@ RECENT_MAILS_MAX: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingWork:
-    """What waits to be handed on, sent or received, counted no further than 10,001; times are of the oldest.
+    """What waits to be handed on, sent or received, counted no further than 10,001; times are of the oldest counted.
 
     A SIEM lags by the sealed entries of an audit log that it has not received. Cancellations are subscriptions that the
     payment provider has to end.

@@ -220,6 +220,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "bulk_job_rows": Owned("bulk_jobs", "at most 10,000"),
     "ended_log_owners": Expiring(Leftover.ENDED_LOG_OWNERS),
     "events": Expiring(Leftover.EVENTS),
+    "log_dues": Owned("organizations", "one"),
     "webhooks": _OF_ORGANIZATION,
     "webhook_attempts": Owned("webhooks", "they go with their deliveries, or with their month", has_trigger=True),
     "webhook_deliveries": Expiring(Leftover.WEBHOOK_DELIVERIES),

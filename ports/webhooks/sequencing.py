@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.webhooks.sequencing import WaitingEvent, WaitingEvents
 
 
@@ -12,7 +13,7 @@ class EventSequencing(Protocol):
     """Hands events on, those of an organization by one transaction at a time."""
 
     def waiting(self, limit: int, *, after: UUID | None, kept_since: datetime) -> WaitingEvents:
-        """Return the first events without a position of organizations that have any, about `limit` in total.
+        """Return the first events without a position of marked organizations and of the platform, about `limit`.
 
         The organizations are in the order of their ids, those after the given one first, and each has an even share.
         No other transaction hands the events of these organizations on until this one ends. Organizations of which
@@ -22,4 +23,24 @@ class EventSequencing(Protocol):
 
     def hand_on(self, events: Sequence[WaitingEvent]) -> None:
         """Give these events the next positions of their organizations, and make the deliveries to active webhooks."""
+        ...
+
+    def unmark(self, organization_ids: Sequence[UUID], *, kept_since: datetime) -> None:
+        """Remove the marks of organizations in which no event waits and no transaction writes at this moment.
+
+        Until this transaction ends, others that write events of these organizations wait.
+        """
+        ...
+
+    def defer_long_waiting(
+        self, *, after: UUID, before: datetime, kept_since: datetime, limit: int
+    ) -> Deferred[Sequence[UUID]]:
+        """Return the organizations behind that one of events that wait since before a time, in order, with repetitions.
+
+        It asks the events of all organizations, for at most so many.
+        """
+        ...
+
+    def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
+        """Mark those of these organizations that exist and are not marked; return how many."""
         ...

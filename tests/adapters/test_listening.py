@@ -16,6 +16,7 @@ from adapters.postgres.announcing import ANNOUNCE_FEED
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.listening import PostgresListening, PostgresListeningConnection
 from core.billing.provider import BillingMode
+from core.ids import PLATFORM
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
@@ -207,8 +208,11 @@ async def test_handing_on_events_is_announced_with_its_commit(
     async with listening.open() as waiting:
         transact(sequencing.hand_on, 10)
         connection.execute(
-            "INSERT INTO events (id, type, data, occurred_at) VALUES (%s, 'user.logout', '{}', %s)",
-            (new_id(), clock()),
+            """
+            INSERT INTO events (id, type, organization_id, data, occurred_at)
+            VALUES (%s, 'user.logout', %s, '{}', %s)
+            """,
+            (new_id(), PLATFORM, clock()),
         )
         nothing = await words(waiting, SHORT_SECONDS)
 

@@ -18,6 +18,7 @@ from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 from core.events.events import EventType
 from core.secrets import Secret
 from core.webhooks.webhooks import WEBHOOKS_MAX, SigningSecrets, Webhook
+from tests.marks import mark_due
 from tests.processes import MASTER_KEY, Services
 from tests.receiver import Receiver, open_receiver
 from tests.transactions import transaction_on
@@ -57,6 +58,7 @@ def add_webhooks(builder: Builder, organization_id: UUID, url: str, count: int) 
 
 def publish(builder: Builder, organization_id: UUID, events: int) -> None:
     """Insert events that wait to be handed on."""
+    mark_due(builder.connection, organization_id)
     builder.connection.execute(
         """
         INSERT INTO events (id, type, organization_id, data, occurred_at)

@@ -89,9 +89,9 @@ def add_event(connection: Connection) -> None:
     """Store an event as a process does that dies before it rings."""
     connection.execute(
         """
-        INSERT INTO events (id, type, data, occurred_at)
+        INSERT INTO events (id, type, organization_id, data, occurred_at)
         VALUES ((left(first_id_at(now())::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
-               'user.logout', '{}', now())
+               'user.logout', '00000000-0000-0000-0000-000000000000', '{}', now())
         """
     )
 

@@ -14,6 +14,7 @@ from core.webhooks import deliveries, sequencing
 from core.webhooks.deliveries import LeasedWebhook
 from core.webhooks.sequencing import HandedOn
 from tests.application import Answer
+from tests.marks import mark_due
 from tests.world.builder import new_id
 from tests.world.team import Team
 
@@ -107,6 +108,7 @@ class Hooks:
     def publish(self, *names: str, organization_id: UUID | None = None) -> None:
         """Insert events of the type `user.invited`, one for each name, as transactions do that commit in this order."""
         world = self.team.world
+        mark_due(world.connection, organization_id or self.team.organization_id)
         for name in names:
             world.connection.execute(
                 """

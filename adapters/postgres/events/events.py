@@ -28,22 +28,22 @@ class PostgresEvents(Aggregate):
         data: Mapping[str, Any],
     ) -> None:
         self._transaction.mark_due(each for each in organization_ids if each is not None)
-        self._connection.execute_later(
-            """
-            INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
-            SELECT receiver.event_id, %s, receiver.organization_id, %s, %s, %s, %s
-            FROM   unnest(%s::uuid[], %s::uuid[]) AS receiver (event_id, organization_id)
-            """,
-            (
-                event.value,
-                actor_user_id,
-                actor_email,
-                Jsonb(data),
-                self._transaction.now,
-                [self._transaction.randomness.new_id() for _ in organization_ids],
-                [organization_id or PLATFORM for organization_id in organization_ids],
-            ),
-        )
+        for organization_id in organization_ids:
+            self._connection.execute_later(
+                """
+                INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
+                VALUES (%s, %s, %s, %s, %s, %s, %s)
+                """,
+                (
+                    self._transaction.randomness.new_id(),
+                    event.value,
+                    organization_id or PLATFORM,
+                    actor_user_id,
+                    actor_email,
+                    Jsonb(data),
+                    self._transaction.now,
+                ),
+            )
         self._transaction.bells.add(Bell.EVENTS)
 
     def add_of_users(

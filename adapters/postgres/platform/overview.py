@@ -13,42 +13,29 @@ from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook
 
 Row = TypeVar("Row")
 
-# Steps from webhook to webhook by their index, whatever the number of deliveries that each has lost.
 FAILING_WEBHOOKS: Final = """
-    WITH RECURSIVE losing AS (
-        (SELECT   organization_id, webhook_id, created_at, 1 AS step
-         FROM     webhook_deliveries
-         WHERE    NOT delivered AND next_retry_at IS NULL AND id >= %(first_id)s
-         ORDER BY organization_id, webhook_id, created_at DESC
-         LIMIT    1)
-        UNION ALL
-        SELECT following.*, l.step + 1
-        FROM   losing l
-        CROSS  JOIN LATERAL (SELECT   organization_id, webhook_id, created_at
-                             FROM     webhook_deliveries
-                             WHERE    NOT delivered AND next_retry_at IS NULL AND id >= %(first_id)s
-                               AND    (organization_id, webhook_id) > (l.organization_id, l.webhook_id)
-                             ORDER BY organization_id, webhook_id, created_at DESC
-                             LIMIT    1) AS following
-        WHERE  l.step < %(webhooks_max)s
-    ), failing AS MATERIALIZED (
-        SELECT   o.id AS organization_id, o.name AS organization_name, w.id, w.name, l.created_at AS last_at,
-                 count(*) OVER () AS total
-        FROM     losing l
-        JOIN     webhooks w      ON w.organization_id = l.organization_id AND w.id = l.webhook_id AND w.is_active
-        JOIN     organizations o ON o.id = l.organization_id
-        WHERE    l.created_at >= %(since)s
-        ORDER BY l.created_at DESC, w.id
-        LIMIT    %(limit)s
+    WITH failing AS MATERIALIZED (
+        SELECT   q.organization_id, q.webhook_id, w.name, q.lost_at
+        FROM     (SELECT   organization_id, webhook_id, lost_at
+                  FROM     webhook_queues
+                  WHERE    lost_at >= %(since)s
+                  ORDER BY lost_at DESC
+                  LIMIT    %(webhooks_max)s) AS q
+        JOIN     webhooks w ON w.organization_id = q.organization_id AND w.id = q.webhook_id AND w.is_active
     )
-    SELECT   f.organization_id, f.organization_name, f.name, f.last_at, f.total,
-             (SELECT count(*)
-              FROM   (SELECT FROM webhook_deliveries d
-                      WHERE  d.organization_id = f.organization_id AND d.webhook_id = f.id AND d.created_at >= %(since)s
-                        AND  d.id >= %(first_id)s AND NOT d.delivered AND d.next_retry_at IS NULL
-                      LIMIT  %(counted_max)s) AS counted) AS lost
+    SELECT   f.organization_id, o.name AS organization_name, f.webhook_id, f.name, f.lost_at AS last_at,
+             (SELECT count(*) FROM failing) AS total
     FROM     failing f
-    ORDER BY f.last_at DESC, f.id
+    JOIN     organizations o ON o.id = f.organization_id
+    ORDER BY f.lost_at DESC, f.webhook_id
+    LIMIT    %(limit)s
+"""
+LOST: Final = """
+    SELECT count(*)
+    FROM   (SELECT FROM webhook_deliveries
+            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+            AND    created_at >= %(since)s AND id >= %(first_id)s AND NOT delivered AND next_retry_at IS NULL
+            LIMIT  %(counted_max)s) AS counted
 """
 # The reason is written out, so that the index that has these alone is used.
 GONE_WEBHOOKS: Final = """
@@ -94,17 +81,25 @@ class PostgresPlatformOverviews(Aggregate):
     def failing_webhooks(
         self, *, since: datetime, webhooks_max: int, limit: int, counted_max: int
     ) -> tuple[Sequence[FailingWebhook], int]:
-        return self._page_of(
-            FailingWebhook,
-            FAILING_WEBHOOKS,
-            {
-                "since": since,
-                "first_id": first_id_since(since),
-                "webhooks_max": webhooks_max,
-                "limit": limit,
-                "counted_max": counted_max,
-            },
-        )
+        rows = self._rows(FAILING_WEBHOOKS, {"since": since, "webhooks_max": webhooks_max, "limit": limit})
+        total = max((row.pop("total") for row in rows), default=0)
+        losses = [
+            self._defer_value_or_none(
+                LOST,
+                {
+                    "organization_id": row["organization_id"],
+                    "webhook_id": row.pop("webhook_id"),
+                    "since": since,
+                    "first_id": first_id_since(since),
+                    "counted_max": counted_max,
+                },
+            )
+            for row in rows
+        ]
+        found = [FailingWebhook(**row, lost=lost()) for row, lost in zip(rows, losses, strict=True)]
+        # What was queued again meanwhile is not lost any more.
+        failing = [one for one in found if one.lost]
+        return failing, total - (len(found) - len(failing))
 
     def gone_webhooks(self, *, since: datetime, limit: int, counted_max: int) -> tuple[Sequence[GoneWebhook], int]:
         return self._page_of(GoneWebhook, GONE_WEBHOOKS, {"since": since, "limit": limit, "counted_max": counted_max})

@@ -12,7 +12,7 @@ from typing import Final
 from adapters.postgres.transaction import Aggregate
 from core.audit.chain import SEALED_WITHIN
 from core.billing.provider import BillingMode
-from core.ids import LAST_ID, first_id_at, first_id_since
+from core.ids import LAST_ID, PLATFORM, first_id_at, first_id_since
 
 # Planned each time: a prepared statement would be planned for tables that were empty when it was sent first.
 NEXT: Final = """
@@ -33,12 +33,17 @@ NEXT: Final = """
           AND    (s.leased_until IS NULL OR s.leased_until <= %(now)s)
           AND    (SELECT o.status = 'active' FROM organizations o WHERE o.id = s.organization_id))),
         ('events',
-         (SELECT   e.occurred_at
-          FROM     events e
-          WHERE    e.position = 0 AND e.occurred_at > %(events_since)s
-          AND      e.id >= %(events_from)s
-          ORDER BY e.occurred_at, e.id
-          LIMIT    1)),
+         -- Of the first marks that are found: they are removed as soon as nothing waits.
+         least((SELECT   least(events_at, %(now)s)
+                FROM     (SELECT events_at FROM log_dues WHERE events LIMIT 100) AS marked
+                ORDER BY events_at
+                LIMIT    1),
+               (SELECT   e.occurred_at
+                FROM     events e
+                WHERE    e.organization_id = %(platform)s AND e.position = 0
+                AND      e.occurred_at > %(events_since)s AND e.id >= %(events_from)s
+                ORDER BY e.occurred_at, e.id
+                LIMIT    1))),
         ('deliveries',
          (SELECT   q.due_at
           FROM     webhook_queues q
@@ -114,6 +119,7 @@ def parameters(*, now: datetime, events_since: datetime, mode: BillingMode) -> d
         "events_since": events_since,
         "sealed_since": first_id_at(now - SEALED_WITHIN),
         "events_from": first_id_since(events_since),
+        "platform": PLATFORM,
         "mode": mode.value,
     }
 

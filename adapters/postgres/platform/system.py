@@ -17,7 +17,8 @@ WORK: Final = """
            (SELECT min(due_at) FROM mails WHERE state = 'queued') AS oldest_mail_at,
            (SELECT count(*) FROM (SELECT 1 FROM mails WHERE state = 'failed' LIMIT %(most)s) AS one) AS failed_mails,
            (SELECT count(*) FROM (SELECT 1 FROM events WHERE position = 0 LIMIT %(most)s) AS one) AS events,
-           (SELECT min(occurred_at) FROM events WHERE position = 0) AS oldest_event_at,
+           (SELECT min(occurred_at)
+            FROM   (SELECT occurred_at FROM events WHERE position = 0 LIMIT %(most)s) AS one) AS oldest_event_at,
            (SELECT count(*)
             FROM   (SELECT 1 FROM webhook_deliveries WHERE next_retry_at IS NOT NULL LIMIT %(most)s) AS one)
            AS deliveries,

@@ -15,14 +15,17 @@ from psycopg.types.json import Jsonb
 
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.target_queues import CANDIDATES_MAX, TargetQueue, leased_of
+from adapters.postgres.webhooks import payloads
 from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries
 from adapters.postgres.webhooks.webhooks import opened_secrets
-from core.attempts import ATTEMPTS_MAX
+from core.attempts import ATTEMPTS_MAX, POSTPONEMENT
+from core.deferred import Deferred
 from core.events.events import EventType
 from core.ids import first_id_after, first_id_since
 from core.webhooks.deliveries import Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, LeasedWebhook
 from core.webhooks.delivery_log import ATTEMPTS_SHOWN_MAX
 from core.webhooks.events import RETENTION
+from core.webhooks.webhooks import SigningSecrets
 from ports.doorbells import Bell
 
 # Beyond this a page is empty anyway, but PostgreSQL would still read all of it.
@@ -36,6 +39,46 @@ _LEASED: Final = leased_of(
                                    JOIN   organizations o ON o.id = w.organization_id
                                    WHERE  w.id = q.webhook_id), false)""",
 )
+LEASE: Final = f"""
+    WITH {_LEASED}
+    SELECT w.id, w.organization_id, w.url, w.secret_sealed, w.previous_secret_sealed, w.previous_secret_until
+    FROM   leased
+    JOIN   webhooks w ON w.id = leased.webhook_id
+"""
+# What is due of one webhook. A subquery finds each event by its id; a join might read all events of the organization.
+DUE: Final = f"""
+    SELECT   one.id,
+             (SELECT {payloads.delivery("one.event_type")}
+              FROM   events e
+              WHERE  e.organization_id = %(organization_id)s AND e.id = one.event_id) AS payload,
+             one.attempt_count, one.queued_at
+    -- For the planner, which does not know the value of the other limit.
+    FROM     (SELECT   id, event_id, event_type, attempt_count, queued_at, next_retry_at
+              FROM     webhook_deliveries
+              WHERE    organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+              AND      next_retry_at <= %(now)s AND id >= %(first_id)s
+              ORDER BY next_retry_at, id
+              LIMIT    100) AS one
+    ORDER BY one.next_retry_at, one.id
+    LIMIT    %(deliveries_max)s
+"""
+# Of all organizations, in the order of the index.
+LONG_DUE: Final = """
+    SELECT   organization_id, webhook_id
+    FROM     webhook_deliveries
+    WHERE    next_retry_at < %(before)s AND webhook_id > %(after)s AND id >= %(first_id)s
+    ORDER BY webhook_id
+    LIMIT    %(limit)s
+"""
+# Those that are not served are postponed for less long.
+MAKE_OVERLOOKED_DUE: Final = """
+    UPDATE webhook_queues
+    SET    due_at = %(now)s
+    WHERE  (organization_id, webhook_id) IN (
+        SELECT * FROM unnest(%(organization_ids)s::uuid[], %(webhook_ids)s::uuid[]))
+    AND    (due_at IS NULL OR due_at > %(postponed_until)s) AND (leased_until IS NULL OR leased_until <= %(now)s)
+"""
+NAME: Final = "SELECT name FROM webhooks WHERE organization_id = %s AND id = %s"
 
 log = structlog.get_logger(__name__)
 
@@ -60,32 +103,27 @@ class PostgresWebhookDeliveries(TargetQueue):
             "offset": min(offset, _OFFSET_MAX),
             "first_id": self._first_kept_id(),
         }
-        totals = self._values(
+        name = self._defer_value_or_none(NAME, (organization_id, webhook_id))
+        total = self._defer_value_or_none(
             """
-            SELECT (SELECT count(*)
-                    FROM   webhook_deliveries d
-                    WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id AND d.id >= %(first_id)s
-                    AND    (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
-                    AND    (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s))
-            FROM   webhooks w
-            WHERE  w.organization_id = %(organization_id)s AND w.id = %(webhook_id)s
+            SELECT count(*)
+            FROM   webhook_deliveries
+            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id >= %(first_id)s
+            AND    (%(event_type)s::text IS NULL OR event_type = %(event_type)s)
+            AND    (%(delivered)s::boolean IS NULL OR delivered = %(delivered)s)
             """,
             values,
         )
-        if not totals:
-            return None
-        rows = self._all(
-            Delivery,
-            """
-            SELECT   d.id, d.webhook_id, w.name AS webhook_name, d.event_type,
-                     (SELECT delivery_payload(e, d.event_type)
+        rows = self._rows(
+            f"""
+            SELECT   d.id, d.webhook_id, d.event_type,
+                     (SELECT {payloads.delivery("d.event_type")}
                       FROM   events e
-                      WHERE  e.organization_id = d.organization_id AND e.id = d.event_id) AS payload,
+                      WHERE  e.organization_id = %(organization_id)s AND e.id = d.event_id) AS payload,
                      d.response_status_code, d.response_body, d.attempt_count,
                      %(attempts_max)s::integer AS max_attempts, d.next_retry_at, d.delivered, d.delivery_error,
                      d.created_at, d.updated_at
             FROM     webhook_deliveries d
-            JOIN     webhooks w ON w.organization_id = d.organization_id AND w.id = d.webhook_id
             WHERE    d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
             AND      d.id >= %(first_id)s
             AND      (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
@@ -98,7 +136,10 @@ class PostgresWebhookDeliveries(TargetQueue):
             # A prepared statement would be planned without the limit, for a tenth of all deliveries.
             prepare=False,
         )
-        return rows, totals[0]
+        webhook_name = name()
+        if webhook_name is None:
+            return None
+        return [Delivery(webhook_name=webhook_name, **row) for row in rows], total()
 
     def add_test(
         self,
@@ -115,6 +156,10 @@ class PostgresWebhookDeliveries(TargetQueue):
             data |= {"event_type": event_type.value, "sample": sample}
         self._transaction.mark_due([organization_id])
         event_id, delivery_id = self._transaction.randomness.new_id(), self._transaction.randomness.new_id()
+        if not self._finds_any(
+            "SELECT FROM webhooks WHERE organization_id = %s AND id = %s FOR KEY SHARE", (organization_id, webhook_id)
+        ):
+            return None
         self._connection.execute_later(
             """
             INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
@@ -131,13 +176,8 @@ class PostgresWebhookDeliveries(TargetQueue):
             ),
         )
         self._transaction.bells.add(Bell.EVENTS)
-        if not make_deliveries(self._transaction, [NewDelivery(delivery_id, organization_id, event_id, webhook_id)]):
-            return None
-        if event_type is not EventType.WEBHOOK_TEST:
-            self._connection.execute_later(
-                "UPDATE webhook_deliveries SET event_type = %s WHERE organization_id = %s AND id = %s",
-                (event_type.value, organization_id, delivery_id),
-            )
+        made = NewDelivery(delivery_id, organization_id, webhook_id, event_id, event_type.value, self._transaction.now)
+        make_deliveries(self._transaction, [made])
         return delivery_id
 
     def queue_again(
@@ -227,121 +267,142 @@ class PostgresWebhookDeliveries(TargetQueue):
         self, *, webhooks_max: int, of_organization_max: int, deliveries_max: int, leased_until: datetime
     ) -> Sequence[LeasedWebhook]:
         rows = self._rows(
-            f"""
-            WITH {_LEASED}
-            SELECT w.id, w.organization_id, w.url, w.secret_sealed, w.previous_secret_sealed, w.previous_secret_until,
-                   coalesce(next.deliveries, '[]') AS deliveries
-            FROM   leased
-            JOIN   webhooks w ON w.id = leased.webhook_id
-            CROSS  JOIN LATERAL (
-                -- Subqueries find each event by its id; a join might read all events of the organization.
-                SELECT json_agg(json_build_array(one.id,
-                                                 (SELECT delivery_payload(e, one.event_type)
-                                                  FROM   events e
-                                                  WHERE  e.organization_id = w.organization_id
-                                                  AND    e.id = one.event_id),
-                                                 one.attempt_count, one.queued_at)
-                                ORDER BY one.next_retry_at, one.id) AS deliveries
-                FROM   (SELECT   d.id, d.event_id, d.event_type, d.attempt_count, d.queued_at, d.next_retry_at
-                        FROM     webhook_deliveries d
-                        -- The organization is compared above: here it would offer indexes to the planner that lead to
-                        -- all deliveries of the webhook.
-                        WHERE    d.webhook_id = w.id AND d.next_retry_at <= %(now)s AND d.id >= %(first_id)s
-                        ORDER BY d.next_retry_at, d.id
-                        LIMIT    %(deliveries_max)s) AS one) AS next
-            """,
+            LEASE,
             {
                 "now": self._transaction.now,
                 "leased_until": leased_until,
                 "targets_max": webhooks_max,
                 "candidates_max": CANDIDATES_MAX,
                 "of_organization_max": of_organization_max,
-                "first_id": self._first_kept_id(),
-                "deliveries_max": deliveries_max,
             },
             # A prepared statement would be planned without the limits, for a tenth of all rows.
             prepare=False,
         )
-        leased = [self._leased(row, leased_until) for row in rows]
-        return [webhook for webhook in leased if webhook is not None]
+        opened = [(row, secrets) for row in rows if (secrets := self._secrets_of(row)) is not None]
+        due = [
+            self._defer_all(
+                DueDelivery,
+                DUE,
+                {
+                    "organization_id": row["organization_id"],
+                    "webhook_id": row["id"],
+                    "now": self._transaction.now,
+                    "first_id": self._first_kept_id(),
+                    "deliveries_max": deliveries_max,
+                },
+            )
+            for row, _ in opened
+        ]
+        return [
+            LeasedWebhook(
+                id=row["id"],
+                organization_id=row["organization_id"],
+                url=row["url"],
+                secrets=secrets,
+                leased_until=leased_until,
+                deliveries=deliveries(),
+            )
+            for (row, secrets), deliveries in zip(opened, due, strict=True)
+        ]
 
     def save(self, organization_id: UUID, webhook_id: UUID, outcome: DeliveryOutcome) -> bool:
         attempt = outcome.attempt
-        return self._changes_one(
+        values = {
+            "attempt_id": self._transaction.randomness.new_id(),
+            "attempts_max": ATTEMPTS_SHOWN_MAX,
+            "attempted_at": self._transaction.now - timedelta(milliseconds=attempt.duration_ms),
+            "duration_ms": attempt.duration_ms,
+            "headers": Jsonb(dict(attempt.headers)),
+            "attempt_count": outcome.attempt_count,
+            "next_retry_at": outcome.next_retry_at,
+            "delivered": attempt.is_success,
+            "status": attempt.status_code,
+            "body": attempt.body,
+            "error": attempt.error,
+            "now": self._transaction.now,
+            "organization_id": organization_id,
+            "webhook_id": webhook_id,
+            "id": outcome.delivery_id,
+            "first_id": first_id_after(outcome.delivery_id),
+        }
+        recorded = self._values(
             """
-            WITH recorded AS (
-                UPDATE webhook_deliveries
-                SET    attempt_count = %(attempt_count)s, next_retry_at = %(next_retry_at)s, delivered = %(delivered)s,
-                       response_status_code = %(status)s, response_body = %(body)s, delivery_error = %(error)s,
-                       updated_at = %(now)s
-                WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
-                AND    attempt_count = %(attempt_count)s - 1 AND next_retry_at IS NOT NULL
-                RETURNING organization_id, webhook_id, id
-            ), forgotten AS (
-                -- Queueing again must not make answers pile up.
+            UPDATE webhook_deliveries
+            SET    attempt_count = %(attempt_count)s, next_retry_at = %(next_retry_at)s, delivered = %(delivered)s,
+                   response_status_code = %(status)s, response_body = %(body)s, delivery_error = %(error)s,
+                   updated_at = %(now)s
+            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
+            AND    attempt_count = %(attempt_count)s - 1 AND next_retry_at IS NOT NULL
+            RETURNING queued_at > created_at
+            """,
+            values,
+        )
+        if not recorded:
+            return False
+        if recorded[0]:
+            # Queueing again must not make answers pile up.
+            self._connection.execute_later(
+                """
                 DELETE FROM webhook_attempts
                 WHERE  organization_id = %(organization_id)s AND id >= %(first_id)s AND id < %(attempt_id)s
                 AND    id = ANY (ARRAY(SELECT   id
                                        FROM     webhook_attempts
-                                       WHERE    organization_id = %(organization_id)s
-                                       AND      delivery_id = (SELECT id FROM recorded)
+                                       WHERE    organization_id = %(organization_id)s AND delivery_id = %(id)s
                                        AND      id >= %(first_id)s AND id < %(attempt_id)s
                                        ORDER BY id DESC
-                                       OFFSET   %(attempts_max)s - 1)))
+                                       OFFSET   %(attempts_max)s - 1))
+                """,
+                values,
+            )
+        self._connection.execute_later(
+            """
             INSERT INTO webhook_attempts (id, organization_id, webhook_id, delivery_id, attempted_at, duration_ms,
                                           request_headers, status_code, response_body, error)
-            SELECT %(attempt_id)s, organization_id, webhook_id, id, %(attempted_at)s, %(duration_ms)s, %(headers)s,
-                   %(status)s, %(body)s, %(error)s
-            FROM   recorded
+            VALUES (%(attempt_id)s, %(organization_id)s, %(webhook_id)s, %(id)s, %(attempted_at)s, %(duration_ms)s,
+                    %(headers)s, %(status)s, %(body)s, %(error)s)
             """,
-            {
-                "attempt_id": self._transaction.randomness.new_id(),
-                "attempts_max": ATTEMPTS_SHOWN_MAX,
-                "attempted_at": self._transaction.now - timedelta(milliseconds=attempt.duration_ms),
-                "duration_ms": attempt.duration_ms,
-                "headers": Jsonb(dict(attempt.headers)),
-                "attempt_count": outcome.attempt_count,
-                "next_retry_at": outcome.next_retry_at,
-                "delivered": attempt.is_success,
-                "status": attempt.status_code,
-                "body": attempt.body,
-                "error": attempt.error,
-                "now": self._transaction.now,
-                "organization_id": organization_id,
-                "webhook_id": webhook_id,
-                "id": outcome.delivery_id,
-                "first_id": first_id_after(outcome.delivery_id),
-            },
+            values,
         )
+        if not attempt.is_success and outcome.next_retry_at is None:
+            self._connection.execute_later(
+                "UPDATE webhook_queues SET lost_at = %s WHERE organization_id = %s AND webhook_id = %s",
+                (self._transaction.now, organization_id, webhook_id),
+            )
+        return True
 
     def release(self, organization_id: UUID, webhook_id: UUID, *, leased_until: datetime) -> None:
         self._release(organization_id, webhook_id, leased_until)
+
+    def defer_long_due(self, *, after: UUID, before: datetime, limit: int) -> Deferred[Sequence[tuple[UUID, UUID]]]:
+        values = {"after": after, "before": before, "limit": limit, "first_id": self._first_kept_id()}
+        return self._defer_all(_long_due, LONG_DUE, values)
+
+    def make_overlooked_due(self, webhooks: Sequence[tuple[UUID, UUID]]) -> int:
+        if not webhooks:
+            return 0
+        self._transaction.bells.add(Bell.DELIVERIES)
+        return self._connection.execute(
+            MAKE_OVERLOOKED_DUE,
+            {
+                "now": self._transaction.now,
+                "postponed_until": self._transaction.now + 2 * POSTPONEMENT,
+                "organization_ids": [organization_id for organization_id, _ in webhooks],
+                "webhook_ids": [webhook_id for _, webhook_id in webhooks],
+            },
+        ).rowcount
 
     def _first_kept_id(self) -> UUID:
         # Older months need not be read.
         return first_id_since(self._transaction.now - RETENTION)
 
-    def _leased(self, row: dict[str, Any], leased_until: datetime) -> LeasedWebhook | None:
+    def _secrets_of(self, row: dict[str, Any]) -> SigningSecrets | None:
         try:
-            secrets = opened_secrets(self._transaction.vault, row)
+            return opened_secrets(self._transaction.vault, row)
         except SealBroken as broken:
             # It stays leased, so that it is tried again after the lease and holds up no other webhook.
             log.error("webhook.unreadable", webhook_id=str(row["id"]), reason=str(broken))  # noqa: TRY400 - expected
             return None
-        return LeasedWebhook(
-            id=row["id"],
-            organization_id=row["organization_id"],
-            url=row["url"],
-            secrets=secrets,
-            leased_until=leased_until,
-            deliveries=[_due(*values) for values in row["deliveries"]],
-        )
 
 
-def _due(delivery_id: str, payload: dict[str, Any], attempt_count: int, queued_at: str) -> DueDelivery:
-    return DueDelivery(
-        id=UUID(delivery_id),
-        payload=payload,
-        attempt_count=attempt_count,
-        queued_at=datetime.fromisoformat(queued_at),
-    )
+def _long_due(organization_id: UUID, webhook_id: UUID) -> tuple[UUID, UUID]:
+    return organization_id, webhook_id

@@ -8,6 +8,8 @@ from uuid import UUID
 
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.transaction import Aggregate
+from adapters.postgres.webhooks import payloads
+from adapters.postgres.webhooks.deliveries import NAME
 from core.attempts import ATTEMPTS_MAX
 from core.ids import first_id_after, first_id_since
 from core.positions import Position
@@ -55,15 +57,13 @@ class PostgresWebhookDeliveryLog(Aggregate):
         return count
 
     def find(self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> Delivery | None:
-        return self._one(
-            Delivery,
-            """
-            SELECT d.id, d.webhook_id, w.name AS webhook_name, d.event_type,
-                   delivery_payload(e, d.event_type) AS payload, d.response_status_code, d.response_body,
-                   d.attempt_count, %(attempts_max)s::integer AS max_attempts, d.next_retry_at, d.delivered,
-                   d.delivery_error, d.created_at, d.updated_at
+        name = self._defer_value_or_none(NAME, (organization_id, webhook_id))
+        found = self._row(
+            f"""
+            SELECT d.id, d.webhook_id, d.event_type, {payloads.delivery("d.event_type")} AS payload,
+                   d.response_status_code, d.response_body, d.attempt_count, %(attempts_max)s::integer AS max_attempts,
+                   d.next_retry_at, d.delivered, d.delivery_error, d.created_at, d.updated_at
             FROM   webhook_deliveries d
-            JOIN   webhooks w ON w.organization_id = d.organization_id AND w.id = d.webhook_id
             JOIN   events e ON e.organization_id = d.organization_id AND e.id = d.event_id
             WHERE  d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s AND d.id = %(id)s
             """,
@@ -74,6 +74,8 @@ class PostgresWebhookDeliveryLog(Aggregate):
                 "attempts_max": ATTEMPTS_MAX,
             },
         )
+        webhook_name = name()
+        return Delivery(webhook_name=webhook_name, **found) if found is not None and webhook_name is not None else None
 
     def attempts(self, organization_id: UUID, delivery_id: UUID, *, limit: int) -> Sequence[DeliveryAttempt]:
         return self._all(

@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
+from adapters.postgres.webhooks import payloads
 from core.events.events import EventType
 from core.ids import first_id_since
 from core.webhooks.events import FeedItem
@@ -17,9 +18,9 @@ LAST_POSITION: Final = """
                     -- Before the first one of its own.
                     (SELECT last_position FROM event_sequencing))
 """
-PAGE: Final = """
-    SELECT   position, event_payload(events) AS payload
-    FROM     events
+PAGE: Final = f"""
+    SELECT   position, {payloads.EVENT} AS payload
+    FROM     events e
     WHERE    organization_id = %(organization_id)s AND id >= %(first_id)s
     AND      position > %(after)s
     AND      position <= %(last_position)s

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from adapters.postgres.driver.columns import prefixed, taken
+from adapters.postgres.driver.columns import columns
+from adapters.postgres.driver.rows import dict_row
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.webhooks.events import RETENTION
@@ -22,27 +23,32 @@ _COUNTS: Final = """
     count(*) FILTER (WHERE NOT delivered AND next_retry_at IS NOT NULL) AS waiting,
     count(*) FILTER (WHERE NOT delivered AND next_retry_at IS NULL) AS failed
 """
+WEBHOOKS: Final = f"""
+    SELECT   {columns(Webhook)}, off_reason, off_at
+    FROM     webhooks
+    WHERE    organization_id = %s
+    ORDER BY created_at, id
+"""
+# In the order of the webhooks.
 LISTED: Final = f"""
-    SELECT   {prefixed(Webhook, table="w", prefix="webhook_")}, counts.*, w.off_reason, w.off_at,
-             failure.attempted_at AS last_failure_at, failure.error AS last_error
-    FROM     webhooks w
+    SELECT   counts.*, failure.attempted_at AS last_failure_at, failure.error AS last_error
+    FROM     unnest(%(webhook_ids)s::uuid[]) WITH ORDINALITY AS webhook (id, number)
     CROSS JOIN LATERAL (
         SELECT {_COUNTS}
         FROM   (SELECT   delivered, next_retry_at
                 FROM     webhook_deliveries d
-                WHERE    d.organization_id = w.organization_id AND d.webhook_id = w.id AND d.created_at >= %(since)s
-                AND      d.id >= %(first_id)s
+                WHERE    d.organization_id = %(organization_id)s AND d.webhook_id = webhook.id
+                AND      d.created_at >= %(since)s AND d.id >= %(first_id)s
                 ORDER BY d.created_at DESC, d.id DESC
                 LIMIT    %(counted_max)s) AS newest) AS counts
     LEFT JOIN LATERAL (
         SELECT   attempted_at, error
         FROM     webhook_attempts a
-        WHERE    a.organization_id = w.organization_id AND a.webhook_id = w.id AND a.error IS NOT NULL
+        WHERE    a.organization_id = %(organization_id)s AND a.webhook_id = webhook.id AND a.error IS NOT NULL
         AND      a.id >= %(first_kept_id)s
         ORDER BY attempted_at DESC
         LIMIT    1) AS failure ON true
-    WHERE    w.organization_id = %(organization_id)s
-    ORDER BY w.created_at, w.id
+    ORDER BY webhook.number
 """
 HOURS: Final = f"""
     SELECT   hour.since, counts.*
@@ -64,21 +70,25 @@ FIGURES: Final = """
     SELECT (SELECT percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms)
             FROM   (SELECT   duration_ms
                     FROM     webhook_attempts
-                    WHERE    organization_id = w.organization_id AND webhook_id = w.id AND attempted_at >= %(since)s
-                    AND      id >= %(first_id)s
+                    WHERE    organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+                    AND      attempted_at >= %(since)s AND id >= %(first_id)s
                     ORDER BY attempted_at DESC
                     LIMIT    %(attempts_max)s) AS newest) AS p95_ms,
-           CASE WHEN w.previous_secret_until > %(now)s THEN w.previous_secret_until END AS previous_until,
-           failure.attempted_at AS last_failure_at, failure.error AS last_error, w.off_reason, w.off_at
-    FROM   webhooks w
+           failure.attempted_at AS last_failure_at, failure.error AS last_error
+    FROM   (SELECT) AS one
     LEFT JOIN LATERAL (
         SELECT   attempted_at, error
-        FROM     webhook_attempts a
-        WHERE    a.organization_id = w.organization_id AND a.webhook_id = w.id AND a.error IS NOT NULL
-        AND      a.id >= %(first_kept_id)s
+        FROM     webhook_attempts
+        WHERE    organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND error IS NOT NULL
+        AND      id >= %(first_kept_id)s
         ORDER BY attempted_at DESC
         LIMIT    1) AS failure ON true
-    WHERE  w.organization_id = %(organization_id)s AND w.id = %(webhook_id)s
+"""
+STATE: Final = """
+    SELECT CASE WHEN previous_secret_until > %(now)s THEN previous_secret_until END AS previous_until, off_reason,
+           off_at
+    FROM   webhooks
+    WHERE  organization_id = %(organization_id)s AND id = %(webhook_id)s
 """
 
 
@@ -86,10 +96,14 @@ class PostgresWebhookHealths(Aggregate):
     """The port `WebhookHealths`."""
 
     def of_organization(self, organization_id: UUID, *, since: datetime, counted_max: int) -> Sequence[ListedWebhook]:
+        webhooks = self._rows(WEBHOOKS, (organization_id,))
+        if not webhooks:
+            return []
         rows = self._rows(
             LISTED,
             {
                 "organization_id": organization_id,
+                "webhook_ids": [webhook["id"] for webhook in webhooks],
                 "since": since,
                 "first_id": first_id_since(since),
                 "first_kept_id": self._first_kept_id(),
@@ -97,7 +111,12 @@ class PostgresWebhookHealths(Aggregate):
             },
             prepare=False,
         )
-        return [ListedWebhook(webhook=Webhook(**taken(row, "webhook_")), **row) for row in rows]
+        return [
+            ListedWebhook(
+                off_reason=webhook.pop("off_reason"), off_at=webhook.pop("off_at"), webhook=Webhook(**webhook), **row
+            )
+            for webhook, row in zip(webhooks, rows, strict=True)
+        ]
 
     def hours(
         self, organization_id: UUID, webhook_id: UUID, *, first: datetime, hours: int, counted_max: int
@@ -117,21 +136,18 @@ class PostgresWebhookHealths(Aggregate):
         )
 
     def figures(self, organization_id: UUID, webhook_id: UUID, *, since: datetime, attempts_max: int) -> HealthFigures:
-        [figures] = self._all(
-            HealthFigures,
-            FIGURES,
-            {
-                "organization_id": organization_id,
-                "webhook_id": webhook_id,
-                "since": since,
-                "first_id": first_id_since(since),
-                "first_kept_id": self._first_kept_id(),
-                "attempts_max": attempts_max,
-                "now": self._transaction.now,
-            },
-            prepare=False,
-        )
-        return figures
+        values = {
+            "organization_id": organization_id,
+            "webhook_id": webhook_id,
+            "since": since,
+            "first_id": first_id_since(since),
+            "first_kept_id": self._first_kept_id(),
+            "attempts_max": attempts_max,
+            "now": self._transaction.now,
+        }
+        state = self._connection.cursor(row_factory=dict_row).defer(STATE, values)
+        [figures] = self._rows(FIGURES, values, prepare=False)
+        return HealthFigures(**figures, **state.fetchall()[0])
 
     def _first_kept_id(self) -> UUID:
         """Return the lowest id that an attempt can have which is kept; older months need not be read."""

@@ -1,59 +1,64 @@
-"""New deliveries in the table `webhook_deliveries`; each makes its webhook due."""
+"""New deliveries in the table `webhook_deliveries`; each makes its webhook due, which its maker has locked before."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from adapters.postgres.driver.arrays import array_of, array_of_times
 from adapters.postgres.transaction import Transaction
 from ports.doorbells import Bell
 
 MAKE: Final = """
-    WITH made AS (
-        INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at,
-                                        next_retry_at, created_at, updated_at)
-        SELECT wanted.id, webhooks.organization_id, webhooks.id, event.id, event.type, event.occurred_at,
-               %(now)s, %(now)s, %(now)s
-        FROM   unnest(%(ids)s::uuid[], %(organization_ids)s::uuid[], %(event_ids)s::uuid[], %(webhook_ids)s::uuid[])
-               AS wanted (id, organization_id, event_id, webhook_id)
-        JOIN   webhooks ON webhooks.organization_id = wanted.organization_id AND webhooks.id = wanted.webhook_id
-        JOIN   events event ON event.organization_id = wanted.organization_id AND event.id = wanted.event_id
-        -- For the planner: only the partitions of these ids.
-        AND    event.id >= %(first_id)s AND event.id <= %(last_id)s
-        FOR    KEY SHARE OF webhooks
-        RETURNING organization_id, webhook_id
-    )
+    INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at, next_retry_at,
+                                    created_at, updated_at)
+    SELECT id, organization_id, webhook_id, event_id, event_type, occurred_at, %(now)s, %(now)s, %(now)s
+    FROM   unnest(%(ids)s::uuid[], %(organization_ids)s::uuid[], %(webhook_ids)s::uuid[], %(event_ids)s::uuid[],
+                  %(types)s::text[], %(times)s::timestamptz[])
+           AS wanted (id, organization_id, webhook_id, event_id, event_type, occurred_at)
+"""
+MAKE_DUE: Final = """
     UPDATE webhook_queues
     SET    due_at = least(due_at, %(now)s)
-    WHERE  (organization_id, webhook_id) IN (SELECT organization_id, webhook_id FROM made)
+    WHERE  (organization_id, webhook_id) IN (
+        SELECT * FROM unnest(%(organization_ids)s::uuid[], %(webhook_ids)s::uuid[]))
 """
 
 
 class NewDelivery(NamedTuple):
-    """The ids of a delivery that is to be made: of itself, its organization, its event and its webhook."""
+    """A delivery that is to be made: of an event that occurred at that time, to a webhook."""
 
     id: UUID
     organization_id: UUID
-    event_id: UUID
     webhook_id: UUID
+    event_id: UUID
+    event_type: str
+    occurred_at: datetime
 
 
-def make_deliveries(transaction: Transaction, made: Sequence[NewDelivery]) -> int:
-    """Store deliveries that are due now; return to how many webhooks. One that is deleted meanwhile gets none."""
+def make_deliveries(transaction: Transaction, made: Sequence[NewDelivery]) -> None:
+    """Store deliveries that are due now, to webhooks that this transaction has locked."""
     if not made:
-        return 0
+        return
     transaction.bells.add(Bell.DELIVERIES)
-    event_ids = [one.event_id for one in made]
-    return transaction.connection.execute(
-        MAKE,
+    values = {
+        "now": transaction.now,
+        "ids": array_of(one.id for one in made),
+        "organization_ids": array_of(one.organization_id for one in made),
+        "webhook_ids": array_of(one.webhook_id for one in made),
+        "event_ids": array_of(one.event_id for one in made),
+        "types": [one.event_type for one in made],
+        "times": array_of_times(one.occurred_at for one in made),
+    }
+    transaction.connection.execute_later(MAKE, values)
+    webhooks = {(one.organization_id, one.webhook_id) for one in made}
+    transaction.connection.execute_later(
+        MAKE_DUE,
         {
             "now": transaction.now,
-            "ids": [one.id for one in made],
-            "organization_ids": [one.organization_id for one in made],
-            "event_ids": event_ids,
-            "webhook_ids": [one.webhook_id for one in made],
-            "first_id": min(event_ids),
-            "last_id": max(event_ids),
+            "organization_ids": array_of(organization_id for organization_id, _ in webhooks),
+            "webhook_ids": array_of(webhook_id for _, webhook_id in webhooks),
         },
-    ).rowcount
+    )

@@ -15,6 +15,7 @@ from core.platform import polling
 from core.webhooks.events import RETENTION
 from ports.doorbells import Bell
 from tests.clock import SettableClock
+from tests.marks import mark_due
 from tests.plans import explained_statements, rows_read, tables_read_whole
 from tests.world.builder import Builder
 
@@ -34,7 +35,7 @@ ROUTED = """
 EVENT = """
     INSERT INTO events (id, type, organization_id, data, occurred_at)
     VALUES ((left(first_id_at(%(at)s)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
-            'user.login.success', %(organization)s, '{}', %(at)s)
+            'user.login.success', '00000000-0000-0000-0000-000000000000', '{}', %(at)s)
 """
 WEBHOOK = """
     WITH webhook AS (
@@ -146,6 +147,22 @@ def test_work_is_due_from_its_time_on_unless_it_is_leased_or_its_organization_su
         assert due(transact) == {bell: at}
 
 
+def test_events_of_an_organization_are_due_since_it_was_marked(
+    organization: UUID, transact: Callable[..., Any], connection: Connection, clock: SettableClock
+) -> None:
+    marked_at = clock() - LATER
+    mark_due(connection, organization)
+    connection.execute("UPDATE log_dues SET events_at = %s", (marked_at,))
+    mark_due(connection, organization)
+    assert due(transact) == {Bell.EVENTS: marked_at}
+
+    # The clock of PostgreSQL may be ahead.
+    connection.execute("UPDATE log_dues SET events_at = %s", (clock() + LATER,))
+    assert due(transact) == {Bell.EVENTS: clock()}
+    connection.execute("UPDATE log_dues SET events = false")
+    assert due(transact) == {}
+
+
 def test_what_is_due_first_counts(
     make_due: Callable[[str, datetime], None], transact: Callable[..., Any], clock: SettableClock
 ) -> None:
@@ -233,7 +250,8 @@ def test_however_much_waits_or_is_done_the_first_rows_of_indexes_are_read(
         """
         INSERT INTO events (id, type, organization_id, data, occurred_at, position)
         SELECT (left(first_id_at(%(at)s)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
-               'user.login.success', %(organization)s, '{}', %(at)s, CASE WHEN n <= 45000 THEN n ELSE 0 END
+               'user.login.success', '00000000-0000-0000-0000-000000000000', '{}', %(at)s,
+               CASE WHEN n <= 45000 THEN n ELSE 0 END
         FROM   generate_series(1, 50000) AS n
         """,
         values,

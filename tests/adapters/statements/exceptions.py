@@ -197,7 +197,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.bulk_work.LEASE": _unbound(1, "bulk_jobs"),
         "platform.polling.NEXT": _unbound(
             1,
-            "audit_entries billing_customers billing_subscriptions bulk_jobs events "
+            "audit_entries billing_customers billing_subscriptions bulk_jobs events log_dues "
             "logout_queues mail_servers mails organizations service_user_changes siem_streams "
             "webhook_queues webhooks",
         ),
@@ -207,9 +207,11 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "services.sales.ADD_UP": _unbound(1, "subscription_changes"),
         "sign_in.upstream.connection_keys.CLAIM_ENDING": _unbound(1, "connection_keys"),
         "sign_in.upstream.connections.CLAIM_ENDING": _unbound(1, "upstream_connections"),
-        "webhooks.deliveries.PostgresWebhookDeliveries.lease": _unbound(1, "webhook_queues"),
+        "webhooks.deliveries.LEASE": _unbound(1, "webhook_queues"),
+        "webhooks.deliveries.LONG_DUE": _unbound(1, "webhook_deliveries"),
         "webhooks.deliveries.PostgresWebhookDeliveries.postpone_inactive": _unbound(1, "webhook_queues"),
-        "webhooks.sequencing.WAITING": _unbound(1, "events"),
+        "webhooks.sequencing.DUE": _unbound(1, "event_positions log_dues"),
+        "webhooks.sequencing.LONG_WAITING": _unbound(1, "events"),
     },
     "Deletes after the retention, or counts, what is of no organization in particular.": {
         "mail.mail.PostgresMailOutbox.forget": _unbound(1, "mails"),
@@ -277,7 +279,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.outbox.PostgresBrowsedOutbox.count": _unbound(12, "mails"),
         "platform.outbox.HIDDEN": _unbound(1, "mails"),
         "platform.overview.FAILING_STREAMS": _unbound(1, "siem_streams"),
-        "platform.overview.FAILING_WEBHOOKS": _unbound(1, "webhook_deliveries"),
+        "platform.overview.FAILING_WEBHOOKS": _unbound(1, "webhook_queues"),
         "platform.overview.GONE_WEBHOOKS": _unbound(1, "organizations webhooks"),
         "platform.overview.ORGANIZATIONS": _unbound(1, "organizations"),
         "platform.public_names.PostgresPublicNames.dotted": _unbound(1, "organizations"),

@@ -1,4 +1,4 @@
-"""What depends on events, deliveries and webhooks is deleted with them, and what processes of version 0.1.0 find."""
+"""What depends on events, deliveries and webhooks is deleted with them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.attempts import Attempt
 from core.events.events import EventType
 from core.ids import PLATFORM
 from core.platform.housekeeping import Leftover
-from core.webhooks import deliveries, sequencing
+from core.webhooks import deliveries
 from tests.adapters.webhooks.queues import Sender, publish_all
 from tests.world.builder import Builder, new_id
 
@@ -25,9 +25,6 @@ FAILED = Attempt(status_code=500, body="no", error="The receiver answered 500.")
 COUNTS = """
     SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM webhook_deliveries),
            (SELECT count(*) FROM webhook_attempts), (SELECT count(*) FROM event_positions)
-"""
-INSERT = """
-    INSERT INTO events (id, type, organization_id, data, occurred_at) VALUES (%s, 'user.invited', %s, '{}', now())
 """
 
 
@@ -95,31 +92,13 @@ def test_a_process_that_deletes_an_organization_alone_leaves_nothing_of_it(
     assert builder.rows(COUNTS) == [(1, 1, 1, 1)]
 
 
-def test_an_event_of_an_organization_that_does_not_exist_is_refused(builder: Builder) -> None:
+def test_an_event_of_an_organization_that_does_not_exist_is_refused(transact: Transact) -> None:
     with pytest.raises(ForeignKeyViolation):
-        builder.connection.execute(INSERT, (new_id(), new_id()))
+        transact(publish_all, new_id(), "a")
 
 
-@pytest.mark.parametrize("by_version_0_1_0", [False, True])
-def test_events_of_the_platform_have_its_id_and_show_no_organization(
-    builder: Builder, transact: Transact, by_version_0_1_0: bool
-) -> None:
-    if by_version_0_1_0:
-        builder.connection.execute(INSERT, (new_id(), None))
-    else:
-        transact(lambda uow: uow.publish(EventType.USER_INVITED))
+def test_events_of_the_platform_have_its_id_and_show_no_organization(builder: Builder, transact: Transact) -> None:
+    transact(lambda uow: uow.publish(EventType.USER_INVITED))
 
     rows = builder.rows("SELECT organization_id, event_payload(events) ->> 'organization_id' FROM events")
     assert rows == [(PLATFORM, None)]
-
-
-def test_a_sequencer_of_version_0_1_0_finds_nothing_that_waits_and_its_feed_loses_nothing(
-    acme: UUID, builder: Builder, transact: Transact
-) -> None:
-    transact(publish_all, acme, "a")
-    transact(sequencing.hand_on, 10)
-    transact(publish_all, acme, "b")
-
-    assert builder.rows("SELECT id FROM events WHERE position IS NULL") == []
-    # The feed of that version shows positions up to this one, and its cursors are not beyond it.
-    assert builder.rows("SELECT last_position FROM event_sequencing") == [(0,)]

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.webhooks.sequencing import WAITING, PostgresEventSequencing
+from adapters.postgres.webhooks.sequencing import DUE, PostgresEventSequencing
 from core.events.events import EventType
 from core.webhooks import sequencing
 from core.webhooks.events import RETENTION
@@ -82,8 +82,8 @@ def test_what_another_transaction_has_handed_on_meanwhile_is_left_out(
     transact(sequencing.hand_on, 10)
     transact(publish_all, acme, "a")
     # The statement waits between its snapshot and the locks.
-    queues = "SELECT organization_id FROM queues"
-    waiting_text = WAITING.replace(queues, f"{queues}, pg_advisory_xact_lock_shared(1)", 1)
+    queues = "ARRAY(SELECT organization_id FROM due"
+    due_text = DUE.replace(queues, f"{queues}, pg_advisory_xact_lock_shared(1)", 1)
     found: list[WaitingEvents] = []
     with connected(database_url) as other, connected(database_url) as third:
         sequencer = PostgresEventSequencing(transaction_on(other, now=clock()))
@@ -94,7 +94,7 @@ def test_what_another_transaction_has_handed_on_meanwhile_is_left_out(
 
         with monkeypatch.context() as patched, third.transaction():
             third.execute("SELECT pg_advisory_xact_lock(1)")
-            patched.setattr("adapters.postgres.webhooks.sequencing.WAITING", waiting_text)
+            patched.setattr("adapters.postgres.webhooks.sequencing.DUE", due_text)
             looking = threading.Thread(target=look)
             looking.start()
             wait_until(lambda: builder.value("SELECT count(*) FROM pg_locks WHERE NOT granted") == 1)
@@ -102,7 +102,7 @@ def test_what_another_transaction_has_handed_on_meanwhile_is_left_out(
             assert transact(sequencing.hand_on, 10).events == 1
         looking.join()
 
-    assert [(list(waiting.events), waiting.busy, waiting.seen_until) for waiting in found] == [([], 1, acme)]
+    assert [(list(waiting.events), waiting.busy, waiting.seen_until) for waiting in found] == [([], 0, acme)]
     assert builder.rows("SELECT position FROM events ORDER BY 1") == [(1,), (2,)]
 
 

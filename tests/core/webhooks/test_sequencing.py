@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.webhooks.sequencing import WaitingEvent, batch_of
+
+OCCURRED_AT = datetime(2026, 2, 3, tzinfo=UTC)
 
 
 def waiting(*queues: tuple[int, int], is_old: bool = False) -> list[WaitingEvent]:
@@ -17,6 +20,9 @@ def waiting(*queues: tuple[int, int], is_old: bool = False) -> list[WaitingEvent
         WaitingEvent(
             id=UUID(int=1000 * organization + number),
             organization_id=UUID(int=organization),
+            type="user.invited",
+            occurred_at=OCCURRED_AT,
+            last_position=0,
             is_old=is_old,
             webhooks=webhooks,
         )

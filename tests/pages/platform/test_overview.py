@@ -7,6 +7,7 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 from core.credentials.mfa_events import MfaEvent
+from core.ids import PLATFORM
 from tests.clock import SettableClock
 from tests.pages.platform.conftest import browser_of
 from tests.pages.plot_links import links_of
@@ -58,9 +59,24 @@ def insert_failing(world: World, clock: SettableClock, organization_id: UUID) ->
             created_at=now,
             updated_at=now,
         )
+        insert(
+            world,
+            "webhook_queues",
+            webhook_id=webhook_id,
+            organization_id=organization_id,
+            lost_at=now if lost else None,
+        )
         for number in range(3):
             event_id = new_id()
-            insert(world, "events", id=event_id, type="user.created", data="{}", occurred_at=now)
+            insert(
+                world,
+                "events",
+                id=event_id,
+                type="user.created",
+                organization_id=PLATFORM,
+                data="{}",
+                occurred_at=now,
+            )
             insert(
                 world,
                 "webhook_deliveries",

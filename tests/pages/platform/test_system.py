@@ -84,8 +84,9 @@ async def test_the_process_its_checks_and_its_actors_are_shown(
 async def test_what_waits_is_counted(platform_owner: Visitor, world: World) -> None:
     world.connection.execute(
         """
-        INSERT INTO events (id, type, data, occurred_at)
-        SELECT gen_random_uuid(), 'user.created', '{}', now() FROM generate_series(1, 3)
+        INSERT INTO events (id, type, organization_id, data, occurred_at)
+        SELECT gen_random_uuid(), 'user.created', '00000000-0000-0000-0000-000000000000', '{}', now()
+        FROM   generate_series(1, 3)
         """
     )
 

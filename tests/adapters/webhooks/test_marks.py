@@ -1,0 +1,216 @@
+"""The marks of organizations whose events may wait: who waits for whom, and what is never lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from psycopg.errors import LockNotAvailable
+
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
+from core.webhooks import overlooked, sequencing
+from core.webhooks.events import RETENTION
+from core.webhooks.overlooked import LongWaiting, Turn
+from core.webhooks.sequencing import HandedOn
+from tests.adapters.webhooks.queues import Sender, publish_all
+from tests.clock import SettableClock
+from tests.marks import mark_due
+from tests.postgres import connected
+from tests.transactions import transaction_on
+from tests.waiting import wait_until
+from tests.world.builder import Builder, new_id
+
+Transact = Callable[..., Any]
+
+MARKED = "SELECT organization_id FROM log_dues WHERE events ORDER BY 1"
+
+
+def publish(connection: Connection, organization_id: UUID, clock: SettableClock) -> None:
+    """Insert an event and mark its organization, in the transaction of this connection."""
+    mark_due(connection, organization_id)
+    connection.execute(
+        """
+        INSERT INTO events (id, type, organization_id, data, occurred_at)
+        VALUES (%s, 'user.invited', %s, '{"name": "a"}', %s)
+        """,
+        (new_id(), organization_id, clock()),
+    )
+
+
+def handed_on(transact: Transact) -> int:
+    """Hand on what waits, and return how many events."""
+    return transact(sequencing.hand_on, 10).events
+
+
+def test_the_first_event_marks_its_organization_and_handing_it_on_unmarks_it(
+    acme: UUID, builder: Builder, transact: Transact
+) -> None:
+    transact(publish_all, acme, "a")
+    assert builder.rows(MARKED) == [(acme,)]
+
+    assert transact(sequencing.hand_on, 10) == HandedOn(events=1, has_more=False, continue_after=None)
+
+    assert builder.rows(MARKED) == []
+    transact(publish_all, acme, "b")
+    assert builder.rows(MARKED) == [(acme,)]
+    assert handed_on(transact) == 1
+
+
+@pytest.mark.parametrize("is_marked", [True, False])
+def test_writers_of_an_organization_do_not_wait_for_each_other(
+    acme: UUID, builder: Builder, transact: Transact, database_url: str, clock: SettableClock, is_marked: bool
+) -> None:
+    transact(publish_all, acme, "first")
+    if not is_marked:
+        assert handed_on(transact) == 1
+
+    with connected(database_url) as one, connected(database_url) as other:
+        other.execute("SET lock_timeout = '1ms'")
+        with one.transaction(), other.transaction():
+            publish(one, acme, clock)
+            publish(other, acme, clock)
+
+    assert builder.rows(MARKED) == [(acme,)]
+    assert handed_on(transact) == (3 if is_marked else 2)
+
+
+def test_a_mark_stays_while_a_writer_has_not_ended(
+    acme: UUID, builder: Builder, transact: Transact, database_url: str, clock: SettableClock
+) -> None:
+    transact(publish_all, acme, "first")
+    with connected(database_url) as writer, writer.transaction():
+        publish(writer, acme, clock)
+
+        assert handed_on(transact) == 1
+        assert builder.rows(MARKED) == [(acme,)]
+
+    assert handed_on(transact) == 1
+    assert builder.rows(MARKED) == []
+
+
+def test_an_event_that_is_committed_before_the_mark_is_locked_keeps_it(
+    acme: UUID, builder: Builder, transact: Transact, connection: Connection, database_url: str, clock: SettableClock
+) -> None:
+    transact(publish_all, acme, "first")
+    kept_since = clock() - RETENTION
+    with connected(database_url) as other, connection.transaction():
+        sequencer = PostgresEventSequencing(transaction_on(connection, now=clock()))
+        waiting = sequencer.waiting(10, after=None, kept_since=kept_since)
+        sequencer.hand_on(waiting.events)
+        with other.transaction():
+            publish(other, acme, clock)
+        sequencer.unmark(waiting.complete, kept_since=kept_since)
+
+    assert waiting.complete == [acme]
+    assert builder.rows(MARKED) == [(acme,)]
+    assert handed_on(transact) == 1
+
+
+def test_a_writer_waits_for_the_removal_of_the_mark_and_sets_it_again(
+    acme: UUID, builder: Builder, transact: Transact, connection: Connection, database_url: str, clock: SettableClock
+) -> None:
+    transact(publish_all, acme, "first")
+    kept_since = clock() - RETENTION
+    with connected(database_url) as other:
+
+        def write() -> None:
+            with other.transaction():
+                publish(other, acme, clock)
+
+        with connection.transaction():
+            sequencer = PostgresEventSequencing(transaction_on(connection, now=clock()))
+            waiting = sequencer.waiting(10, after=None, kept_since=kept_since)
+            sequencer.hand_on(waiting.events)
+            sequencer.unmark(waiting.complete, kept_since=kept_since)
+            writing = threading.Thread(target=write)
+            writing.start()
+            wait_until(lambda: builder.value("SELECT count(*) FROM pg_locks WHERE NOT granted") == 1)
+        writing.join()
+
+    assert builder.rows(MARKED) == [(acme,)]
+    assert handed_on(transact) == 1
+
+
+def test_an_organization_is_deleted_after_its_writers_and_takes_their_events_along(
+    acme: UUID, builder: Builder, transact: Transact, database_url: str, clock: SettableClock
+) -> None:
+    transact(publish_all, acme, "first")
+    with connected(database_url) as writer, connected(database_url) as other:
+
+        def delete() -> None:
+            other.execute("DELETE FROM organizations WHERE id = %s", (acme,))
+
+        with writer.transaction():
+            publish(writer, acme, clock)
+            deleting = threading.Thread(target=delete)
+            deleting.start()
+            wait_until(lambda: builder.value("SELECT count(*) FROM pg_locks WHERE NOT granted") == 1)
+        deleting.join()
+
+    assert builder.rows("SELECT count(*) FROM events") == [(0,)]
+    assert builder.rows("SELECT count(*) FROM log_dues") == [(0,)]
+
+
+def test_a_writer_waits_for_the_deletion_of_its_organization(
+    acme: UUID, transact: Transact, database_url: str, clock: SettableClock
+) -> None:
+    transact(publish_all, acme, "first")
+    with connected(database_url) as other, connected(database_url) as writer, other.transaction():
+        other.execute("DELETE FROM organizations WHERE id = %s", (acme,))
+        writer.execute("SET lock_timeout = '1ms'")
+
+        with pytest.raises(LockNotAvailable):
+            publish(writer, acme, clock)
+
+
+def test_events_without_a_mark_and_webhooks_that_are_not_due_are_found(
+    sender: Sender, acme: UUID, builder: Builder, transact: Transact, clock: SettableClock
+) -> None:
+    globex = builder.organization("globex")
+    hook, on_time = sender.webhook(acme), sender.webhook(globex, "on time")
+    for organization_id in (acme, globex):
+        sender.publish(organization_id, "a")
+    for organization_id in (acme, globex):
+        transact(publish_all, organization_id, "b")
+    builder.connection.execute("UPDATE log_dues SET events = false WHERE organization_id = %s", (acme,))
+    builder.connection.execute("UPDATE webhook_queues SET due_at = NULL WHERE webhook_id = %s", (hook,))
+    assert transact(overlooked.find, Turn()) == LongWaiting(organization_ids=[], webhooks=[], next_turn=Turn())
+    clock.advance(2 * overlooked.OVERLOOKED_AFTER)
+
+    found = transact(overlooked.find, Turn())
+
+    assert set(found.organization_ids) == {acme, globex}
+    assert set(found.webhooks) == {(acme, hook), (globex, on_time)}
+    assert (transact(overlooked.put_right, found), transact(overlooked.put_right, found)) == (2, 0)
+    assert handed_on(transact) == 2
+    assert {leased.id for leased in sender.lease()} == {hook, on_time}
+
+
+def test_what_waits_is_looked_at_in_turn(
+    sender: Sender,
+    acme: UUID,
+    builder: Builder,
+    transact: Transact,
+    clock: SettableClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("core.webhooks.overlooked.ROWS_MAX", 1)
+    organizations = sorted([acme, builder.organization("globex")])
+    hooks = sorted((sender.webhook(organization_id), organization_id) for organization_id in organizations)
+    for organization_id in organizations:
+        sender.publish(organization_id, "a")
+    for organization_id in organizations:
+        transact(publish_all, organization_id, "b")
+    clock.advance(2 * overlooked.OVERLOOKED_AFTER)
+    turn, seen = Turn(), list[LongWaiting]()
+    for _ in range(3):
+        seen.append(transact(overlooked.find, turn))
+        turn = seen[-1].next_turn
+
+    assert [found.organization_ids for found in seen] == [organizations[:1], organizations[1:], []]
+    assert [found.webhooks for found in seen] == [[(one, hook)] for hook, one in hooks] + [[]]
+    assert turn == Turn()
