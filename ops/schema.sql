@@ -30,17 +30,17 @@ BEGIN
         END IF;
         PERFORM lock_log(log);
     END LOOP;
-    PERFORM make_log_partition(part, leftover, NULL, 'A month of ' || log || '.');
     -- The last partition is dropped and made again. To detach it and attach it again would lock the tables that the log refers
     -- to against reading.
-    EXECUTE format('INSERT INTO %I SELECT * FROM %I', part, leftover);
+    EXECUTE format('CREATE TEMPORARY TABLE log_strays ON COMMIT DROP AS TABLE %I', leftover);
+    PERFORM make_log_partition(part, leftover, NULL, 'A month of ' || log || '.');
     EXECUTE format('DROP TABLE %I', leftover);
     PERFORM make_log_partition(leftover, part, grants, 'Rows of ' || log || ' for which no month is there; normally none.');
-    EXECUTE format('WITH moved AS (DELETE FROM %I WHERE id >= %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
-                   part, ends, leftover);
     -- Months that were not made belong to this one.
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', log, part, first, ends);
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (MAXVALUE)', log, leftover, ends);
+    EXECUTE format('INSERT INTO %I SELECT * FROM pg_temp.log_strays', log);
+    DROP TABLE pg_temp.log_strays;
     RETURN true;
 END
 $$;
@@ -290,7 +290,7 @@ BEGIN
         FROM     log_partitions p
         WHERE    p.log = drop_log_month.log AND NOT p.is_last AND p.end_id <= drop_log_month.before
         -- The first partition is left empty, and has nothing to drop then.
-        AND      (CASE WHEN p.first_id IS NULL THEN pg_relation_size(to_regclass(quote_ident(earliest))) > 0 ELSE true END)
+        AND      (CASE WHEN p.first_id IS NULL THEN log_partition_bytes(earliest) > 0 ELSE true END)
         ORDER BY p.end_id
         LIMIT    1;
         IF part IS NULL THEN
@@ -298,7 +298,7 @@ BEGIN
         END IF;
         BEGIN
             -- A month that was large is not read behind the locks.
-            EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I) AND %L OR EXISTS (SELECT FROM ONLY %I) AND %L',
+            EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I) AND %L OR EXISTS (SELECT 1 FROM %I) AND %L',
                            part, only_empty AND attempt = 1, earliest, part <> earliest)
             INTO   is_used;
         EXCEPTION
@@ -324,27 +324,6 @@ END
 $$;
 
 COMMENT ON FUNCTION drop_log_month(log text, before uuid, only_empty boolean) IS 'Drops the oldest partition of a log if all its ids are before that one, and returns its name. Its range goes to the first partition, which is always there.';
-
-CREATE FUNCTION event_inserted() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    IF NEW.organization_id IS NULL THEN
-        -- Needed until no process of version 0.1.0 runs any more, which leaves it out for events of the platform.
-        NEW.organization_id := '00000000-0000-0000-0000-000000000000';
-    ELSIF NEW.organization_id <> '00000000-0000-0000-0000-000000000000' THEN
-        -- The lock that a foreign key takes: a deletion of the organization waits, or is waited for.
-        PERFORM FROM organizations WHERE id = NEW.organization_id FOR KEY SHARE;
-        IF NOT FOUND THEN
-            RAISE foreign_key_violation
-                USING MESSAGE = 'an event refers to an organization that does not exist', TABLE = 'events';
-        END IF;
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-COMMENT ON FUNCTION event_inserted() IS 'Refuses events of organizations that do not exist, and gives the id of zeros to those of the platform.';
 
 CREATE FUNCTION events_of_organization_deleted() RETURNS trigger
     LANGUAGE plpgsql
@@ -501,6 +480,27 @@ $$;
 
 COMMENT ON FUNCTION lock_log(log text) IS 'Locks a log for a change of its partitions.';
 
+CREATE FUNCTION log_partition_bytes(part text) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $_$
+DECLARE
+    is_distributed boolean := false;
+    bytes          bigint;
+BEGIN
+    IF EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') THEN
+        EXECUTE 'SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1)'
+        INTO is_distributed USING to_regclass(quote_ident(part));
+    END IF;
+    IF is_distributed THEN
+        EXECUTE 'SELECT citus_relation_size($1)' INTO bytes USING to_regclass(quote_ident(part));
+        RETURN bytes;
+    END IF;
+    RETURN pg_relation_size(to_regclass(quote_ident(part)));
+END
+$_$;
+
+COMMENT ON FUNCTION log_partition_bytes(part text) IS 'The size of the rows of a partition, wherever they lie.';
+
 CREATE FUNCTION log_rows_of_organization_deleted() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -637,7 +637,7 @@ BEGIN
     -- A mark that another transaction is setting at this moment is not waited for.
     IF NOT is_marked THEN
         UPDATE log_dues
-        SET    events = true, entries = true
+        SET    events = true, entries = true, events_at = CASE WHEN events THEN events_at ELSE now() END
         WHERE  organization_id = (SELECT organization_id
                                   FROM   log_dues
                                   WHERE  organization_id = of_organization_id
@@ -1950,8 +1950,6 @@ CREATE INDEX events_addresses ON ONLY events USING gin (addresses_in(data)) WHER
 CREATE INDEX events_feed ON ONLY events USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
 CREATE INDEX events_oldest ON ONLY events USING btree (occurred_at);
 CREATE INDEX events_waiting ON ONLY events USING btree (organization_id, occurred_at, id) WHERE ("position" = 0);
-CREATE INDEX events_waiting_longest ON ONLY events USING btree (occurred_at, id) WHERE ("position" = 0);
-CREATE TRIGGER events_inserted BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION event_inserted();
 
 CREATE TABLE group_rules (
     id uuid NOT NULL,
@@ -2069,11 +2067,13 @@ ALTER TABLE ONLY known_addresses
 CREATE TABLE log_dues (
     organization_id uuid NOT NULL,
     events boolean DEFAULT true NOT NULL,
-    entries boolean DEFAULT true NOT NULL
+    entries boolean DEFAULT true NOT NULL,
+    events_at timestamp with time zone DEFAULT now() NOT NULL
 );
 COMMENT ON TABLE log_dues IS 'Which organizations may have something in their logs that waits. It has a row from the first event or audit entry on.';
 COMMENT ON COLUMN log_dues.events IS 'Events may wait for their positions; what the platform itself has is looked for always.';
 COMMENT ON COLUMN log_dues.entries IS 'Audit entries may wait to be sealed.';
+COMMENT ON COLUMN log_dues.events_at IS 'Since when events may wait.';
 ALTER TABLE ONLY log_dues
     ADD CONSTRAINT log_dues_pkey PRIMARY KEY (organization_id);
 CREATE INDEX log_dues_entries ON log_dues USING btree (organization_id) WHERE entries;
@@ -3754,12 +3754,15 @@ CREATE TABLE webhook_queues (
     webhook_id uuid NOT NULL,
     organization_id uuid NOT NULL,
     due_at timestamp with time zone,
-    leased_until timestamp with time zone
+    leased_until timestamp with time zone,
+    lost_at timestamp with time zone
 );
 COMMENT ON TABLE webhook_queues IS 'When each webhook has the next delivery to make. A dispatcher leases a webhook, so that a flood for one delays no other.';
+COMMENT ON COLUMN webhook_queues.lost_at IS 'When the last attempt of a delivery failed most recently.';
 ALTER TABLE ONLY webhook_queues
     ADD CONSTRAINT webhook_queues_pkey PRIMARY KEY (webhook_id);
 CREATE INDEX webhook_queues_due ON webhook_queues USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX webhook_queues_lost ON webhook_queues USING btree (lost_at) WHERE (lost_at IS NOT NULL);
 CREATE INDEX webhook_queues_of_organization ON webhook_queues USING btree (organization_id, webhook_id);
 
 CREATE TABLE webhooks (
