@@ -13,6 +13,7 @@ from core.audit import chain
 from core.audit.verification import ChainVerifier, KeptHead
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock
+from tests.marks import mark_due
 from tests.world.builder import new_id
 from tests.world.team import Team
 
@@ -33,6 +34,7 @@ def add_entry(
 ) -> UUID:
     """Insert an audit entry, and return its id."""
     entry_id = new_id()
+    mark_due(connection, organization_id)
     connection.execute(
         """
         INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, ip_address, user_agent, success,

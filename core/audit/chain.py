@@ -3,6 +3,8 @@
 An actor seals committed entries some seconds after they were written (`seal_next`), so writers never wait for one
 another: it gives each entry the next position of its organization, and a hash over the hash before it and the entry.
 Where very many wait, as after an upgrade, all organizations have a share of each batch, and new entries come first.
+Each transaction that writes entries marks their organizations, so that only those are looked at; `mark_overlooked`
+finds what has lost its mark.
 Personal fields enter the hash as salted digests. Anonymization deletes value and salt and keeps the digest, so the
 chain of the remaining entries still fits. `verification.py` checks a chain.
 """
@@ -34,6 +36,9 @@ PROOF_LIFETIME: Final = timedelta(days=36_500)
 SEALED_WITHIN: Final = timedelta(days=7)
 # Newer entries than this are sealed before older ones that still wait.
 FRESH: Final = timedelta(minutes=10)
+# Entries that wait for longer may have been overlooked; so many are looked at in one turn.
+OVERLOOKED_AFTER: Final = timedelta(seconds=5)
+OVERLOOKED_MAX: Final = 1_000
 # So many of the largest logs share half of each batch.
 LARGEST_MAX: Final = 5
 # Per statement of an export.
@@ -117,10 +122,14 @@ class Unsealed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPart:
-    """The entries of all logs with these ids: from `since_id` on, and before `end_id`."""
+    """The entries of all logs with these ids: from `since_id` on, and before `end_id`.
+
+    Where something waits is found `by_marks` of organizations, or in the logs themselves.
+    """
 
     since_id: UUID
     end_id: UUID
+    by_marks: bool = False
 
     @property
     def is_old(self) -> bool:
@@ -128,7 +137,18 @@ class LogPart:
         return self.end_id != LAST_ID
 
 
-EVERYTHING: Final = LogPart(since_id=FIRST_ID, end_id=LAST_ID)
+EVERYTHING: Final = LogPart(since_id=FIRST_ID, end_id=LAST_ID, by_marks=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """Organizations whose entries are sealed next, and marked ones in which nothing was found that waits."""
+
+    waiting: Sequence[UUID]
+    idle: Sequence[UUID]
+
+
+NO_TURNS: Final = Turns(waiting=(), idle=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,17 +231,42 @@ def seal_next(
 
     Only entries of the time or the part `within` are read. Of concurrent transactions one seals; the others return 0.
     """
-    part = within if isinstance(within, LogPart) else LogPart(since_id=first_id_at(uow.now - within), end_id=LAST_ID)
-    waiting = uow.audit_chains.take_turns(part)
-    if not waiting:
-        return 0
-    shares = shares_of(limit, waiting, largest)
+    part = within if isinstance(within, LogPart) else _since(uow.now - within)
+    turns = uow.audit_chains.take_turns(part)
     sealed: list[SealedEntry] = []
-    for unsealed in uow.audit_chains.unsealed(shares, fresh_since=uow.now - FRESH, part=part):
-        sealed += appended(uow, unsealed)
+    complete = list(turns.idle)
+    if turns.waiting:
+        shares = shares_of(limit, turns.waiting, largest)
+        for unsealed in uow.audit_chains.unsealed(shares, fresh_since=uow.now - FRESH, part=part):
+            sealed += appended(uow, unsealed)
+            if len(unsealed.entries) < shares[unsealed.end.organization_id]:
+                complete.append(unsealed.end.organization_id)
     if sealed:
         uow.audit_chains.store(sealed)
+    if complete and part.by_marks:
+        # Last: while a mark is removed, other transactions of the organization wait.
+        uow.audit_chains.unmark(complete, part)
     return len(sealed)
+
+
+def overlooked(uow: UnitOfWork, after: UUID) -> Sequence[UUID]:
+    """Return organizations behind that one whose entries wait for long, in order, with repetitions.
+
+    Most of them are marked. Others lost a mark where a transaction that was setting it is rolled back while another one
+    relied on it, or an older version wrote the entry.
+    """
+    return uow.audit_chains.long_waiting(
+        _since(uow.now - SEALED_WITHIN), after=after, until=uow.now - OVERLOOKED_AFTER, limit=OVERLOOKED_MAX
+    )
+
+
+def mark_overlooked(uow: UnitOfWork, organization_ids: Sequence[UUID]) -> int:
+    """Mark those of these organizations that are not marked; return how many."""
+    return uow.audit_chains.mark_overlooked(organization_ids)
+
+
+def _since(moment: datetime) -> LogPart:
+    return LogPart(since_id=first_id_at(moment), end_id=LAST_ID, by_marks=True)
 
 
 def parts(uow: UnitOfWork) -> Sequence[LogPart]:

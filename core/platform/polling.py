@@ -20,6 +20,6 @@ if TYPE_CHECKING:
 def due(uow: UnitOfWork, mode: BillingMode, *, finds_seals: bool = True) -> Mapping[str, datetime]:
     """Return from when on something is due, for each kind of work that has something; it is one statement.
 
-    Without `finds_seals`, entries without a seal are left out, of which a large backlog is read to find the next one.
+    Without `finds_seals`, entries without a seal are left out, of which it is not known since when they wait.
     """
     return uow.due_work.next(now=uow.now, events_since=uow.now - RETENTION, mode=mode, finds_seals=finds_seals)

@@ -5,7 +5,16 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.audit.chain import ChainEnd, LogPart, OrganizationChain, OutsideEntry, SealedEntry, SealingBacklog, Unsealed
+from core.audit.chain import (
+    ChainEnd,
+    LogPart,
+    OrganizationChain,
+    OutsideEntry,
+    SealedEntry,
+    SealingBacklog,
+    Turns,
+    Unsealed,
+)
 
 
 class AuditChains(Protocol):
@@ -15,8 +24,10 @@ class AuditChains(Protocol):
         """Return the parts in which the logs are stored, the oldest first; together they are all of it."""
         ...
 
-    def take_turns(self, part: LogPart) -> Sequence[UUID]:
+    def take_turns(self, part: LogPart) -> Turns:
         """Return some organizations with unsealed entries in that part; the next call continues after them.
+
+        They are marked ones, or the logs themselves are asked, as the part says.
 
         No other transaction seals until this one ends; return nothing while another one does.
         """
@@ -37,6 +48,24 @@ class AuditChains(Protocol):
 
     def store(self, sealed: Sequence[SealedEntry]) -> None:
         """Append sealed entries to their chains, and make the streams of their organizations due."""
+        ...
+
+    def unmark(self, organization_ids: Sequence[UUID], part: LogPart) -> None:
+        """Remove the marks of organizations in which no entry of the part waits and no transaction writes.
+
+        Until this transaction ends, others that write entries of these organizations wait.
+        """
+        ...
+
+    def long_waiting(self, part: LogPart, *, after: UUID, until: datetime, limit: int) -> Sequence[UUID]:
+        """Return the organizations behind that one of entries that wait since a time, in order, repeated.
+
+        It asks the logs of all organizations, for at most so many entries.
+        """
+        ...
+
+    def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
+        """Mark those of these organizations that exist and are not marked; return how many."""
         ...
 
     def end(self, organization_id: UUID) -> ChainEnd:

@@ -7,12 +7,13 @@ records how many entries there are up to it, and the page is found from the last
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
+from adapters.postgres.audit.actors import with_actors
 from adapters.postgres.log_ids import COUNTED_AT_ONCE
 from adapters.postgres.transaction import Aggregate
-from core.audit.audit_log import AuditLogActor, AuditLogEntry, AuditLogFilter
+from core.audit.audit_log import AuditLogEntry, AuditLogFilter
 from core.ids import FIRST_ID, id_later
 
 # The least number of entries of a kind between two milestones; skipping that many takes less than a millisecond.
@@ -87,13 +88,12 @@ def _page(wanted: LiteralString, total: LiteralString, milestone: LiteralString)
                     OFFSET   (SELECT skipped FROM milestone)))
         SELECT total.entries AS total, e.id, e.organization_id, e.action, e.target_type, e.target_id,
                e.ip_address, e.user_agent, e.success, e.details, e.created_at,
-               e.actor_user_id, u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner
+               e.actor_user_id
         FROM   total
         LEFT   JOIN audit_entries e ON e.organization_id = %(organization_id)s
                                        AND e.id = ANY (ARRAY(SELECT id FROM page))
                                        AND e.id >= (SELECT id FROM page ORDER BY id LIMIT 1)
                                        AND e.id <= (SELECT id FROM page ORDER BY id DESC LIMIT 1)
-        LEFT   JOIN users u ON u.id = e.actor_user_id
         ORDER  BY e.id DESC
     """
 
@@ -107,14 +107,20 @@ PAGE_OF_TARGET: Final = _page(
     f"SELECT count(*) FROM audit_entries WHERE {_OF_TARGET}",
     _NO_MILESTONE,
 )
+# The next entries of all organizations.
+UNCOUNTED: Final = """
+    SELECT   id, organization_id, target_type, action
+    FROM     audit_entries
+    WHERE    id > %(after)s AND id < %(before)s
+    ORDER BY id
+    LIMIT    %(limit)s
+"""
 # Waits for an organization that is being deleted, and then leaves it out.
-COUNT_NEXT: Final = """
+COUNT: Final = """
     WITH batch AS MATERIALIZED (
-             SELECT   id, organization_id, target_type, action
-             FROM     audit_entries
-             WHERE    id > %(after)s AND id < %(before)s
-             ORDER BY id
-             LIMIT    %(limit)s),
+             SELECT id, organization_id, target_type, action
+             FROM   unnest(%(ids)s::uuid[], %(organization_ids)s::uuid[], %(target_types)s::text[],
+                           %(actions)s::text[]) AS entry (id, organization_id, target_type, action)),
          present AS MATERIALIZED (
              SELECT   id
              FROM     organizations
@@ -140,10 +146,18 @@ COUNT_NEXT: Final = """
              WHERE  added.entries / %(milestone)s > (added.entries - grown.entries) / %(milestone)s
              ON CONFLICT DO NOTHING)
     INSERT INTO audit_counting (counted_through)
-    SELECT id FROM batch ORDER BY id DESC LIMIT 1
+    VALUES (%(counted_through)s)
     ON CONFLICT (is_the_only_row) DO UPDATE SET counted_through = excluded.counted_through
-    RETURNING (SELECT count(*) FROM batch)
 """
+
+
+class _Uncounted(NamedTuple):
+    """An entry that is not counted yet."""
+
+    id: UUID
+    organization_id: UUID
+    target_type: str
+    action: str
 
 
 class PostgresAuditLog(Aggregate):
@@ -152,8 +166,8 @@ class PostgresAuditLog(Aggregate):
     def page(
         self, organization_id: UUID, wanted: AuditLogFilter, *, limit: int, offset: int
     ) -> tuple[int, Sequence[AuditLogEntry]]:
-        entries, total = self._page_of(
-            _entry,
+        rows, total = self._page_of(
+            _columns,
             _query(wanted),
             {
                 "organization_id": organization_id,
@@ -168,7 +182,7 @@ class PostgresAuditLog(Aggregate):
             # of all to find the few entries of a small one.
             prepare=False,
         )
-        return total, entries
+        return total, [AuditLogEntry(**row) for row in with_actors(self._connection, rows)]
 
     def count_next(self, before: UUID, limit: int) -> int:
         # The row of `audit_counting` cannot be locked instead, because at first there is none.
@@ -179,12 +193,28 @@ class PostgresAuditLog(Aggregate):
         while after < before:
             # Planned for a month: a plan for any time looks at all months of the log.
             end = min(before, id_later(after, COUNTED_AT_ONCE))
-            values = {"after": after, "before": end, "limit": limit - counted, "milestone": MILESTONE_ENTRIES}
-            counted += sum(self._values(COUNT_NEXT, values, prepare=False))
+            values = {"after": after, "before": end, "limit": limit - counted}
+            batch = self._all(_Uncounted, UNCOUNTED, values, prepare=False)
+            if batch:
+                self._count(batch)
+                counted += len(batch)
             if counted == limit or end == before:
                 break
             after = self._until_next(end, before)
         return counted
+
+    def _count(self, batch: Sequence[_Uncounted]) -> None:
+        self._connection.execute(
+            COUNT,
+            {
+                "ids": [entry.id for entry in batch],
+                "organization_ids": [entry.organization_id for entry in batch],
+                "target_types": [entry.target_type for entry in batch],
+                "actions": [entry.action for entry in batch],
+                "counted_through": batch[-1].id,
+                "milestone": MILESTONE_ENTRIES,
+            },
+        )
 
     def _until_next(self, since: UUID, before: UUID) -> UUID:
         """Return the id directly before the first entry of a range, or the end of the range."""
@@ -205,13 +235,5 @@ def _query(wanted: AuditLogFilter) -> LiteralString:
     return PAGE
 
 
-def _entry(
-    *,
-    actor_user_id: UUID | None,
-    actor_email: str | None,
-    actor_is_platform_owner: bool | None,
-    details: dict[str, Any],
-    **columns: Any,
-) -> AuditLogEntry:
-    actor = AuditLogActor.of(actor_user_id, actor_email, actor_is_platform_owner, details)
-    return AuditLogEntry(actor=actor, details=details, **columns)
+def _columns(**columns: Any) -> dict[str, Any]:
+    return columns

@@ -2,6 +2,9 @@
 
 Sealing waits for no lock of another transaction, so it neither delays nor deadlocks with one. Anonymization changes an
 entry first and its seal afterwards: until then sealing has left the entry out, or its seal is visible.
+
+`log_dues` says which organizations may have entries that wait. Statements on the log name the organizations that they
+are for, and no table that is not distributed like it, so that each goes to their shards on a cluster.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.transaction import Aggregate
 from core.audit.chain import (
     FIRST_HASH,
+    NO_TURNS,
     ChainEnd,
     ChainEntry,
     LogPart,
@@ -24,34 +28,73 @@ from core.audit.chain import (
     Seal,
     SealedEntry,
     SealingBacklog,
+    Turns,
     Unsealed,
     UnsealedLog,
 )
 from core.audit.siem_stream import BATCH_EVERY
+from core.deferred import Deferred
 from core.ids import FIRST_ID, LAST_ID
 
 # Of how many organizations one transaction seals entries.
 ORGANIZATIONS_MAX: Final = 32
-# Each step finds the next organization in the index of unsealed entries, however many entries each has.
-WAITING: Final = """
-    WITH RECURSIVE waiting (organization_id, number) AS (
-        (SELECT   organization_id, 1
-         FROM     audit_entries
-         WHERE    position IS NULL AND organization_id > %(after)s AND id >= %(since_id)s AND id < %(end_id)s
-         ORDER BY organization_id, created_at
-         LIMIT    1)
-        UNION ALL
-        SELECT next.organization_id, waiting.number + 1
-        FROM   waiting
-        CROSS JOIN LATERAL (SELECT   organization_id
-                            FROM     audit_entries
-                            WHERE    position IS NULL AND organization_id > waiting.organization_id
-                            AND      id >= %(since_id)s AND id < %(end_id)s
-                            ORDER BY organization_id, created_at
-                            LIMIT    1) AS next
-        WHERE  waiting.number < %(organizations_max)s)
-    SELECT organization_id FROM waiting
+# How many marks are looked at together, and how many entries to find out which of them something waits for.
+MARKS_MAX: Final = 1_000
+LOOKED_AT_MAX: Final = 500
+# The marked organizations in turn.
+MARKED: Final = """
+    WITH last (organization_id) AS MATERIALIZED (
+        SELECT coalesce((SELECT last_organization_id FROM audit_sealing), %(first_id)s))
+    SELECT   organization_id
+    FROM     ((SELECT   organization_id, 1 AS turn
+               FROM     log_dues
+               WHERE    entries AND organization_id > (SELECT organization_id FROM last)
+               ORDER BY organization_id
+               LIMIT    %(marks_max)s)
+              UNION ALL
+              (SELECT   organization_id, 2
+               FROM     log_dues
+               WHERE    entries AND organization_id <= (SELECT organization_id FROM last)
+               ORDER BY organization_id
+               LIMIT    %(marks_max)s)) AS marked
+    ORDER BY turn, organization_id
+    LIMIT    %(marks_max)s
 """
+# Entries that wait of some organizations, in no order.
+WAITING: Final = """
+    SELECT organization_id
+    FROM   audit_entries
+    WHERE  organization_id = ANY (%(organization_ids)s) AND position IS NULL
+    AND    id >= %(since_id)s AND id < %(end_id)s
+    LIMIT  %(limit)s
+"""
+# Of all organizations, in the order of the index: in old months, where entries wait after an upgrade alone, and those
+# without a mark.
+LONG_WAITING: Final = """
+    SELECT   organization_id
+    FROM     audit_entries
+    WHERE    position IS NULL AND organization_id > %(after)s AND id >= %(since_id)s AND id < %(end_id)s
+    AND      created_at <= %(until)s
+    ORDER BY organization_id
+    LIMIT    %(limit)s
+"""
+MARK_OVERLOOKED: Final = """
+    WITH overlooked AS MATERIALIZED (
+        SELECT id
+        FROM   organizations o
+        WHERE  id = ANY (%s) AND NOT EXISTS (SELECT FROM log_dues d WHERE d.organization_id = o.id AND d.entries)
+        FOR    KEY SHARE
+    )
+    SELECT mark_due(id) FROM overlooked
+"""
+# It skips those in which a transaction writes at this moment.
+LOCK_MARKS: Final = """
+    SELECT organization_id
+    FROM   log_dues
+    WHERE  organization_id = ANY (%s) AND entries
+    FOR    UPDATE SKIP LOCKED
+"""
+UNMARK: Final = "UPDATE log_dues SET entries = false WHERE organization_id = ANY (%s)"
 # Old months and what is new have turns of their own, because a backlog is sealed in batches of both in turn.
 _LAST_TURN: Final = "SELECT last_organization_id FROM audit_sealing"
 _LAST_OLD_TURN: Final = "SELECT last_of_old_months FROM audit_sealing"
@@ -63,38 +106,35 @@ _STORE_OLD_TURN: Final = """
     INSERT INTO audit_sealing (last_organization_id, last_of_old_months) VALUES (%(first_id)s, %(organization_id)s)
     ON CONFLICT (is_the_only_row) DO UPDATE SET last_of_old_months = excluded.last_of_old_months
 """
-# The ids first, because what a union returns cannot be locked. Then each entry is looked up by itself, in the month
-# that its id names: a list of ids would be looked up for each of the organizations and in each of the months.
+# Of one organization. The ids first, because what a union returns cannot be locked. Then each entry is looked up by
+# itself, in the month that its id names: a list of ids would be looked up in each of the months.
 UNSEALED: Final = """
-    WITH next (organization_id, id) AS MATERIALIZED (
-        SELECT wanted.organization_id, one.id
-        FROM   unnest(%(organization_ids)s::uuid[], %(shares)s::integer[]) AS wanted (organization_id, share)
-        CROSS JOIN LATERAL (
-            SELECT   id
-            FROM     ((SELECT   id, created_at
-                       FROM     audit_entries
-                       WHERE    organization_id = wanted.organization_id AND position IS NULL
-                       AND      created_at >= %(fresh_since)s AND id >= %(since_id)s AND id < %(end_id)s
-                       ORDER BY created_at, id
-                       LIMIT    (wanted.share + 1) / 2)
-                      UNION
-                      (SELECT   id, created_at
-                       FROM     audit_entries
-                       WHERE    organization_id = wanted.organization_id AND position IS NULL
-                       AND      id >= %(since_id)s AND id < %(end_id)s
-                       ORDER BY created_at, id
-                       LIMIT    wanted.share)) AS first
-            ORDER BY created_at >= %(fresh_since)s DESC, created_at, id
-            LIMIT    wanted.share) AS one)
-    SELECT   e.*
+    WITH next (id) AS MATERIALIZED (
+        SELECT   id
+        FROM     ((SELECT   id, created_at
+                   FROM     audit_entries
+                   WHERE    organization_id = %(organization_id)s AND position IS NULL
+                   AND      created_at >= %(fresh_since)s AND id >= %(since_id)s AND id < %(end_id)s
+                   ORDER BY created_at, id
+                   LIMIT    %(fresh_share)s)
+                  UNION
+                  (SELECT   id, created_at
+                   FROM     audit_entries
+                   WHERE    organization_id = %(organization_id)s AND position IS NULL
+                   AND      id >= %(since_id)s AND id < %(end_id)s
+                   ORDER BY created_at, id
+                   LIMIT    %(share)s)) AS first
+        ORDER BY created_at >= %(fresh_since)s DESC, created_at, id
+        LIMIT    %(share)s)
+    SELECT   e.*, (SELECT max(position) FROM audit_seals WHERE organization_id = %(organization_id)s) AS last_position
     FROM     next
     CROSS    JOIN LATERAL (SELECT id, organization_id, actor_user_id, action, target_type, target_id, ip_address,
                                   user_agent, success, details, created_at
                            FROM   audit_entries
-                           WHERE  organization_id = next.organization_id AND id = next.id
+                           WHERE  organization_id = %(organization_id)s AND id = next.id
                            AND    id >= %(since_id)s AND id < %(end_id)s
                            FOR    NO KEY UPDATE SKIP LOCKED) AS e
-    ORDER BY e.organization_id, e.created_at, e.id
+    ORDER BY e.created_at, e.id
 """
 # In the order of their ids; the last one has no end.
 PARTS: Final = """
@@ -114,11 +154,6 @@ BACKLOG: Final = """
     ORDER BY entries DESC, organization_id
     LIMIT    %s
 """
-LAST_POSITIONS: Final = """
-    SELECT wanted.organization_id,
-           coalesce((SELECT max(position) FROM audit_seals s WHERE s.organization_id = wanted.organization_id), 0)
-    FROM   unnest(%s::uuid[]) AS wanted (organization_id)
-"""
 # Entries and seals are looked up one by one (`OFFSET 0`). A chain that has just been sealed has no statistics, and a
 # join that is planned without them reads all of it for each page. The id of the entry names its month.
 PAGE: Final = """
@@ -127,12 +162,13 @@ PAGE: Final = """
              s.position, s.hash, s.digests, s.salts,
              coalesce((SELECT previous.hash
                        FROM   audit_seals previous
-                       WHERE  previous.organization_id = s.organization_id AND previous.position = s.position - 1),
+                       WHERE  previous.organization_id = %(organization_id)s
+                       AND    previous.position = s.position - 1),
                       %(first_hash)s) AS previous_hash
     FROM     audit_seals s
     CROSS    JOIN LATERAL (SELECT entry.*
                            FROM   audit_entries entry
-                           WHERE  entry.organization_id = s.organization_id AND entry.id = s.entry_id
+                           WHERE  entry.organization_id = %(organization_id)s AND entry.id = s.entry_id
                            AND    entry.position = s.position
                            OFFSET 0) AS e
     WHERE    s.organization_id = %(organization_id)s AND s.position > %(after)s AND s.position <= %(through)s
@@ -151,27 +187,28 @@ MISPLACED: Final = """
     ORDER BY e.position
     LIMIT    1
 """
-STORE: Final = """
-    WITH sealed AS MATERIALIZED (
-             SELECT *
-             FROM   jsonb_to_recordset(%(sealed)s)
-                    AS one (organization_id uuid, position bigint, entry_id uuid, hash text, digests jsonb,
-                            salts jsonb)),
-         stored AS (
-             INSERT INTO audit_seals (organization_id, position, entry_id, hash, digests, salts)
-             SELECT organization_id, position, entry_id, hash, digests, salts FROM sealed),
-         ended AS (
-             INSERT INTO audit_chains AS chain (organization_id, sealed_through, head, sealed_at)
-             SELECT   DISTINCT ON (organization_id) organization_id, position, hash, %(now)s
-             FROM     sealed
-             ORDER BY organization_id, position DESC
-             ON CONFLICT (organization_id) DO UPDATE
-             SET    sealed_through = excluded.sealed_through, head = excluded.head,
-                    sealed_at = excluded.sealed_at)
+# One document takes a fraction of the time of an array for each column.
+SEAL: Final = """
+    INSERT INTO audit_seals (organization_id, position, entry_id, hash, digests, salts)
+    SELECT organization_id, position, entry_id, hash, digests, salts
+    FROM   jsonb_to_recordset(%s)
+           AS one (organization_id uuid, position bigint, entry_id uuid, hash text, digests jsonb, salts jsonb)
+"""
+END: Final = """
+    INSERT INTO audit_chains AS chain (organization_id, sealed_through, head, sealed_at)
+    SELECT organization_id, position, hash, %(now)s
+    FROM   unnest(%(organization_ids)s::uuid[], %(positions)s::bigint[], %(hashes)s::text[])
+           AS one (organization_id, position, hash)
+    ON CONFLICT (organization_id) DO UPDATE
+    SET    sealed_through = excluded.sealed_through, head = excluded.head, sealed_at = excluded.sealed_at
+"""
+PLACE: Final = """
     UPDATE audit_entries
     SET    position = sealed.position
-    FROM   sealed
-    WHERE  audit_entries.id = sealed.entry_id AND audit_entries.organization_id = sealed.organization_id
+    FROM   unnest(%(organization_ids)s::uuid[], %(ids)s::uuid[], %(positions)s::bigint[])
+           AS sealed (organization_id, id, position)
+    WHERE  audit_entries.organization_id = ANY (%(of)s)
+    AND    audit_entries.organization_id = sealed.organization_id AND audit_entries.id = sealed.id
     AND    audit_entries.id >= %(first_id)s AND audit_entries.id <= %(last_id)s
 """
 
@@ -182,54 +219,62 @@ class PostgresAuditChains(Aggregate):
     def parts(self) -> Sequence[LogPart]:
         return self._all(LogPart, PARTS, {"first_id": FIRST_ID, "last_id": LAST_ID})
 
-    def take_turns(self, part: LogPart) -> Sequence[UUID]:
-        if not self._value("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.audit_sealing'))"):
-            return []
-        return self._waiting(part)
+    def take_turns(self, part: LogPart) -> Turns:
+        locked = self._defer_values("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.audit_sealing'))")
+        find = self._marked(part) if part.by_marks else self._in_log(part)
+        if locked() != [True]:
+            return NO_TURNS
+        return find()
 
     def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime, part: LogPart) -> Sequence[Unsealed]:
         # A batch is shared among few organizations, so the row of each is not locked for long. One that is being
         # deleted is left out.
-        present = self._values(
+        locked = self._defer_values(
             "SELECT id FROM organizations WHERE id = ANY (%s) ORDER BY id FOR KEY SHARE SKIP LOCKED", (list(shares),)
         )
-        ends = {end.organization_id: end for end in self._ends(present)}
-        last_positions = dict(self._connection.execute(LAST_POSITIONS, (present,)).fetchall())
-        entries: dict[UUID, list[ChainEntry]] = {}
-        rows = self._all(
-            ChainEntry,
-            UNSEALED,
-            {
-                "organization_ids": present,
-                "shares": [shares[organization_id] for organization_id in present],
-                "fresh_since": fresh_since,
-                "since_id": part.since_id,
-                "end_id": part.end_id,
-            },
-            # Planned for the months of the part.
-            prepare=False,
-        )
-        for entry in rows:
-            entries.setdefault(entry.organization_id, []).append(entry)
-        return [
-            Unsealed(
-                end=ends.get(organization_id) or _beginning(organization_id),
-                last_position=last_positions[organization_id],
-                entries=found,
+        stored_ends = self._defer_ends(list(shares))
+        months = {"fresh_since": fresh_since, "since_id": part.since_id, "end_id": part.end_id}
+        reads = {
+            organization_id: self._defer_all(
+                _chain_entry,
+                UNSEALED,
+                months | {"organization_id": organization_id, "share": share, "fresh_share": (share + 1) // 2},
             )
-            for organization_id, found in entries.items()
-        ]
+            for organization_id, share in shares.items()
+        }
+        ends = {end.organization_id: end for end in stored_ends()}
+        found: list[Unsealed] = []
+        for organization_id in locked():
+            end = ends.get(organization_id) or _beginning(organization_id)
+            if waiting := reads[organization_id]():
+                # On a cluster, the last seals may become visible a moment after the end of their chain.
+                last = max(end.sealed_through, waiting[0][1] or 0)
+                found.append(Unsealed(end=end, last_position=last, entries=[entry for entry, _ in waiting]))
+        return found
 
     def store(self, sealed: Sequence[SealedEntry]) -> None:
-        self._connection.execute(
-            STORE,
+        self._connection.execute_later(SEAL, (Jsonb([_seal_row(one) for one in sealed]),))
+        last = {one.entry.organization_id: one.seal for one in sealed}
+        self._connection.execute_later(
+            END,
             {
-                # One document takes a fraction of the time of an array for each column.
-                "sealed": Jsonb([_seal_row(one) for one in sealed]),
+                "organization_ids": list(last),
+                "positions": [seal.position for seal in last.values()],
+                "hashes": [seal.hash for seal in last.values()],
                 "now": self._transaction.now,
+            },
+        )
+        ids = [one.entry.id for one in sealed]
+        self._connection.execute(
+            PLACE,
+            {
+                "organization_ids": [one.entry.organization_id for one in sealed],
+                "ids": ids,
+                "positions": [one.seal.position for one in sealed],
+                "of": list(last),
                 # Of these months.
-                "first_id": min(one.entry.id for one in sealed),
-                "last_id": max(one.entry.id for one in sealed),
+                "first_id": min(ids),
+                "last_id": max(ids),
             },
             # Planned for these months: a plan for any of them would look at all.
             prepare=False,
@@ -241,11 +286,29 @@ class PostgresAuditChains(Aggregate):
             SET    due_at = coalesce(due_at, greatest(attempted_at + %s, %s))
             WHERE  organization_id = ANY (%s)
             """,
-            (BATCH_EVERY, self._transaction.now, list({one.entry.organization_id for one in sealed})),
+            (BATCH_EVERY, self._transaction.now, list(last)),
         )
 
+    def unmark(self, organization_ids: Sequence[UUID], part: LogPart) -> None:
+        locked = self._defer_values(LOCK_MARKS, (list(organization_ids),))
+        # A statement of its own: it sees what was committed before the marks were locked.
+        waiting = self._some_waiting(organization_ids, part)
+        if waiting is not None and (unmarked := set(locked()) - waiting):
+            self._connection.execute_later(UNMARK, (list(unmarked),))
+
+    def long_waiting(self, part: LogPart, *, after: UUID, until: datetime, limit: int) -> Sequence[UUID]:
+        return self._values(
+            LONG_WAITING,
+            {"after": after, "since_id": part.since_id, "end_id": part.end_id, "until": until, "limit": limit},
+            # Planned for the months of the part.
+            prepare=False,
+        )
+
+    def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
+        return self._connection.execute(MARK_OVERLOOKED, (list(organization_ids),)).rowcount
+
     def end(self, organization_id: UUID) -> ChainEnd:
-        found = self._ends([organization_id])
+        found = self._defer_ends([organization_id])()
         return found[0] if found else _beginning(organization_id)
 
     def of_organizations(self, slug: str | None) -> Sequence[OrganizationChain]:
@@ -318,29 +381,55 @@ class PostgresAuditChains(Aggregate):
             largest=[UnsealedLog(organization_id=row["organization_id"], entries=row["entries"]) for row in rows],
         )
 
-    def _waiting(self, part: LogPart) -> list[UUID]:
-        """Return the organizations whose turn it is, and store the last one; begin anew after the highest id."""
-        last_turn, store_turn = (_LAST_OLD_TURN, _STORE_OLD_TURN) if part.is_old else (_LAST_TURN, _STORE_TURN)
-        last = self._value_or_none(last_turn)
-        for after in (last or FIRST_ID, FIRST_ID):
-            waiting = self._values(
-                WAITING,
-                {
-                    "after": after,
-                    "since_id": part.since_id,
-                    "end_id": part.end_id,
-                    "organizations_max": ORGANIZATIONS_MAX,
-                },
-                # Planned for the months of the part.
-                prepare=False,
-            )
-            if waiting:
-                self._connection.execute_later(store_turn, {"organization_id": waiting[-1], "first_id": FIRST_ID})
-                return waiting
-        return []
+    def _marked(self, part: LogPart) -> Deferred[Turns]:
+        """Defer finding the marked organizations whose turn it is."""
+        marks = self._defer_values(MARKED, {"first_id": FIRST_ID, "marks_max": MARKS_MAX})
 
-    def _ends(self, organization_ids: Sequence[UUID]) -> Sequence[ChainEnd]:
-        return self._all(
+        def find() -> Turns:
+            if not (marked := marks()):
+                return NO_TURNS
+            waiting = self._some_waiting(marked, part)
+            # While very much waits, each of them has its turn, whether it has entries or not.
+            turns = (marked if waiting is None else [one for one in marked if one in waiting])[:ORGANIZATIONS_MAX]
+            idle = [] if waiting is None else [one for one in marked if one not in waiting]
+            # Also where nothing waits, so that the marks behind these ones are looked at.
+            self._connection.execute_later(_STORE_TURN, {"organization_id": turns[-1] if turns else marked[-1]})
+            return Turns(waiting=turns, idle=idle)
+
+        return find
+
+    def _in_log(self, part: LogPart) -> Deferred[Turns]:
+        """Defer finding the organizations whose turn it is in the logs themselves; begin anew after the highest id."""
+        last_turn, store_turn = (_LAST_OLD_TURN, _STORE_OLD_TURN) if part.is_old else (_LAST_TURN, _STORE_TURN)
+        last = self._defer_value_or_none(last_turn)
+
+        def find() -> Turns:
+            for after in (last() or FIRST_ID, FIRST_ID):
+                waiting = self.long_waiting(part, after=after, until=self._transaction.now, limit=LOOKED_AT_MAX)
+                if turns := list(dict.fromkeys(waiting))[:ORGANIZATIONS_MAX]:
+                    self._connection.execute_later(store_turn, {"organization_id": turns[-1], "first_id": FIRST_ID})
+                    return Turns(waiting=turns, idle=[])
+            return NO_TURNS
+
+        return find
+
+    def _some_waiting(self, organization_ids: Sequence[UUID], part: LogPart) -> set[UUID] | None:
+        """Return for which of these organizations entries wait; None when there are too many entries to say it."""
+        waiting = self._values(
+            WAITING,
+            {
+                "organization_ids": list(organization_ids),
+                "since_id": part.since_id,
+                "end_id": part.end_id,
+                "limit": LOOKED_AT_MAX + 1,
+            },
+            # Planned for the months of the part.
+            prepare=False,
+        )
+        return set(waiting) if len(waiting) <= LOOKED_AT_MAX else None
+
+    def _defer_ends(self, organization_ids: Sequence[UUID]) -> Deferred[Sequence[ChainEnd]]:
+        return self._defer_all(
             ChainEnd,
             """
             SELECT organization_id, sealed_through, head AS hash, sealed_at
@@ -353,6 +442,10 @@ class PostgresAuditChains(Aggregate):
 
 def _beginning(organization_id: UUID) -> ChainEnd:
     return ChainEnd(organization_id=organization_id, sealed_through=0, hash=FIRST_HASH, sealed_at=None)
+
+
+def _chain_entry(*, last_position: int | None, **columns: Any) -> tuple[ChainEntry, int | None]:
+    return ChainEntry(**columns), last_position
 
 
 def _seal_row(one: SealedEntry) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.audit.search import OF_ORGANIZATION, found_entry, shown_of
+from adapters.postgres.audit.search import OF_ORGANIZATION, found_entries, shown_of
 from adapters.postgres.driver.columns import taken
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
@@ -85,13 +85,13 @@ class PostgresPersonRecords(Aggregate):
         )
 
     def entries(self, organization_id: UUID, user_id: UUID, *, limit: int) -> Sequence[FoundEntry]:
-        return self._all(
-            found_entry,
+        rows = self._rows(
             ENTRIES,
             {"organization_id": organization_id, "user_id": user_id, "target_id": str(user_id), "limit": limit},
             # Planned for this person: of most people there are few entries, of some there are many.
             prepare=False,
         )
+        return found_entries(self._connection, rows)
 
 
 def _service(*, subscription_status: str | None, **columns: Any) -> PersonService:

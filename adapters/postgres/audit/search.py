@@ -6,14 +6,17 @@ The leading range is read up to a number of entries, whatever the others leave o
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
+from adapters.postgres.audit.actors import with_actors
 from adapters.postgres.audit.sealed_ids import sealed_ids
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.transaction import Aggregate
-from core.audit.audit_log import SYSTEM_ID, AuditLogActor, FoundEntry, SearchedEntries
+from core.audit.audit_log import SYSTEM_ID, FoundEntry, SearchedEntries
 from core.audit.search import LOOKED_AT_MAX, EntrySearch
-from core.ids import LAST_ID
+from core.ids import LAST_ID, first_id_since
 from core.limits import COUNTED_MAX
 
 # An actor without an account, as it is shown; word for word the expression of the index.
@@ -98,13 +101,11 @@ def page_of(log: StoredLog, leading: LiteralString, others: LiteralString) -> Li
 
 
 def shown_of(log: StoredLog, entries: LiteralString, direction: LiteralString) -> LiteralString:
-    """Return the statement that reads entries with their actors, for `found_entry`."""
+    """Return the statement that reads entries, for `found_entries`."""
     return f"""
         SELECT e.id, e.organization_id, e.action, e.target_type, e.target_id, e.ip_address, e.user_agent, e.request_id,
-               e.success, e.details, e.created_at, {log.position} AS position,
-               e.actor_user_id, u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner
+               e.success, e.details, e.created_at, {log.position} AS position, e.actor_user_id
         FROM   ({entries}) AS e
-        LEFT   JOIN users u ON u.id = e.actor_user_id
         ORDER  BY e.id {direction}
     """
 
@@ -122,40 +123,48 @@ def sealed_of(others: LiteralString) -> LiteralString:
     )
 
 
-# A former member has the address that the organization knows, unless it has changed since then.
+# A former member has the address that the organization knows, unless it has changed since then: `known_since` is when.
 _NAMES: Final = """
-    SELECT u.id, u.email AS name
-    FROM   users u
-    WHERE  u.id = ANY (%(ids)s)
-      AND  (EXISTS (SELECT FROM memberships m WHERE m.organization_id = %(organization_id)s AND m.user_id = u.id)
-            OR EXISTS (SELECT FROM service_users l WHERE l.organization_id = %(organization_id)s AND l.user_id = u.id)
-            OR EXISTS (SELECT FROM audit_entries e
-                       WHERE  e.organization_id = %(organization_id)s AND e.target_type = 'user'
-                         AND  e.target_id = u.id::text AND e.action = 'user.removed'
-                         AND  e.created_at >= u.email_verified_at
-                         AND  e.id >= first_id_at(u.email_verified_at - interval '1 hour')))
+    SELECT id, name, known_since
+    FROM   (SELECT u.id, u.email AS name,
+                   CASE WHEN EXISTS (SELECT FROM memberships m
+                                     WHERE  m.organization_id = %(organization_id)s AND m.user_id = u.id)
+                        OR   EXISTS (SELECT FROM service_users l
+                                     WHERE  l.organization_id = %(organization_id)s AND l.user_id = u.id)
+                        THEN NULL
+                        ELSE coalesce(u.email_verified_at, 'infinity') END AS known_since
+            FROM   users u
+            WHERE  u.id = ANY (%(ids)s)) AS of_users
+    WHERE  known_since IS DISTINCT FROM 'infinity'
     UNION ALL
-    SELECT id, name FROM organizations WHERE id = ANY (%(ids)s) AND id = %(organization_id)s
+    SELECT id, name, NULL FROM organizations WHERE id = ANY (%(ids)s) AND id = %(organization_id)s
     UNION ALL
-    SELECT id, name FROM services WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    SELECT id, name, NULL FROM services WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
-    SELECT id, name FROM plans WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    SELECT id, name, NULL FROM plans WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
-    SELECT id, email FROM invitations WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    SELECT id, email, NULL FROM invitations WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
-    SELECT id, name FROM api_keys WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    SELECT id, name, NULL FROM api_keys WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
-    SELECT id, name FROM organization_keys WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    SELECT id, name, NULL FROM organization_keys WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
-    SELECT id, name FROM scim_tokens WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    SELECT id, name, NULL FROM scim_tokens WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
-    SELECT id, name FROM upstream_connections WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    SELECT id, name, NULL FROM upstream_connections WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
-    SELECT id, domain FROM domain_routes WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    SELECT id, domain, NULL FROM domain_routes WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
-    SELECT id, name FROM webhooks WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    SELECT id, name, NULL FROM webhooks WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
-    SELECT id, display_name FROM tiers WHERE id = ANY (%(ids)s)
+    SELECT id, display_name, NULL FROM tiers WHERE id = ANY (%(ids)s)
+"""
+_REMOVED: Final = """
+    SELECT   target_id, max(created_at) AS removed_at
+    FROM     audit_entries
+    WHERE    organization_id = %(organization_id)s AND target_type = 'user' AND target_id = ANY (%(ids)s)
+    AND      action = 'user.removed' AND id >= %(first_id)s
+    GROUP BY target_id
 """
 _NAMES_FOR_PLATFORM: Final = """
     SELECT id, email AS name FROM users WHERE id = ANY (%(ids)s)
@@ -242,9 +251,9 @@ class PostgresAuditSearches(Aggregate):
     def entry(self, organization_id: UUID | None, entry_id: UUID) -> FoundEntry | None:
         log = _log_of(organization_id)
         entries: LiteralString = f"SELECT * FROM {log.table} WHERE {log.rows} AND id = %(entry_id)s"
-        return self._one(
-            found_entry, shown_of(log, entries, "DESC"), {"organization_id": organization_id, "entry_id": entry_id}
-        )
+        rows = self._rows(shown_of(log, entries, "DESC"), {"organization_id": organization_id, "entry_id": entry_id})
+        found = found_entries(self._connection, rows)
+        return found[0] if found else None
 
     def sealed_after(
         self, organization_id: UUID, search: EntrySearch, *, after: int, through: int, limit: int
@@ -261,7 +270,7 @@ class PostgresAuditSearches(Aggregate):
             "limit": limit,
         }
         others = " AND ".join([*ranges_of(search), _IDS])
-        return self._all(found_entry, sealed_of(others), values, prepare=False)
+        return found_entries(self._connection, self._rows(sealed_of(others), values, prepare=False))
 
     def written_after(self, search: EntrySearch, *, after_id: UUID, limit: int) -> Sequence[FoundEntry]:
         values = {**_values_of(None, search), "after_id": after_id, "limit": limit}
@@ -269,12 +278,33 @@ class PostgresAuditSearches(Aggregate):
         entries: LiteralString = f"""SELECT * FROM platform_audit_entries
             WHERE  id > %(after_id)s AND {others}
             ORDER  BY id DESC LIMIT %(limit)s"""
-        return self._all(found_entry, shown_of(OF_PLATFORM, entries, "DESC"), values, prepare=False)
+        rows = self._rows(shown_of(OF_PLATFORM, entries, "DESC"), values, prepare=False)
+        return found_entries(self._connection, rows)
 
     def names(self, organization_id: UUID | None, ids: Collection[UUID]) -> Mapping[UUID, str]:
-        statement = _NAMES_FOR_PLATFORM if organization_id is None else _NAMES
-        rows = self._rows(statement, {"organization_id": organization_id, "ids": list(ids)})
-        return {row["id"]: row["name"] for row in rows}
+        if organization_id is None:
+            return {row["id"]: row["name"] for row in self._rows(_NAMES_FOR_PLATFORM, {"ids": list(ids)})}
+        rows = self._rows(_NAMES, {"organization_id": organization_id, "ids": list(ids)})
+        former = {row["id"]: row["known_since"] for row in rows if row["known_since"] is not None}
+        removed = self._removed(organization_id, former)
+        return {row["id"]: row["name"] for row in rows if row["id"] not in former or row["id"] in removed}
+
+    def _removed(self, organization_id: UUID, known_since: Mapping[UUID, datetime]) -> set[UUID]:
+        """Return those of these people whom the organization has removed since a time of each."""
+        if not known_since:
+            return set()
+        rows = self._rows(
+            _REMOVED,
+            {
+                "organization_id": organization_id,
+                "ids": [str(user_id) for user_id in known_since],
+                "first_id": first_id_since(min(known_since.values())),
+            },
+            # Planned for these months.
+            prepare=False,
+        )
+        removed = {UUID(row["target_id"]): row["removed_at"] for row in rows}
+        return {user_id for user_id, at in removed.items() if at >= known_since[user_id]}
 
     def impersonators(self, ids: Collection[UUID]) -> Mapping[UUID, str]:
         rows = self._rows("SELECT id, email FROM users WHERE id = ANY (%s)", (list(ids),))
@@ -317,7 +347,7 @@ class PostgresAuditSearches(Aggregate):
     ) -> list[FoundEntry]:
         values = {**values, "before_id": min(before_id, values["before_id"]), "limit": limit + 1, "offset": offset}
         # Planned for this log and these values each time: what is best for the average one may read the logs of all.
-        return self._all(found_entry, page_of(log, leading, others), values, prepare=False)
+        return found_entries(self._connection, self._rows(page_of(log, leading, others), values, prepare=False))
 
     def _bound(self, log: StoredLog, leading: LiteralString, values: dict[str, Any], before_id: UUID) -> UUID | None:
         values = {**values, "before_id": min(before_id, values["before_id"])}
@@ -348,13 +378,6 @@ def _values_of(organization_id: UUID | None, search: EntrySearch) -> dict[str, A
     }
 
 
-def found_entry(
-    *,
-    actor_user_id: UUID | None,
-    actor_email: str | None,
-    actor_is_platform_owner: bool | None,
-    details: dict[str, Any],
-    **columns: Any,
-) -> FoundEntry:
-    actor = AuditLogActor.of(actor_user_id, actor_email, actor_is_platform_owner, details)
-    return FoundEntry(actor=actor, details=details, **columns)
+def found_entries(connection: Connection, rows: Sequence[dict[str, Any]]) -> list[FoundEntry]:
+    """Return the entries of these rows with their actors."""
+    return [FoundEntry(**row) for row in with_actors(connection, rows)]

@@ -15,9 +15,10 @@ import structlog
 from psycopg.types.json import Jsonb
 
 from adapters.crypto.vault import SealBroken
+from adapters.postgres.audit.actors import with_actors
 from adapters.postgres.audit.sealed_ids import sealed_ids
 from adapters.postgres.transaction import Aggregate
-from core.audit.audit_log import AuditLogActor, AuditLogEntry
+from core.audit.audit_log import AuditLogEntry
 from core.audit.siem import SiemOptions, SiemProvider, SiemStart, SiemStream
 from core.audit.siem_console import SiemThroughput
 from core.audit.siem_stream import (
@@ -52,19 +53,17 @@ LEASE: Final = """
 # Entries whose details have more bytes than a batch are not all read into memory; the first one always is.
 EVENTS: Final = """
     SELECT   position, hash, id, organization_id, action, target_type, target_id, ip_address, user_agent, success,
-             details, created_at, actor_user_id, actor_email, actor_is_platform_owner,
+             details, created_at, actor_user_id,
              found < %(limit)s AND bytes_of_all <= %(bytes_max)s AS is_last
     FROM     (SELECT *, count(*) OVER () AS found, sum(bytes) OVER () AS bytes_of_all,
                      sum(bytes) OVER (ORDER BY position) - bytes AS bytes_before
               FROM   (SELECT   e.position, e.id, e.organization_id, e.action, e.target_type, e.target_id,
                                e.ip_address, e.user_agent, e.success, e.details, e.created_at, e.actor_user_id,
-                               u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner,
                                (SELECT s.hash
                                 FROM   audit_seals s
-                                WHERE  s.organization_id = e.organization_id AND s.position = e.position) AS hash,
+                                WHERE  s.organization_id = %(organization_id)s AND s.position = e.position) AS hash,
                                octet_length(e.details::text) AS bytes
                       FROM     audit_entries e
-                      LEFT     JOIN users u ON u.id = e.actor_user_id
                       WHERE    e.organization_id = %(organization_id)s
                       AND      e.position > %(after)s AND e.position <= %(through)s
                       AND      e.id >= %(first_sealed_id)s AND e.id <= %(last_sealed_id)s
@@ -78,19 +77,16 @@ EVENTS: Final = """
     ORDER BY position
 """
 # The seal after the position names the entry, and so its month.
-THROUGHPUT: Final = """
-    SELECT s.sent_entries, s.last_sent_entries, s.off_reason,
-           (SELECT   e.created_at
-            FROM     audit_seals n
-            CROSS    JOIN LATERAL (SELECT entry.created_at
-                                   FROM   audit_entries entry
-                                   WHERE  entry.organization_id = n.organization_id AND entry.id = n.entry_id
-                                   OFFSET 0) AS e
-            WHERE    n.organization_id = s.organization_id AND n.position > s.position
-            ORDER BY n.position
-            LIMIT    1) AS waiting_since
-    FROM   siem_streams s
-    WHERE  s.organization_id = %(organization_id)s
+WAITING_SINCE: Final = """
+    SELECT   e.created_at
+    FROM     audit_seals n
+    CROSS    JOIN LATERAL (SELECT entry.created_at
+                           FROM   audit_entries entry
+                           WHERE  entry.organization_id = %(organization_id)s AND entry.id = n.entry_id
+                           OFFSET 0) AS e
+    WHERE    n.organization_id = %(organization_id)s AND n.position > %(position)s
+    ORDER BY n.position
+    LIMIT    1
 """
 POSITION_BEFORE: Final = """
     SELECT min(position) - 1
@@ -157,11 +153,16 @@ class PostgresSiemStreams(Aggregate):
         )
 
     def throughput(self, organization_id: UUID) -> SiemThroughput:
-        return self._only(
-            SiemThroughput,
-            THROUGHPUT,
-            {"organization_id": organization_id},
+        [row] = self._rows(
+            """
+            SELECT sent_entries, last_sent_entries, off_reason, position
+            FROM   siem_streams
+            WHERE  organization_id = %s
+            """,
+            (organization_id,),
         )
+        values = {"organization_id": organization_id, "position": row.pop("position")}
+        return SiemThroughput(waiting_since=self._value_or_none(WAITING_SINCE, values), **row)
 
     def position_before(self, organization_id: UUID, first_id: UUID) -> int | None:
         return self._value(
@@ -228,7 +229,7 @@ class PostgresSiemStreams(Aggregate):
         )
         # The same in every row; without rows there is nothing else.
         is_last = not rows or rows[0]["is_last"]
-        return [_event(row) for row in rows], is_last
+        return [_event(row) for row in with_actors(self._connection, rows)], is_last
 
     def record(self, stream: LeasedStream, progress: Progress) -> bool:
         held = self._values(
@@ -306,6 +307,4 @@ def _options(stored: dict[str, Any]) -> SiemOptions:
 
 def _event(row: dict[str, Any]) -> SiemEvent:
     position, entry_hash, _ = (row.pop(name) for name in ("position", "hash", "is_last"))
-    user_id, email, is_owner = (row.pop(name) for name in ("actor_user_id", "actor_email", "actor_is_platform_owner"))
-    actor = AuditLogActor.of(user_id, email, is_owner, row["details"])
-    return event_of(AuditLogEntry(actor=actor, **row), position=position, entry_hash=entry_hash)
+    return event_of(AuditLogEntry(**row), position=position, entry_hash=entry_hash)

@@ -10,9 +10,8 @@ from datetime import datetime
 from typing import Final
 
 from adapters.postgres.transaction import Aggregate
-from core.audit.chain import SEALED_WITHIN
 from core.billing.provider import BillingMode
-from core.ids import LAST_ID, PLATFORM, first_id_at, first_id_since
+from core.ids import PLATFORM, first_id_since
 
 # Planned each time: a prepared statement would be planned for tables that were empty when it was sent first.
 NEXT: Final = """
@@ -69,11 +68,7 @@ NEXT: Final = """
           ORDER BY s.due_at
           LIMIT    1)),
         ('sealing',
-         (SELECT   a.created_at
-          FROM     audit_entries a
-          WHERE    a.position IS NULL AND a.id >= %(sealed_since)s
-          ORDER BY a.organization_id, a.created_at, a.id
-          LIMIT    1)),
+         (SELECT %(now)s::timestamptz FROM log_dues WHERE entries AND %(finds_seals)s LIMIT 1)),
         ('service_users',
          (SELECT %(now)s::timestamptz FROM service_user_changes LIMIT 1)),
         ('customer_sessions',
@@ -112,14 +107,16 @@ NEXT: Final = """
 """
 
 
-def parameters(*, now: datetime, events_since: datetime, mode: BillingMode) -> dict[str, object]:
+def parameters(
+    *, now: datetime, events_since: datetime, mode: BillingMode, finds_seals: bool = True
+) -> dict[str, object]:
     """Return the values of the statement."""
     return {
         "now": now,
         "events_since": events_since,
-        "sealed_since": first_id_at(now - SEALED_WITHIN),
         "events_from": first_id_since(events_since),
         "platform": PLATFORM,
+        "finds_seals": finds_seals,
         "mode": mode.value,
     }
 
@@ -130,8 +127,5 @@ class PostgresDueWork(Aggregate):
     def next(
         self, *, now: datetime, events_since: datetime, mode: BillingMode, finds_seals: bool = True
     ) -> Mapping[str, datetime]:
-        values = parameters(now=now, events_since=events_since, mode=mode)
-        if not finds_seals:
-            # Of no partition but the last one, which is normally empty.
-            values["sealed_since"] = LAST_ID
+        values = parameters(now=now, events_since=events_since, mode=mode, finds_seals=finds_seals)
         return {row["bell"]: row["due_at"] for row in self._rows(NEXT, values, prepare=False)}

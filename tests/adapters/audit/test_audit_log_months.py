@@ -9,10 +9,9 @@ from uuid import UUID
 
 import psycopg
 import pytest
-from psycopg.types.json import Jsonb
 
-from adapters.postgres.audit.chain import ORGANIZATIONS_MAX, STORE, UNSEALED, WAITING
-from adapters.postgres.audit.siem import THROUGHPUT
+from adapters.postgres.audit.chain import LONG_WAITING, LOOKED_AT_MAX, ORGANIZATIONS_MAX, PLACE, UNSEALED
+from adapters.postgres.audit.siem import WAITING_SINCE
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.platform import polling
 from adapters.postgres.privacy import personal_data
@@ -30,6 +29,7 @@ from core.platform.log_months import Log
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock
 from tests.log_partitions import MONTHS, PARTITIONS, id_at, make_months, most_read, partitions_read, times
+from tests.marks import mark_due
 from tests.plans import blocks_read, explained, explained_statements, rows_read, tables_read_whole
 from tests.world.builder import Builder
 
@@ -44,7 +44,7 @@ NOW: Final = MONTHS[-1] + timedelta(days=9)
 # Positions of entries in the eleventh month.
 AFTER: Final = 10 * PER_MONTH + 20
 
-THIS_WEEK: Final = LogPart(since_id=first_id_at(NOW - SEALED_WITHIN), end_id=LAST_ID)
+THIS_WEEK: Final = LogPart(since_id=first_id_at(NOW - SEALED_WITHIN), end_id=LAST_ID, by_marks=True)
 # Organizations with a backlog in each month, more than have their turns at once.
 WAITING_ORGANIZATIONS: Final = 2 * ORGANIZATIONS_MAX
 BACKLOG_PER_MONTH: Final = 2
@@ -105,6 +105,7 @@ def years(builder: Builder, connection: Connection, clock: SettableClock) -> Yea
         SELECT organization_id, max(position), 'x', now() FROM audit_seals GROUP BY 1
         """
     )
+    mark_due(connection, acme)
     connection.execute("VACUUM ANALYZE audit_entries, audit_seals")
     return Years(acme, ada)
 
@@ -158,6 +159,7 @@ READS: Final[dict[str, tuple[Read, int]]] = {
     "counting the next entries": (lambda uow, _: uow.audit_log.count_next(LAST_ID, 100), 2),
     "whose turn it is to be sealed": (lambda uow, _: uow.audit_chains.take_turns(THIS_WEEK), 2),
     "the entries to seal": (unsealed, 2),
+    "entries without a mark": (lambda uow, _: chain.overlooked(uow, FIRST_ID), 2),
     "the end of the chain": (lambda uow, y: uow.audit_chains.end(y.acme), 0),
     "the chains of all": (lambda uow, _: uow.audit_chains.of_organizations(None), 0),
     "the backlog": (lambda uow, _: uow.audit_chains.backlog(5), 0),
@@ -218,14 +220,14 @@ def test_finding_what_is_due_reads_this_month(years: Years, connection: Connecti
 
 def test_sealing_changes_the_months_of_its_entries(years: Years, connection: Connection) -> None:
     entry_id = id_at(times(PER_MONTH)[-1])
-    sealed = {"organization_id": str(years.acme), "position": 9_999, "entry_id": str(entry_id), "hash": "x"}
-
     plan = explained(
         connection,
-        STORE,
+        PLACE,
         {
-            "sealed": Jsonb([sealed | {"digests": {}, "salts": {}}]),
-            "now": NOW,
+            "organization_ids": [years.acme],
+            "ids": [entry_id],
+            "positions": [9_999],
+            "of": [years.acme],
             "first_id": entry_id,
             "last_id": entry_id,
         },
@@ -237,7 +239,7 @@ def test_sealing_changes_the_months_of_its_entries(years: Years, connection: Con
 
 @pytest.fixture
 def backlog(builder: Builder, connection: Connection, clock: SettableClock) -> int:
-    """Organizations whose entries of all months wait to be sealed; returns how many entries there are."""
+    """Organizations whose entries of all months wait to be sealed, without marks; returns how many they are."""
     clock.now = NOW
     make_months(connection, LOG)
     organizations = [builder.organization(f"org-{number}") for number in range(WAITING_ORGANIZATIONS)]
@@ -263,24 +265,31 @@ def test_a_batch_of_a_backlog_in_all_months_reads_its_entries_and_no_more(
     assert len(parts) == PARTITIONS
     for part in parts[1:3]:
         values: dict[str, Any] = {"since_id": part.since_id, "end_id": part.end_id}
-        waiting = explained(connection, WAITING, values | {"after": FIRST_ID, "organizations_max": ORGANIZATIONS_MAX})
-        organization_ids = transact(lambda uow, part=part: uow.audit_chains.take_turns(part))
-        unsealed = explained(
-            connection,
-            UNSEALED,
-            values
-            | {
-                "organization_ids": list(organization_ids),
-                "shares": [BATCH_ENTRIES // ORGANIZATIONS_MAX] * len(organization_ids),
-                "fresh_since": NOW,
-            },
+        waiting = explained(
+            connection, LONG_WAITING, values | {"after": FIRST_ID, "until": NOW, "limit": LOOKED_AT_MAX}
         )
+        organization_ids = transact(lambda uow, part=part: uow.audit_chains.take_turns(part)).waiting
+        share = BATCH_ENTRIES // ORGANIZATIONS_MAX
+        unsealed = [
+            explained(
+                connection,
+                UNSEALED,
+                values
+                | {
+                    "organization_id": organization_id,
+                    "share": share,
+                    "fresh_share": share,
+                    "fresh_since": NOW,
+                },
+            )
+            for organization_id in organization_ids
+        ]
 
         assert len(organization_ids) == ORGANIZATIONS_MAX
         # A few blocks for each organization, and for each entry its place in an index and its row.
         assert blocks_read(waiting) <= 4 * ORGANIZATIONS_MAX
-        assert blocks_read(unsealed) <= 6 * ORGANIZATIONS_MAX + 6 * BATCH_ENTRIES
-        assert rows_read(unsealed, LOG.value) <= 3 * BATCH_ENTRIES
+        assert sum(map(blocks_read, unsealed)) <= 6 * ORGANIZATIONS_MAX + 6 * BATCH_ENTRIES
+        assert sum(rows_read(plan, LOG.value) for plan in unsealed) <= 3 * BATCH_ENTRIES
 
 
 def test_sealing_old_months_takes_no_turn_of_what_is_new(
@@ -289,6 +298,7 @@ def test_sealing_old_months_takes_no_turn_of_what_is_new(
     first_month = transact(chain.parts)[1]
     new_ids = connection.execute("SELECT id FROM organizations ORDER BY id").fetchall()
     for number, (organization_id,) in enumerate(new_ids):
+        mark_due(connection, organization_id)
         connection.execute(
             """
             INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
@@ -300,7 +310,7 @@ def test_sealing_old_months_takes_no_turn_of_what_is_new(
 
     took = list[UUID]()
     for _ in range(WAITING_ORGANIZATIONS // ORGANIZATIONS_MAX):
-        took += transact(lambda uow: uow.audit_chains.take_turns(THIS_WEEK))
+        took += transact(lambda uow: uow.audit_chains.take_turns(THIS_WEEK)).waiting
         transact(lambda uow: uow.audit_chains.take_turns(first_month))
 
     assert took == [organization_id for (organization_id,) in new_ids]
@@ -320,16 +330,7 @@ def test_the_parts_of_the_log_have_each_entry_once(backlog: int, transact: Trans
 
 
 def test_the_first_entry_that_a_siem_waits_for_is_found_by_its_seal(years: Years, connection: Connection) -> None:
-    connection.execute(
-        """
-        INSERT INTO siem_streams (id, organization_id, provider, endpoint, options, enabled, position, created_at,
-                                  updated_at)
-        VALUES (%s, %s, 'http', 'https://siem.example.com', '{}', true, %s, now(), now())
-        """,
-        (FIRST_ID, years.acme, AFTER),
-    )
-
-    plan = explained(connection, THROUGHPUT, {"organization_id": years.acme})
+    plan = explained(connection, WAITING_SINCE, {"organization_id": years.acme, "position": AFTER})
 
     assert partitions_read(plan, LOG) == {"audit_entries_2027_10"}
 

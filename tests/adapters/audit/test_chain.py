@@ -11,7 +11,8 @@ import psycopg
 import pytest
 import trio
 
-from adapters.postgres.audit.chain import ORGANIZATIONS_MAX, PAGE, UNSEALED, WAITING
+from adapters.postgres.audit import chain as sql
+from adapters.postgres.audit.chain import MARKED, ORGANIZATIONS_MAX, PAGE, UNSEALED, WAITING
 from adapters.postgres.database import PostgresDatabase
 from core.audit import chain
 from core.audit.chain import FIRST_HASH, SealingBacklog, UnsealedLog
@@ -20,9 +21,10 @@ from core.ids import FIRST_ID, LAST_ID, first_id_at
 from ports.unit_of_work import UnitOfWork
 from tests.audit_chains import BATCH_ENTRIES, add_entry, seal_all, verify
 from tests.clock import SettableClock
+from tests.marks import mark_due
 from tests.plans import explained, rows_read, tables_read_whole
 from tests.postgres import connected
-from tests.world.builder import Builder
+from tests.world.builder import Builder, new_id
 
 Transact = Callable[..., Any]
 
@@ -76,6 +78,7 @@ def test_a_log_without_entries_has_the_first_hash(acme: UUID, transact: Transact
 def test_an_entry_that_is_committed_late_gets_a_later_position(
     builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, database_url: str
 ) -> None:
+    mark_due(builder.connection, acme)
     with connected(database_url) as slow, slow.transaction():
         late = add_entry(slow, acme, clock, name="late")
         early = add_entry(builder.connection, acme, clock, name="early")
@@ -258,17 +261,18 @@ def test_nothing_reads_sealed_entries_to_find_unsealed_ones(
     builder.connection.execute("VACUUM ANALYZE audit_entries, audit_seals")
 
     everything = {"since_id": FIRST_ID, "end_id": LAST_ID}
-    found = explained(builder.connection, WAITING, everything | {"after": FIRST_ID, "organizations_max": 5})
-    fresh_since = clock() - chain.FRESH
-    wanted = everything | {"organization_ids": [acme, waiting], "shares": [10, 10], "fresh_since": fresh_since}
+    marked = explained(builder.connection, MARKED, {"first_id": FIRST_ID, "marks_max": 5})
+    found = explained(builder.connection, WAITING, everything | {"organization_ids": [acme, waiting], "limit": 5})
+    wanted = everything | {"organization_id": acme, "share": 10, "fresh_share": 5, "fresh_since": clock() - chain.FRESH}
     unsealed = explained(builder.connection, UNSEALED, wanted)
     page = explained(builder.connection, PAGE, PAGE_AFTER_100 | {"organization_id": acme})
 
     for plan in (found, unsealed, page):
         assert tables_read_whole(plan) == set()
-    assert rows_read(found, "audit_entries") <= 4
+    assert rows_read(marked, "log_dues") == 2
+    assert rows_read(found, "audit_entries") == 2
     # Each entry once among the fresh ones, once among the oldest, and once by its id.
-    assert rows_read(unsealed, "audit_entries") == 6
+    assert rows_read(unsealed, "audit_entries") == 3
     assert rows_read(page, "audit_entries") <= 11
 
 
@@ -323,5 +327,84 @@ def test_old_entries_are_sealed_by_a_search_of_all_months(
     )
 
     assert transact(chain.seal_next, BATCH_ENTRIES, (), chain.SEALED_WITHIN) == 0
-    assert transact(chain.seal_next, BATCH_ENTRIES) == 1
+    assert sum(transact(chain.seal_next, BATCH_ENTRIES, (), part) for part in transact(chain.parts)) == 1
     assert positions(builder, acme) == {old: 1}
+
+
+def marks(builder: Builder) -> set[UUID]:
+    """Return the organizations that are marked."""
+    return {
+        organization_id for (organization_id,) in builder.rows("SELECT organization_id FROM log_dues WHERE entries")
+    }
+
+
+def test_the_mark_of_an_organization_goes_when_nothing_waits_and_no_transaction_writes(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, database_url: str
+) -> None:
+    bolt, idle = builder.organization("bolt"), builder.organization("idle")
+    mark_due(builder.connection, idle)
+    for organization_id in (acme, bolt, bolt):
+        add_entry(builder.connection, organization_id, clock)
+    builder.connection.execute("SET lock_timeout = '1ms'")
+
+    with connected(database_url) as writing, writing.transaction():
+        add_entry(writing, acme, clock)
+        # One of the two of bolt is left.
+        assert transact(chain.seal_next, 2) == 2
+        assert marks(builder) == {acme, bolt}
+        assert transact(chain.seal_next, 2) == 1
+        assert marks(builder) == {acme}
+
+    assert seal_all(transact) == 1
+    assert marks(builder) == set()
+    assert (transact(verify, acme), transact(verify, bolt)) == (2, 2)
+
+
+def test_an_entry_that_is_being_changed_keeps_the_mark(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, database_url: str
+) -> None:
+    changed = add_entry(builder.connection, acme, clock)
+
+    with connected(database_url) as changing, changing.transaction():
+        changing.execute("UPDATE audit_entries SET ip_address = '0.0.0.0' WHERE id = %s", (changed,))
+        transact(chain.seal_next, BATCH_ENTRIES)
+        assert marks(builder) == {acme}
+
+    assert seal_all(transact) == 1
+    assert marks(builder) == set()
+
+
+def test_entries_without_a_mark_are_found_in_turn_and_their_organizations_marked(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain, "OVERLOOKED_MAX", 2)
+    bolt = builder.organization("bolt")
+    for organization_id in (acme, bolt, bolt):
+        add_entry(builder.connection, organization_id, clock)
+    builder.connection.execute("UPDATE log_dues SET entries = false")
+    assert transact(chain.seal_next, BATCH_ENTRIES) == 0
+    assert transact(chain.overlooked, FIRST_ID) == []
+    clock.advance(2 * chain.OVERLOOKED_AFTER)
+
+    first = transact(chain.overlooked, FIRST_ID)
+    then = transact(chain.overlooked, first[-1])
+
+    assert {*first, *then} == {acme, bolt}
+    assert transact(chain.overlooked, max(acme, bolt)) == []
+    assert [transact(chain.mark_overlooked, [acme, bolt, new_id()]) for _ in range(2)] == [2, 0]
+    assert marks(builder) == {acme, bolt}
+    assert seal_all(transact) == 1
+
+
+def test_more_marks_than_are_looked_at_together_are_looked_at_in_turn(
+    builder: Builder, clock: SettableClock, transact: Transact, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sql, "MARKS_MAX", 2)
+    organizations = sorted(builder.organization(f"org-{number}") for number in range(5))
+    for organization_id in organizations:
+        mark_due(builder.connection, organization_id)
+    add_entry(builder.connection, organizations[2], clock)
+    add_entry(builder.connection, organizations[4], clock)
+
+    assert [transact(chain.seal_next, BATCH_ENTRIES) for _ in range(4)] == [0, 1, 1, 0]
+    assert marks(builder) == set()

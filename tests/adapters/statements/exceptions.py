@@ -176,10 +176,11 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
     },
     "The next work of all organizations, which an actor takes and does for each of them apart.": {
         "organizations.deletion.LOCK_NEXT": _unbound(1, "organizations"),
-        "audit.audit_log.COUNT_NEXT": _unbound(1, "audit_entries audit_milestones audit_totals organizations"),
+        "audit.audit_log.UNCOUNTED": _unbound(1, "audit_entries"),
         "audit.audit_log.PostgresAuditLog._until_next": _unbound(1, "audit_entries"),
         "audit.chain.BACKLOG": _unbound(1, "audit_totals"),
-        "audit.chain.WAITING": _unbound(1, "audit_entries"),
+        "audit.chain.LONG_WAITING": _unbound(1, "audit_entries"),
+        "audit.chain.MARKED": _unbound(1, "log_dues"),
         "audit.siem.LEASE": _unbound(1, "siem_streams"),
         "audit.sign_in_counts.BATCH": _unbound(1, "login_events"),
         "audit.sign_in_counts.FIRST_UNCOUNTED": _unbound(1, "login_events"),
@@ -197,7 +198,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.bulk_work.LEASE": _unbound(1, "bulk_jobs"),
         "platform.polling.NEXT": _unbound(
             1,
-            "audit_entries billing_customers billing_subscriptions bulk_jobs events log_dues "
+            "billing_customers billing_subscriptions bulk_jobs events log_dues "
             "logout_queues mail_servers mails organizations service_user_changes siem_streams "
             "webhook_queues webhooks",
         ),
