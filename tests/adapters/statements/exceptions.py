@@ -189,9 +189,10 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "invitations.invitations.DUE": _unbound(1, "invitations"),
         "invitations.invitations.DUE_AFTER": _unbound(1, "invitations"),
         "invitations.invitations.EXPIRE": _unbound(1, "invitations"),
-        "mail.mail.PostgresMailOutbox.claim": _unbound(1, "mails"),
-        "mail.routed_mail.PostgresRoutedMail.expire": _unbound(1, "mails"),
-        "mail.routed_mail.PostgresRoutedMail.lease": _unbound(1, "mail_servers"),
+        "mail.mail._DUE": _unbound(1, "mail_dues organizations"),
+        "mail.mail_dues.OVERLOOKED": _unbound(1, "mails"),
+        "mail.routed_mail.PostgresRoutedMail.expire": _unbound(2, "mails"),
+        "mail.routed_mail.PostgresRoutedMail.lease": _unbound(1, "mail_dues mail_servers"),
         "openid.logout_notices.PostgresLogoutNotices.lease": _unbound(1, "logout_queues"),
         "openid.logout_notices.PostgresLogoutNotices.postpone_inactive": _unbound(1, "logout_queues"),
         "organizations.domain_proofs.DomainClaims._claim_checks": _unbound(2, "custom_domains domain_routes"),
@@ -199,7 +200,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.polling.NEXT": _unbound(
             1,
             "billing_customers billing_subscriptions bulk_jobs events log_dues "
-            "logout_queues mail_servers mails organizations service_user_changes siem_streams "
+            "logout_queues mail_dues mail_servers organizations service_user_changes siem_streams "
             "webhook_queues webhooks",
         ),
         "saml.certificates.CLAIM_ENDING": _unbound(1, "saml_certificates"),
@@ -215,7 +216,8 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "webhooks.sequencing.LONG_WAITING": _unbound(1, "events"),
     },
     "Deletes after the retention, or counts, what is of no organization in particular.": {
-        "mail.mail.PostgresMailOutbox.forget": _unbound(1, "mails"),
+        "mail.mail._FORGET": _unbound(1, "mails"),
+        "mail.mail._OLD": _unbound(1, "mails"),
         "platform.ended_invitations._DELETE": _unbound(1, "invitations"),
         "platform.housekeeping.PostgresHousekeeping.delete": _unbound(
             14,
@@ -269,9 +271,8 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.health_figures.COUNT": _unbound(1, "organizations saml_certificates"),
         "platform.health_figures.QUEUED": _unbound(1, "mails webhook_deliveries"),
         "platform.left_credentials.CANDIDATES": _unbound(1, "organizations"),
-        "platform.mails.PostgresPlatformMails.lock": _unbound(1, "mails"),
+        "platform.mails._OF_MAIL": _unbound(1, "mails"),
         "platform.mails.PostgresPlatformMails.page": _unbound(12, "mails"),
-        "platform.mails._AGAIN": _unbound(1, "mails"),
         "platform.mfa.RISKY": _unbound(1, "login_events"),
         "platform.organization_records.PostgresOrganizationRecords.count": _unbound(2, "organizations"),
         "platform.organization_records.PostgresOrganizationRecords.page": _unbound(2, "organizations"),
@@ -279,6 +280,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.organizations.PAGE": _unbound(1, "organizations"),
         "platform.outbox.PostgresBrowsedOutbox.count": _unbound(12, "mails"),
         "platform.outbox.HIDDEN": _unbound(1, "mails"),
+        "platform.outbox.PostgresBrowsedOutbox.count_undelivered": _unbound(6, "mails"),
         "platform.overview.FAILING_STREAMS": _unbound(1, "siem_streams"),
         "platform.overview.FAILING_WEBHOOKS": _unbound(1, "webhook_queues"),
         "platform.overview.GONE_WEBHOOKS": _unbound(1, "organizations webhooks"),
