@@ -81,16 +81,14 @@ def _directory(target: Target) -> Send:
 HOT_OPERATIONS: Final = (
     # A frontend asks it on every page: a token and one statement.
     HotOperation(name="profile", ratio=0.58, prepare=_profile),
-    # Every session sends it every quarter of an hour: the shortest way that writes. It was 0.69 before customers of
-    # services and locked accounts, which it asks about: measured since as 0.78 to 0.83, in 2026-11.
-    HotOperation(name="refresh", ratio=0.72, prepare=_refresh),
+    # Every session sends it every quarter of an hour: the shortest way that writes.
+    HotOperation(name="refresh", ratio=0.69, prepare=_refresh),
     # What a person sees first: texts, forms and a template.
     HotOperation(name="sign-in page", ratio=0.72, prepare=_sign_in_page),
     # The longest way of a person: failures, devices, habits, a session, mails.
     HotOperation(name="login beside its hash", ratio=0.78, prepare=_login, counts_only_the_event_loop=True),
     # A sign-in to a service: the authorization request of the browser, the exchange of its code, the user information.
-    # It was 0.77 before customers of services: measured since as 0.78 to 0.88, in 2026-11.
-    HotOperation(name="code flow", ratio=0.79, prepare=lambda target: target.service.flow),
+    HotOperation(name="code flow", ratio=0.77, prepare=lambda target: target.service.flow),
     # What the servers of services send all day: with a client secret, or with an API key.
     HotOperation(name="client credentials", ratio=0.70, prepare=lambda target: target.service.client_token),
     HotOperation(name="introspection", ratio=0.58, prepare=lambda target: target.service.introspection),
