@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Final, LiteralString
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.sql import SQL, Identifier
@@ -19,22 +18,6 @@ from adapters.postgres.embedded.server import ROLE
 from adapters.postgres.schema import migrations
 from tests.citus import Cluster, Node, administrator
 from tests.postgres import Databases
-
-# For now: what keeps the logs of the schema from being distributed. A migration is to take these away on every engine.
-HINDRANCES: Final[tuple[LiteralString, ...]] = (
-    "ALTER TABLE audit_entries DROP CONSTRAINT IF EXISTS audit_entries_organization_id_fkey",
-    "ALTER TABLE audit_seals DROP CONSTRAINT IF EXISTS audit_seals_organization_id_fkey",
-    "ALTER TABLE login_events DROP CONSTRAINT IF EXISTS login_events_service_id_fkey",
-    "ALTER TABLE login_events DROP CONSTRAINT IF EXISTS login_events_user_id_fkey",
-    "ALTER TABLE scim_log_entries DROP CONSTRAINT IF EXISTS scim_log_entries_organization_id_fkey",
-    "ALTER TABLE webhook_deliveries DROP CONSTRAINT IF EXISTS webhook_deliveries_organization_id_webhook_id_fkey",
-    "DROP TRIGGER IF EXISTS events_deleted ON events",
-    "DROP TRIGGER IF EXISTS events_inserted ON events",
-    "DROP TRIGGER IF EXISTS login_event_of_person ON login_events",
-    "DROP TRIGGER IF EXISTS mails_inserted ON mails",
-    "DROP TRIGGER IF EXISTS webhook_deliveries_deleted ON webhook_deliveries",
-    "DROP INDEX IF EXISTS login_events_ids",
-)
 
 
 class CitusDatabases(Databases):
@@ -66,11 +49,8 @@ class CitusDatabases(Databases):
 
     def _make_template(self, name: str) -> None:
         url = self._create(name, "template0")
-        # The logs are local until there are workers.
-        _migrate(url)
         self.connect_workers(url)
-        with migrations.connected(url) as connection:
-            migrations.migrate(connection, lambda _: None)
+        _migrate(url)
         self._on_every_node(lambda node: _close_to_others(node, name))
 
     def _create(self, name: str, template: str) -> str:
@@ -102,8 +82,6 @@ class CitusDatabases(Databases):
 def _migrate(url: str) -> None:
     with migrations.connected(url) as connection:
         migrations.migrate(connection, lambda _: None)
-        for statement in HINDRANCES:
-            connection.execute(statement)
 
 
 def _name_of(url: str) -> str:

@@ -63,8 +63,8 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "sign_in/upstream/provider_sessions",
             ),
             "statements that several modules use": (
-                "audit/sealed_ids",
                 "billing/facts",
+                "mail/mail_dues",
                 "organizations/directory_names",
                 "webhooks/new_deliveries",
             ),

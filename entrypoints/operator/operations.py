@@ -45,8 +45,12 @@ def migrate(settings: Settings, *, is_plan: bool, report: Report) -> None:
             steps = database.migration_steps(address) if pending else []
             report(migration_plan.described(pending, steps, undistributed) if pending or undistributed else UP_TO_DATE)
         else:
+            undistributed = database.undistributed_logs(address)
             applied = database.migrate(session_address, report)
-            report(f"Migrations applied: {len(applied)}." if applied else UP_TO_DATE)
+            if applied:
+                report(f"Migrations applied: {len(applied)}.")
+            else:
+                report("The schema is up to date, and its logs are distributed." if undistributed else UP_TO_DATE)
 
 
 def list_keys(settings: Settings, *, report: Report) -> None:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
-from adapters.postgres.audit.actors import with_actors
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.log_ids import COUNTED_AT_ONCE
 from adapters.postgres.transaction import Aggregate
-from core.audit.audit_log import AuditLogEntry, AuditLogFilter
+from core.audit.audit_log import AuditLogActor, AuditLogEntry, AuditLogFilter
 from core.ids import FIRST_ID, id_later
 
 # The least number of entries of a kind between two milestones; skipping that many takes less than a millisecond.
@@ -149,6 +149,19 @@ COUNT: Final = """
     VALUES (%(counted_through)s)
     ON CONFLICT (is_the_only_row) DO UPDATE SET counted_through = excluded.counted_through
 """
+# Who did what the log says: a statement of its own, because accounts are not distributed on a cluster.
+ACTORS: Final = "SELECT id, email, is_platform_owner FROM users WHERE id = ANY (%s)"
+# In which months the entries of a part of a chain are: positions are given in about the order of the ids, but not
+# exactly, so no month is a range of positions. With the ids as values, a statement that reads entries by their
+# positions is planned for their months alone.
+SEALED_IDS: Final = """
+    WITH sealed AS MATERIALIZED (
+        SELECT entry_id
+        FROM   audit_seals
+        WHERE  organization_id = %(organization_id)s AND position > %(after)s AND position <= %(through)s)
+    SELECT (SELECT entry_id FROM sealed ORDER BY entry_id LIMIT 1),
+           (SELECT entry_id FROM sealed ORDER BY entry_id DESC LIMIT 1)
+"""
 
 
 class _Uncounted(NamedTuple):
@@ -158,6 +171,13 @@ class _Uncounted(NamedTuple):
     organization_id: UUID
     target_type: str
     action: str
+
+
+class SealedIds(NamedTuple):
+    """A range of ids, with both ends."""
+
+    first_id: UUID
+    last_id: UUID
 
 
 class PostgresAuditLog(Aggregate):
@@ -225,6 +245,21 @@ class PostgresAuditLog(Aggregate):
         return UUID(int=first.int - 1) if first is not None else before
 
 
+def with_actors(connection: Connection, rows: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    """Return entries with their `actor` instead of the `actor_user_id`."""
+    ids = {row["actor_user_id"] for row in rows} - {None}
+    found = connection.execute(ACTORS, (list(ids),)).fetchall() if ids else []
+    users = {user_id: (email, is_platform_owner) for user_id, email, is_platform_owner in found}
+    return [_with_actor(row, users.get(row["actor_user_id"], (None, None))) for row in rows]
+
+
+def sealed_ids(connection: Connection, organization_id: UUID, *, after: int, through: int) -> SealedIds | None:
+    """Return the range of the ids of the entries after a position up to another one; None when there are none."""
+    values = {"organization_id": organization_id, "after": after, "through": through}
+    [(first_id, last_id)] = connection.execute(SEALED_IDS, values).fetchall()
+    return SealedIds(first_id, last_id) if first_id is not None else None
+
+
 def _query(wanted: AuditLogFilter) -> LiteralString:
     if wanted.target_id is not None:
         return PAGE_OF_TARGET
@@ -237,3 +272,8 @@ def _query(wanted: AuditLogFilter) -> LiteralString:
 
 def _columns(**columns: Any) -> dict[str, Any]:
     return columns
+
+
+def _with_actor(row: dict[str, Any], user: tuple[str | None, bool | None]) -> dict[str, Any]:
+    columns = {name: value for name, value in row.items() if name != "actor_user_id"}
+    return columns | {"actor": AuditLogActor.of(row["actor_user_id"], *user, row["details"])}

@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
-from adapters.postgres.audit.actors import with_actors
-from adapters.postgres.audit.sealed_ids import sealed_ids
+from adapters.postgres.audit.audit_log import sealed_ids, with_actors
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import SYSTEM_ID, FoundEntry, SearchedEntries

@@ -15,8 +15,7 @@ import structlog
 from psycopg.types.json import Jsonb
 
 from adapters.crypto.vault import SealBroken
-from adapters.postgres.audit.actors import with_actors
-from adapters.postgres.audit.sealed_ids import sealed_ids
+from adapters.postgres.audit.audit_log import sealed_ids, with_actors
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import AuditLogEntry
 from core.audit.siem import SiemOptions, SiemProvider, SiemStart, SiemStream

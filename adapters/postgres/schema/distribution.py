@@ -8,8 +8,8 @@ tables stay on the coordinator. `ops/decisions/0083-logs-on-citus.md` has the re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, LiteralString
 
 from adapters.postgres.driver.connection import RawConnection
 
@@ -24,6 +24,10 @@ LOGS: Final = (
     "webhook_deliveries",
 )
 COLUMN: Final = "organization_id"
+# Unique without the organization on one server alone, for earlier versions that may run beside this one there.
+_BEFORE: Final[Mapping[str, LiteralString]] = {
+    "login_events": "DROP INDEX login_events_ids; CREATE INDEX login_events_ids ON login_events (id)"
+}
 
 
 def is_cluster(connection: RawConnection) -> bool:
@@ -61,6 +65,8 @@ def distribute(connection: RawConnection, log: str) -> None:
     """Distribute a log with its months, and move its rows to the workers; all of it or nothing."""
     others = distributed(connection)
     with connection.transaction():
+        if log in _BEFORE:
+            connection.execute(_BEFORE[log])
         # So that a month needs one connection to each worker, and not one for each of its shards.
         connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
         connection.execute(

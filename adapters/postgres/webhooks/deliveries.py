@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.target_queues import CANDIDATES_MAX, TargetQueue, leased_of
-from adapters.postgres.webhooks import payloads
+from adapters.postgres.webhooks.events import delivery_payload
 from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries
 from adapters.postgres.webhooks.webhooks import opened_secrets
 from core.attempts import ATTEMPTS_MAX, POSTPONEMENT
@@ -48,7 +48,7 @@ LEASE: Final = f"""
 # What is due of one webhook. A subquery finds each event by its id; a join might read all events of the organization.
 DUE: Final = f"""
     SELECT   one.id,
-             (SELECT {payloads.delivery("one.event_type")}
+             (SELECT {delivery_payload("one.event_type")}
               FROM   events e
               WHERE  e.organization_id = %(organization_id)s AND e.id = one.event_id) AS payload,
              one.attempt_count, one.queued_at
@@ -117,7 +117,7 @@ class PostgresWebhookDeliveries(TargetQueue):
         rows = self._rows(
             f"""
             SELECT   d.id, d.webhook_id, d.event_type,
-                     (SELECT {payloads.delivery("d.event_type")}
+                     (SELECT {delivery_payload("d.event_type")}
                       FROM   events e
                       WHERE  e.organization_id = %(organization_id)s AND e.id = d.event_id) AS payload,
                      d.response_status_code, d.response_body, d.attempt_count,

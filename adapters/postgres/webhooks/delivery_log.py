@@ -8,8 +8,8 @@ from uuid import UUID
 
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.transaction import Aggregate
-from adapters.postgres.webhooks import payloads
 from adapters.postgres.webhooks.deliveries import NAME
+from adapters.postgres.webhooks.events import delivery_payload
 from core.attempts import ATTEMPTS_MAX
 from core.ids import first_id_after, first_id_since
 from core.positions import Position
@@ -60,7 +60,7 @@ class PostgresWebhookDeliveryLog(Aggregate):
         name = self._defer_value_or_none(NAME, (organization_id, webhook_id))
         found = self._row(
             f"""
-            SELECT d.id, d.webhook_id, d.event_type, {payloads.delivery("d.event_type")} AS payload,
+            SELECT d.id, d.webhook_id, d.event_type, {delivery_payload("d.event_type")} AS payload,
                    d.response_status_code, d.response_body, d.attempt_count, %(attempts_max)s::integer AS max_attempts,
                    d.next_retry_at, d.delivered, d.delivery_error, d.created_at, d.updated_at
             FROM   webhook_deliveries d

@@ -1,17 +1,43 @@
-"""The feed of events in the table `events`."""
+"""The feed of events in the table `events`, and what receivers get of events.
+
+The payloads are expressions over the columns of `events`, and no functions of the database: what takes a row of a table
+is not found on the nodes of a cluster, where the rows are those of its parts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from adapters.postgres.webhooks import payloads
 from core.events.events import EventType
 from core.ids import first_id_since
 from core.webhooks.events import FeedItem
+
+
+def _payload(event_type: LiteralString, data: LiteralString) -> LiteralString:
+    # The keys always come in this order (operations 2.7).
+    return f"""
+        json_build_object(
+            'id', e.id,
+            'event', {event_type},
+            'timestamp', to_char(e.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+            'organization_id', nullif(e.organization_id, '00000000-0000-0000-0000-000000000000'),
+            'actor_user_id', e.actor_user_id,
+            'actor_email', e.actor_email,
+            'data', {data})
+    """
+
+
+EVENT_PAYLOAD: Final = _payload("e.type", "e.data")
+
+
+def delivery_payload(event_type: LiteralString) -> LiteralString:
+    """Return the payload of a delivery of this type: of the event, or the sample of a test that is sent as another."""
+    return _payload(event_type, f"CASE WHEN e.type = {event_type} THEN e.data ELSE e.data -> 'sample' END")
+
 
 LAST_POSITION: Final = """
     SELECT coalesce((SELECT last_position FROM event_positions WHERE organization_id = %s),
@@ -19,7 +45,7 @@ LAST_POSITION: Final = """
                     (SELECT last_position FROM event_sequencing))
 """
 PAGE: Final = f"""
-    SELECT   position, {payloads.EVENT} AS payload
+    SELECT   position, {EVENT_PAYLOAD} AS payload
     FROM     events e
     WHERE    organization_id = %(organization_id)s AND id >= %(first_id)s
     AND      position > %(after)s

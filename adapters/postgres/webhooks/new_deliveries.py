@@ -40,9 +40,6 @@ class NewDelivery(NamedTuple):
 
 def make_deliveries(transaction: Transaction, made: Sequence[NewDelivery]) -> None:
     """Store deliveries that are due now, to webhooks that this transaction has locked."""
-    if not made:
-        return
-    transaction.bells.add(Bell.DELIVERIES)
     values = {
         "now": transaction.now,
         "ids": array_of(one.id for one in made),
@@ -52,7 +49,12 @@ def make_deliveries(transaction: Transaction, made: Sequence[NewDelivery]) -> No
         "types": [one.event_type for one in made],
         "times": array_of_times(one.occurred_at for one in made),
     }
+    # On a cluster, what inserts the rows of a query makes the transaction commit on all nodes or on none, also without
+    # rows. Otherwise a crash could leave positions of events in the log alone, and give them a second time.
     transaction.connection.execute_later(MAKE, values)
+    if not made:
+        return
+    transaction.bells.add(Bell.DELIVERIES)
     webhooks = {(one.organization_id, one.webhook_id) for one in made}
     transaction.connection.execute_later(
         MAKE_DUE,

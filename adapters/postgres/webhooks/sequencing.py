@@ -252,8 +252,9 @@ class PostgresEventSequencing(Aggregate):
         self._connection.execute_later(ADVANCE, (array_of(last_positions), array_of(last_positions.values())))
         # For the requests of other processes that wait for events. No transaction of a request notifies.
         self._connection.execute_later(ANNOUNCE_FEED)
+        made: Sequence[NewDelivery] = []
         if delivered := [event for event in events if event.webhooks]:
-            made = self._all(
+            receivers = self._all(
                 self._new_delivery,
                 RECEIVERS,
                 {
@@ -265,7 +266,8 @@ class PostgresEventSequencing(Aggregate):
                 },
             )
             given = set(handed_on())
-            make_deliveries(self._transaction, [one for one in made if one.event_id in given])
+            made = [one for one in receivers if one.event_id in given]
+        make_deliveries(self._transaction, made)
 
     def unmark(self, organization_ids: Sequence[UUID], *, kept_since: datetime) -> None:
         locked = self._defer_values(LOCK_MARKS, (array_of(organization_ids),))
