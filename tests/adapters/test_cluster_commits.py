@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import psycopg
 import pytest
 
 from core.audit import chain
 from core.webhooks import sequencing
 from tests.adapters.webhooks.queues import publish_all
 from tests.audit_chains import BATCH_ENTRIES, add_entry
-from tests.citus import administrator
 from tests.citus_databases import CitusDatabases
 from tests.clock import SettableClock
 from tests.world.builder import Builder
