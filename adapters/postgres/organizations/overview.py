@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
@@ -33,7 +34,8 @@ STEPS: Final = """
            EXISTS (SELECT FROM users WHERE id = %(user_id)s AND mfa_enabled_at IS NOT NULL)
            OR EXISTS (SELECT FROM passkeys WHERE user_id = %(user_id)s AND verifies_user) AS has_second_factor
 """
-# A part whose kind is not asked for is not read. Each ends at a maximum, or has one row at most.
+# A part whose kind is not asked for is not read. Each ends at a maximum, or has one row at most, apart from what the
+# logs may know of the webhooks of the organization and of its stream.
 MATTERS: Final = """
     SELECT 'mail_server_failing' AS kind, failing_since AS at, host AS name, NULL AS target, NULL::bigint AS number,
            NULL::integer AS maximum
@@ -90,50 +92,26 @@ MATTERS: Final = """
      LIMIT    %(of_kind_max)s)
 
     UNION  ALL
-    (SELECT   'webhook_losing', NULL, w.name, w.id::text, NULL, NULL
-     FROM     webhooks w
-     WHERE    w.organization_id = %(organization_id)s AND 'webhook_losing' = ANY (%(kinds)s) AND w.is_active
-       AND    EXISTS (SELECT FROM webhook_deliveries d
-                      WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id
-                        AND  NOT d.delivered AND d.next_retry_at IS NULL AND d.created_at >= %(since)s
-                        AND  d.id >= %(first_id)s)
-     ORDER BY w.name
-     LIMIT    %(of_kind_max)s)
+    SELECT 'webhook_losing', NULL, w.name, w.id::text, NULL, NULL
+    FROM   webhooks w
+    JOIN   webhook_queues q ON q.webhook_id = w.id
+    WHERE  w.organization_id = %(organization_id)s AND 'webhook_losing' = ANY (%(kinds)s) AND w.is_active
+      AND  q.lost_at >= %(since)s
 
     UNION  ALL
-    (SELECT   'webhook_retrying', NULL, w.name, w.id::text, NULL, NULL
-     FROM     webhooks w
-     WHERE    w.organization_id = %(organization_id)s AND 'webhook_retrying' = ANY (%(kinds)s) AND w.is_active
-       AND    EXISTS (SELECT
-                      FROM   (SELECT   a.delivery_id
-                              FROM     webhook_attempts a
-                              WHERE    a.organization_id = w.organization_id AND a.webhook_id = w.id
-                                AND    a.error IS NOT NULL AND a.attempted_at >= %(since)s
-                                AND    a.id >= %(first_id)s
-                              ORDER BY a.attempted_at DESC
-                              LIMIT    100) AS newest
-                      JOIN   webhook_deliveries d
-                             ON d.organization_id = w.organization_id AND d.id = newest.delivery_id
-                                AND d.id >= %(first_kept_id)s
-                      WHERE  NOT d.delivered AND d.next_retry_at IS NOT NULL)
-     ORDER BY w.name
-     LIMIT    %(of_kind_max)s)
+    SELECT 'webhook_retrying', NULL, w.name, w.id::text, NULL, NULL
+    FROM   webhooks w
+    JOIN   webhook_queues q ON q.webhook_id = w.id
+    WHERE  w.organization_id = %(organization_id)s AND 'webhook_retrying' = ANY (%(kinds)s) AND w.is_active
+      AND  q.due_at IS NOT NULL
 
     UNION  ALL
-    SELECT CASE WHEN NOT s.enabled THEN 'siem_off' WHEN s.failures > 0 THEN 'siem_failing' ELSE 'siem_lagging' END,
-           CASE WHEN s.enabled AND s.failures > 0 THEN coalesce(s.last_success_at, s.created_at) END,
-           NULL, NULL, NULL, NULL
-    FROM   siem_streams s
-    WHERE  s.organization_id = %(organization_id)s AND 'siem_failing' = ANY (%(kinds)s)
-      AND  CASE WHEN s.enabled
-                THEN s.failures > 0
-                     -- The id of an entry says when it was written.
-                     OR (SELECT   n.entry_id
-                         FROM     audit_seals n
-                         WHERE    n.organization_id = s.organization_id AND n.position > s.position
-                         ORDER BY n.position
-                         LIMIT    1) < %(lagging_id)s
-                ELSE s.off_reason IS NOT NULL END
+    SELECT CASE WHEN NOT enabled THEN 'siem_off' WHEN failures > 0 THEN 'siem_failing' ELSE 'siem_lagging' END,
+           CASE WHEN enabled AND failures > 0 THEN coalesce(last_success_at, created_at) END,
+           NULL, NULL, CASE WHEN enabled AND failures = 0 THEN position END, NULL
+    FROM   siem_streams
+    WHERE  organization_id = %(organization_id)s AND 'siem_failing' = ANY (%(kinds)s)
+      AND  (enabled OR off_reason IS NOT NULL)
 
     UNION  ALL
     (SELECT   'connection_key_ending', k.valid_until, c.name, c.id::text, NULL, NULL
@@ -207,6 +185,38 @@ MATTERS: Final = """
                     LIMIT  %(counted_max)s) AS one) AS ended
     WHERE  ended.number > 0
 """
+# What has to stand in a log for a matter that may be one: statements of their own, since the logs of a cluster lie on
+# other nodes than what they are about.
+_IN_LOGS: Final[Mapping[MatterKind, LiteralString]] = {
+    MatterKind.WEBHOOK_LOSING: """
+        SELECT true
+        FROM   webhook_deliveries
+        WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s::uuid
+        AND    NOT delivered AND next_retry_at IS NULL AND created_at >= %(since)s AND id >= %(first_id)s
+        LIMIT  1
+    """,
+    MatterKind.WEBHOOK_RETRYING: """
+        SELECT true
+        FROM   (SELECT   delivery_id
+                FROM     webhook_attempts
+                WHERE    organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s::uuid
+                AND      error IS NOT NULL AND attempted_at >= %(since)s AND id >= %(first_id)s
+                ORDER BY attempted_at DESC
+                LIMIT    100) AS newest
+        JOIN   webhook_deliveries d
+               ON d.organization_id = %(organization_id)s AND d.id = newest.delivery_id AND d.id >= %(first_kept_id)s
+        WHERE  NOT d.delivered AND d.next_retry_at IS NOT NULL
+        LIMIT  1
+    """,
+    # The id of an entry says when it was written.
+    MatterKind.SIEM_LAGGING: """
+        SELECT entry_id < %(lagging_id)s
+        FROM   audit_seals
+        WHERE  organization_id = %(organization_id)s AND position > %(position)s
+        ORDER BY position
+        LIMIT  1
+    """,
+}
 
 
 class PostgresOverviews(Aggregate):
@@ -221,7 +231,7 @@ class PostgresOverviews(Aggregate):
         now = self._transaction.now
         since = now - LOST_WITHIN
         expired_since = now - EXPIRED_WITHIN
-        return self._all(
+        found = self._all(
             _matter,
             MATTERS,
             {
@@ -229,10 +239,7 @@ class PostgresOverviews(Aggregate):
                 "kinds": [kind.value for kind in kinds],
                 "of_kind_max": of_kind_max,
                 "since": since,
-                "first_id": first_id_since(since),
-                "first_kept_id": first_id_since(now - RETENTION),
                 "of_one_sign_in": OF_ONE_SIGN_IN,
-                "lagging_id": first_id_at(now - LAG),
                 "ends_before": now + WARNING,
                 "address_ends_before": now + WARNING_OF_ADDRESS,
                 "default_seats": default_seats,
@@ -244,6 +251,32 @@ class PostgresOverviews(Aggregate):
             },
             prepare=False,
         )
+        return self._confirmed(organization_id, found, of_kind_max)
+
+    def _confirmed(self, organization_id: UUID, found: Sequence[Matter], of_kind_max: int) -> Sequence[Matter]:
+        """Return the matters without those that the logs do not know of, in the order of their names."""
+        now = self._transaction.now
+        since = now - LOST_WITHIN
+        values = {
+            "organization_id": organization_id,
+            "since": since,
+            "first_id": first_id_since(since),
+            "first_kept_id": first_id_since(now - RETENTION),
+            "lagging_id": first_id_at(now - LAG),
+        }
+        asked = {
+            one: self._defer_value_or_none(
+                _IN_LOGS[one.kind], values | {"webhook_id": one.target, "position": one.number}
+            )
+            for one in sorted(found, key=lambda one: one.name or "")
+            if one.kind in _IN_LOGS
+        }
+        # The position of a stream is for the statement alone.
+        known = [replace(one, number=None) for one, is_known in asked.items() if is_known()]
+        return [
+            *(one for one in found if one not in asked),
+            *(one for kind in _IN_LOGS for one in [one for one in known if one.kind is kind][:of_kind_max]),
+        ]
 
 
 def _matter(*, kind: str, **columns: Any) -> Matter:
