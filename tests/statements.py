@@ -10,6 +10,8 @@ from adapters.postgres.driver.statements import Statement, Statements
 
 # What stores the event of a sign-in, and what looks for one in the same part of the log and stores none.
 _STORES, _LOOKS = "INSERT INTO login_events", "DELETE FROM login_events"
+# What publishes an event to one organization or to several.
+_PUBLISHES = "INSERT INTO events"
 # Every transaction has these, whatever it does.
 _FRAME = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 
@@ -36,5 +38,11 @@ def recorded_statements() -> Generator[list[str]]:
 
 
 def alike(statements: list[str]) -> list[str]:
-    """Return the statements with one name for what stores an event of a sign-in, and for what takes as long instead."""
-    return [_STORES if statement.startswith((_STORES, _LOOKS)) else statement for statement in statements]
+    """Return the statements with one name for each kind that does the same work for one case or another."""
+    return [_kind_of(statement) for statement in statements]
+
+
+def _kind_of(statement: str) -> str:
+    if statement.startswith((_STORES, _LOOKS)):
+        return _STORES
+    return _PUBLISHES if statement.startswith(_PUBLISHES) else statement

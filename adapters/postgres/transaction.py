@@ -67,15 +67,18 @@ class Transaction:
     marked: set[UUID] = field(default_factory=set["UUID"])
 
     def mark_due(self, organization_ids: Iterable[UUID]) -> None:
-        """Mark that something may wait in the logs of these organizations; the platform's own is looked for always.
+        """Mark that something may wait in the logs of these organizations.
 
         Each transaction that writes events or audit entries does it once for an organization. It also keeps the
-        organization from being deleted meanwhile, or fails because it is deleted.
+        organization from being deleted meanwhile, or fails because it is deleted. The platform's own log is looked for
+        always, and takes the same statement nevertheless: it may stand for a person who does not exist.
         """
-        unmarked = sorted(set(organization_ids) - self.marked - {PLATFORM})
+        unmarked = set(organization_ids) - self.marked
         if unmarked:
             self.marked.update(unmarked)
-            self.connection.execute_later("SELECT mark_due(one) FROM unnest(%s::uuid[]) AS one", (unmarked,))
+            self.connection.execute_later(
+                "SELECT mark_due(one) FROM unnest(%s::uuid[]) AS one", (sorted(unmarked - {PLATFORM}),)
+            )
 
 
 class Aggregate:
@@ -139,6 +142,10 @@ class Aggregate:
     def _rows(self, text: Text, parameters: Parameters = (), *, prepare: bool = True) -> list[dict[str, Any]]:
         """Return all rows, each by the names of its columns."""
         return self._connection.cursor(row_factory=dict_row).execute(text, parameters, prepare=prepare).fetchall()
+
+    def _defer_rows(self, text: Text, parameters: Parameters = ()) -> Deferred[list[dict[str, Any]]]:
+        """Defer reading all rows, each by the names of its columns."""
+        return self._connection.cursor(row_factory=dict_row).defer(text, parameters).fetchall
 
     def _page_of(
         self, make: Callable[..., Row], text: Text, parameters: Parameters = (), *, prepare: bool = True

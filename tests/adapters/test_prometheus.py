@@ -6,6 +6,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.prometheus import OTHER, REQUEST_SERIES_MAX, PrometheusMetrics
+from core.platform.cluster import Cluster, ClusterNode
 from core.platform.health_figures import PlatformFigures
 from entrypoints import capabilities
 from ports.listening import PollingRole
@@ -33,6 +34,9 @@ DOCUMENTED = {
     "sso_saml_certificates_ending": ("gauge", set[str]()),
     "sso_clock_error_seconds": ("gauge", set()),
     "sso_polling_processes": ("gauge", {"role"}),
+    "sso_cluster_nodes": ("gauge", {"state"}),
+    "sso_cluster_node_shards": ("gauge", {"node"}),
+    "sso_cluster_node_bytes": ("gauge", {"node"}),
     "sso_live_processes": ("gauge", set()),
     "sso_login_failures_total": ("counter", {"reason"}),
     "sso_password_checks_total": ("counter", {"outcome"}),
@@ -77,6 +81,9 @@ def used(metrics: PrometheusMetrics) -> PrometheusMetrics:
     metrics.statement_cancelled("organizations.members.browse", "statement_timeout")
     metrics.read_elsewhere("primary")
     metrics.replica_seen("replica:5432", lag_seconds=0.2, is_in_use=True)
+    metrics.cluster_measured(
+        Cluster(nodes=[ClusterNode(name="worker:5432", is_up=True, shards=32, bytes=2**30)], local_logs=[])
+    )
     metrics.usage_measured(ProcessUsage(cpu_seconds=1.5, resident_bytes=2_000, proportional_bytes=1_000))
     metrics.figures_refreshed(
         PlatformFigures(

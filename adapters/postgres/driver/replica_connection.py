@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import ClassVar, Final, Self
+from typing import Final, Self
 
 import psycopg
+import structlog
 
 from adapters.postgres.driver import suitability
 from adapters.postgres.driver.suitability import ServerUnsuitable
@@ -17,6 +18,8 @@ _WHO: Final = "SELECT pg_is_in_recovery(), system_identifier, current_database()
 
 NO_STANDBY: Final = "it is no standby, because it was promoted, or is the primary itself"
 ELSEWHERE: Final = "it is no standby of the database in GATEHOUSE_DATABASE_URL"
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -34,8 +37,6 @@ def is_same(one: PrimaryPlace, other: PrimaryPlace) -> bool:
 class ReplicaDriver(TimedConnection):
     """A connection of the driver to a standby of the primary."""
 
-    no_answer_event: ClassVar = "replica.no_answer"
-
     @classmethod
     def open_to(cls, url: str, primary: Primary) -> Self:
         """Connect in autocommit mode with our settings; raise an error of the driver when it cannot be used."""
@@ -48,6 +49,9 @@ class ReplicaDriver(TimedConnection):
             raise suitability.explained(error) from None
         connection.connected_at = time.monotonic()
         return connection
+
+    def _log_no_answer(self, seconds: float) -> None:
+        log.warning("replica.no_answer", seconds=seconds)
 
     def _require_standby_of(self, primary: Primary) -> None:
         try:

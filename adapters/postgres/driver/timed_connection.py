@@ -64,9 +64,6 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
     # The host and the port that the last connection was made to.
     last_server: ClassVar[tuple[str, str]] = ("", "")
 
-    # What the log calls an answer that did not come.
-    no_answer_event: ClassVar = "database.no_answer"
-
     connected_at = 0.0
     # Whether a pooler between gives each transaction any of its sessions.
     is_pooled = False
@@ -121,10 +118,13 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
             # In any other state the error was PostgreSQL's answer.
             if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 self.close()
-                log.warning(self.no_answer_event, seconds=round(self._answer_seconds_max, 1))
+                self._log_no_answer(round(self._answer_seconds_max, 1))
             raise
         self._answered_at = time.monotonic()
         return answer
+
+    def _log_no_answer(self, seconds: float) -> None:
+        log.warning("database.no_answer", seconds=seconds)
 
     @property
     def is_idle(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -12,6 +12,18 @@ from adapters.postgres.transaction import Aggregate
 from core.events.events import EventType
 from core.ids import PLATFORM
 from ports.doorbells import Bell
+
+_COLUMNS: Final = "id, type, organization_id, actor_user_id, actor_email, data, occurred_at"
+# On a cluster, one row goes to its node with less work than the rows of a query.
+ADD: Final = f"""
+    INSERT INTO events ({_COLUMNS})
+    VALUES (%(id)s, %(type)s, %(organization_id)s, %(actor_user_id)s, %(actor_email)s, %(data)s, %(now)s)
+"""
+ADD_TO_EACH: Final = f"""
+    INSERT INTO events ({_COLUMNS})
+    SELECT event.id, %(type)s, event.organization_id, %(actor_user_id)s, %(actor_email)s, %(data)s, %(now)s
+    FROM   unnest(%(ids)s::uuid[], %(organization_ids)s::uuid[]) AS event (id, organization_id)
+"""
 
 
 class PostgresEvents(Aggregate):
@@ -27,23 +39,21 @@ class PostgresEvents(Aggregate):
         actor_email: str | None,
         data: Mapping[str, Any],
     ) -> None:
-        self._transaction.mark_due(each for each in organization_ids if each is not None)
-        for organization_id in organization_ids:
-            self._connection.execute_later(
-                """
-                INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
-                VALUES (%s, %s, %s, %s, %s, %s, %s)
-                """,
-                (
-                    self._transaction.randomness.new_id(),
-                    event.value,
-                    organization_id or PLATFORM,
-                    actor_user_id,
-                    actor_email,
-                    Jsonb(data),
-                    self._transaction.now,
-                ),
-            )
+        owners = [organization_id or PLATFORM for organization_id in organization_ids]
+        self._transaction.mark_due(owners or [PLATFORM])
+        values = {
+            "type": event.value,
+            "actor_user_id": actor_user_id,
+            "actor_email": actor_email,
+            "data": Jsonb(data),
+            "now": self._transaction.now,
+        }
+        ids = [self._transaction.randomness.new_id() for _ in owners]
+        # One statement in any case, so that it does not tell of how many organizations a person is, or that there is none.
+        if len(owners) == 1:
+            self._connection.execute_later(ADD, values | {"id": ids[0], "organization_id": owners[0]})
+        else:
+            self._connection.execute_later(ADD_TO_EACH, values | {"ids": ids, "organization_ids": owners})
         self._transaction.bells.add(Bell.EVENTS)
 
     def add_of_users(

@@ -147,7 +147,7 @@ class PostgresMailOutbox(Aggregate):
         found = [mail for read in looked_for for mail in read()]
         chosen = sorted(found, key=lambda mail: mail.due_at)[:limit]
         claimed = [
-            self._defer_all(dict, _CLAIM, values | {"organization_id": each, "ids": mail_ids})
+            self._defer_rows(_CLAIM, values | {"organization_id": each, "ids": mail_ids})
             for each, mail_ids in _by_organization(chosen).items()
         ]
         rows = [row for read in claimed for row in read()]

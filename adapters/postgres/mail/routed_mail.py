@@ -176,7 +176,7 @@ class PostgresRoutedMail(Aggregate):
     def _claim(self, organization_ids: Sequence[UUID], mails_max: int) -> dict[UUID, list[Mail]]:
         """Return the next mails of each organization that has any."""
         values = {"now": self._transaction.now, "templates": TEMPLATES, "mails_max": mails_max}
-        claimed = [self._defer_all(dict, _CLAIM, values | {"organization_id": each}) for each in organization_ids]
+        claimed = [self._defer_rows(_CLAIM, values | {"organization_id": each}) for each in organization_ids]
         found = {each: read() for each, read in zip(organization_ids, claimed, strict=True)}
         return {each: opened_mails(self._transaction, rows) for each, rows in found.items() if rows}
 

@@ -94,7 +94,7 @@ class PostgresBrowsedOutbox(Aggregate):
         )
 
     def count_undelivered(self, *, counted_max: int, hides_owners: bool) -> Mapping[MailState, int]:
-        hidden = self._hidden() if hides_owners else {}
+        hidden: Mapping[MailState, int] = self._hidden() if hides_owners else {}
         counts = {
             state: self._defer_value_or_none(count_undelivered_of(state), {"limit": counted_max + hidden.get(state, 0)})
             for state in UNDELIVERED_STATES

@@ -72,8 +72,8 @@ _NO_LOCK: Final = re.compile(
 # Their bodies change the table that the argument names (0059).
 _MADE_LOG: Final = re.compile(r"\bselect\s+(bound_log|begin_log_months)\s*\('(?P<table>[a-z_]+)'\)", re.IGNORECASE)
 _DATA: Final = re.compile(r"(insert|update|delete|with|select|call|create\s+temporary\s+table|do)\b")
-# Its body changes the rows of the table in batches (0062, 0087).
-_FILLED: Final = re.compile(r"\bcall\s+fill_(?:organizations|addresses)_of_(?P<table>[a-z_]+)\(\)")
+# Its body changes the rows of the table in batches (0062, 0087, 0124).
+_FILLED: Final = re.compile(r"\bcall\s+fill_(?:organizations_of_|addresses_of_)?(?P<table>[a-z_]+)\(\)")
 _FUNCTION: Final = re.compile(r"create\s+(or\s+replace\s+)?(function|procedure)\b")
 _TABLE: Final = re.compile(r"create\s+table\b")
 _ALTERED: Final = re.compile(rf"\balter\s+table\s+{_NAME}\s+(?P<actions>[^;]*)")

@@ -62,8 +62,9 @@ def test_rows_stay_and_what_waits_is_handed_on_behind_the_old_positions(
     events = {names[event_id]: (organization_id, position) for event_id, organization_id, position in rows}
     assert events == {"seen": (ids["acme"], 7), "waits": (ids["acme"], 0), "platform": (PLATFORM, 6)}
 
-    with upgraded.transaction():
-        sequencing = PostgresEventSequencing(transaction_on(Connection(upgraded), now=now()))
+    connection = Connection(upgraded)
+    with connection.transaction():
+        sequencing = PostgresEventSequencing(transaction_on(connection, now=now()))
         sequencing.hand_on(sequencing.waiting(10, after=None, kept_since=now() - RETENTION).events)
 
     assert upgraded.execute("SELECT position FROM events WHERE id = %s", (ids["waits"],)).fetchone() == (8,)

@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 from pathlib import Path
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -16,6 +17,7 @@ from adapters.crypto.vault import MasterKey, Vault, parse_master_keys
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema import migrations
 from adapters.postgres.schema.migration_files import newest_version
+from core.ids import PLATFORM
 from core.platform.backups import MANIFEST
 from core.secrets import Secret
 from tests.adapters.backup.databases import contents
@@ -38,18 +40,19 @@ def nobody_else(databases: Databases) -> None:
 
 def seal_old_mail(url: str) -> None:
     with connected(url) as connection:
-        seal_something(connection)
+        # Of the platform, which had no id there.
+        seal_something(connection, organization_id=None)
 
 
-def seal_something(connection: Connection) -> None:
+def seal_something(connection: Connection, *, organization_id: UUID | None = PLATFORM) -> None:
     mail_id = new_id()
     vault = Vault(parse_master_keys(Secret(MASTER_KEY)))
     connection.execute(
         """
         INSERT INTO mails (organization_id, id, recipient, template, values_sealed, state, attempts, due_at, created_at)
-        VALUES ('00000000-0000-0000-0000-000000000000', %s, 'ann@example.com', 'test', %s, 'kept', 1, now(), now())
+        VALUES (%s, %s, 'ann@example.com', 'test', %s, 'kept', 1, now(), now())
         """,
-        (mail_id, vault.seal(b"hello", table="mails", column="values_sealed", row=mail_id)),
+        (organization_id, mail_id, vault.seal(b"hello", table="mails", column="values_sealed", row=mail_id)),
     )
 
 

@@ -22,6 +22,9 @@ HIDDEN = "hidden0secret"
 ODD = {
     "database_url": f"postgresql://id:{HIDDEN}@db.example.com/id?password={HIDDEN}&sslpassword={HIDDEN}",
     "database_listen_url": f"postgresql://id:{HIDDEN}@{HIDDEN}@db/id",
+    "database_read_urls": (
+        f"postgresql://id:{HIDDEN}@one.example.com/id postgresql://id:{HIDDEN}@two.example.com/id?password={HIDDEN}"
+    ),
     "smtp_url": f"smtp://mailer:{HIDDEN}@mail.example.com:587?from=<script>@example.com",
 }
 
@@ -49,6 +52,7 @@ async def test_no_secret_is_on_the_page_and_odd_values_do_no_harm(platform_owner
     assert HIDDEN not in page.text
     assert "GATEHOUSE_DATABASE_URL" in page.text
     assert "postgresql://id:***@db.example.com/id" in page.text
+    assert "postgresql://id:***@one.example.com/id postgresql://id:***@two.example.com/id" in page.text
     assert "<img src=x>" not in page.text
     assert "<script>@" not in page.text
     assert "<b>Acme</b>" not in page.text

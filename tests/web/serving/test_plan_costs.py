@@ -188,12 +188,14 @@ async def test_no_statement_of_requests_and_actors_is_expected_to_be_dear(
 async def test_a_statement_that_crosses_a_table_of_one_row_is_found(
     database: PostgresDatabase, databases: Databases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crossed = sequencing.DUE.replace("(SELECT backlog_before FROM event_sequencing)", "s.backlog_before").replace(
-        "FROM     due\n", "FROM     due CROSS JOIN event_sequencing s\n"
+    crossed = sequencing.WAITING.replace(
+        "FROM   events\n",
+        "FROM   event_sequencing s CROSS JOIN LATERAL"
+        " (SELECT * FROM events WHERE occurred_at >= s.backlog_before OFFSET 0) events\n",
     )
-    monkeypatch.setattr(sequencing, "DUE", crossed)
+    monkeypatch.setattr(sequencing, "WAITING", crossed)
     with statements_as_sent() as recorded:
-        await database.transact(hand_on, 1)
+        await database.transact(hand_on, 10_000)
     [statement] = [one for one in recorded.values() if "event_sequencing s" in one.text]
 
     with new_database(databases) as connection:
@@ -205,7 +207,7 @@ async def test_a_statement_that_crosses_a_table_of_one_row_is_found(
     assert [one.is_generic for one in costs] == [False, True]
     assert len(dear(costs)) == len(costs)
     for one in dear(costs):
-        assert re.search(r"because of Nested Loop of event_sequencing, .*: WITH due", one)
+        assert re.search(r"because of Nested Loop of event_sequencing, .*: SELECT organization_id", one)
 
 
 @pytest.mark.long

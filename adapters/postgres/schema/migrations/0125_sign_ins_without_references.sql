@@ -2,7 +2,9 @@
 
 DROP PROCEDURE fill_sign_in_habits();
 
-LOCK TABLE users, services, login_events IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE users IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE services IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE login_events IN ACCESS EXCLUSIVE MODE;
 CREATE TRIGGER login_events_of_users_deleted AFTER DELETE ON users
     REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION login_events_of_users_deleted();
 CREATE TRIGGER login_events_of_service_deleted AFTER DELETE ON services
