@@ -49,7 +49,7 @@ class PostgresEvents(Aggregate):
             "now": self._transaction.now,
         }
         ids = [self._transaction.randomness.new_id() for _ in owners]
-        # One statement in any case, so that it does not tell of how many organizations a person is, or that there is none.
+        # One statement in any case: it tells neither to how many organizations a person belongs, nor who exists.
         if len(owners) == 1:
             self._connection.execute_later(ADD, values | {"id": ids[0], "organization_id": owners[0]})
         else:
