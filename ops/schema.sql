@@ -830,6 +830,26 @@ $$;
 
 COMMENT ON FUNCTION plans_priced() IS 'Records what the new price of a plan changes for its subscriptions.';
 
+CREATE FUNCTION platform_event_waits(since timestamp with time zone, first_id uuid) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    AS $_$
+DECLARE
+    found timestamptz;
+BEGIN
+    EXECUTE $statement$
+        SELECT   occurred_at
+        FROM     events
+        WHERE    organization_id = '00000000-0000-0000-0000-000000000000' AND position = 0
+        AND      occurred_at > $1 AND id >= $2
+        ORDER BY occurred_at, id
+        LIMIT    1
+    $statement$ INTO found USING since, first_id;
+    RETURN found;
+END
+$_$;
+
+COMMENT ON FUNCTION platform_event_waits(since timestamp with time zone, first_id uuid) IS 'Since when an event of the platform itself waits for its position; null when none does.';
+
 CREATE FUNCTION recheck_customer(of_service uuid, of_customer uuid, because text) RETURNS void
     LANGUAGE plpgsql
     AS $$

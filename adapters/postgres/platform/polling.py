@@ -11,7 +11,7 @@ from typing import Final
 
 from adapters.postgres.transaction import Aggregate
 from core.billing.provider import BillingMode
-from core.ids import PLATFORM, first_id_since
+from core.ids import first_id_since
 
 # Planned each time: a prepared statement would be planned for tables that were empty when it was sent first.
 NEXT: Final = """
@@ -37,12 +37,7 @@ NEXT: Final = """
                 FROM     (SELECT events_at FROM log_dues WHERE events LIMIT 100) AS marked
                 ORDER BY events_at
                 LIMIT    1),
-               (SELECT   e.occurred_at
-                FROM     events e
-                WHERE    e.organization_id = %(platform)s AND e.position = 0
-                AND      e.occurred_at > %(events_since)s AND e.id >= %(events_from)s
-                ORDER BY e.occurred_at, e.id
-                LIMIT    1))),
+               platform_event_waits(%(events_since)s, %(events_from)s))),
         ('deliveries',
          (SELECT   q.due_at
           FROM     webhook_queues q
@@ -115,7 +110,6 @@ def parameters(
         "now": now,
         "events_since": events_since,
         "events_from": first_id_since(events_since),
-        "platform": PLATFORM,
         "finds_seals": finds_seals,
         "mode": mode.value,
     }

@@ -37,6 +37,27 @@ BEGIN
 END
 $$;
 
+-- A function, so that the statement that asks what is due contains no log. On a cluster another node would execute a part of
+-- it, and that one knows neither the processes nor their notifications. Its plan is made for these values each time.
+CREATE FUNCTION platform_event_waits(since timestamptz, first_id uuid) RETURNS timestamptz
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    found timestamptz;
+BEGIN
+    EXECUTE $statement$
+        SELECT   occurred_at
+        FROM     events
+        WHERE    organization_id = '00000000-0000-0000-0000-000000000000' AND position = 0
+        AND      occurred_at > $1 AND id >= $2
+        ORDER BY occurred_at, id
+        LIMIT    1
+    $statement$ INTO found USING since, first_id;
+    RETURN found;
+END
+$$;
+COMMENT ON FUNCTION platform_event_waits(timestamptz, uuid) IS 'Since when an event of the platform itself waits for its position; null when none does.';
+
 -- When each webhook has lost a delivery last, so that those that lose some are found without their deliveries.
 ALTER TABLE webhook_queues ADD COLUMN lost_at timestamptz;
 COMMENT ON COLUMN webhook_queues.lost_at IS 'When the last attempt of a delivery failed most recently.';
