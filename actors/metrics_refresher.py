@@ -69,10 +69,12 @@ class MetricsRefresher:
 
     async def _take_figures(self) -> None:
         try:
-            figures = await self._figures()
-            # Of what waits in the installation, one process tells.
-            backlog = await self._database.read(health_figures.backlog) if self._turns.is_ours else Backlog()
+            # Of the installation, one process tells. The nodes come first: without one of them, figures are refused.
             nodes = await self._database.read(cluster.measure) if self._turns.is_ours else None
+            if nodes is not None:
+                self._metrics.cluster_measured(nodes)
+            figures = await self._figures()
+            backlog = await self._database.read(health_figures.backlog) if self._turns.is_ours else Backlog()
         except ServiceUnavailable as away:
             # The gauges keep their last values; one line in the log is enough.
             if not self._is_database_away:
@@ -81,8 +83,6 @@ class MetricsRefresher:
             return
         self._is_database_away = False
         self._metrics.backlog_measured(backlog)
-        if nodes is not None:
-            self._metrics.cluster_measured(nodes)
         if figures is not None:
             self._has_figures = True
             self._metrics.figures_refreshed(figures)

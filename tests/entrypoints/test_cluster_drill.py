@@ -141,7 +141,7 @@ def test_a_worker_is_killed_while_organizations_invite_and_nothing_confirmed_is_
             one.join()
         confirmed = {guest for one in inviters for guest in one.confirmed}
 
-        # Everything that was confirmed goes out, also what was due on the worker when it was killed.
+        # Everything that was confirmed goes out, also what was due when the worker was killed.
         wait_until(lambda: confirmed <= recipients(post_office), seconds_max=SECONDS_MAX)
         events = "SELECT id FROM events WHERE type = 'user.invited'"
         wait_until(lambda: ids(builder, events) <= set(received), seconds_max=SECONDS_MAX)
