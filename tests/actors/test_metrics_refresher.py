@@ -41,6 +41,8 @@ class FakePorts:
 
     def __init__(self) -> None:
         self.is_unavailable = False
+        # Figures ask every node of a cluster.
+        self.lacks_node = False
         self.platform_figures: PlatformFigures | None = FIGURES
         self.used: list[tuple[str, float]] = []
         self.shrunk = 0
@@ -62,6 +64,8 @@ class FakePorts:
 
     def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
         assert certificates_before == self.now + WARNING
+        if self.lacks_node:
+            raise ServiceUnavailable(retry_after_seconds=1)
         return self.platform_figures
 
     def measure(self) -> Cluster | None:
@@ -181,6 +185,13 @@ async def test_the_nodes_of_a_cluster_are_exposed_only_where_there_is_one(
 
     assert {'sso_cluster_nodes{state="up"} 1.0', 'sso_cluster_node_shards{node="w:5432"} 4.0'} <= set(lines(metrics))
 
+    ports.lacks_node = True
+    ports.cluster = Cluster(nodes=[ClusterNode(name="w:5432", is_up=False, shards=4, bytes=0)], local_logs=[])
+    await trio.sleep(PERIOD_SECONDS)
+
+    # Also while the figures are refused.
+    assert {'sso_cluster_nodes{state="down"} 1.0', "sso_active_users_total 8.0"} <= set(lines(metrics))
+
 
 async def test_without_a_database_the_gauges_keep_their_last_values(
     nursery: trio.Nursery, autojump_clock: MockClock
@@ -239,7 +250,8 @@ async def test_the_process_whose_turn_it_is_counts_and_counts_all_accounts_only_
     await trio.sleep(2.5 * PERIOD_SECONDS)
 
     counting = ["step count", "read backlog", "read measure"]
-    assert [used for used, _ in ports.used] == ["step count", "transact count_accounts", *3 * counting]
+    first = ["read measure", "step count", "transact count_accounts"]
+    assert [used for used, _ in ports.used] == [*first, *2 * counting, "step count", "read backlog"]
 
 
 async def test_the_other_processes_read_what_it_has_kept_and_the_first_figures_soon(
