@@ -14,17 +14,17 @@ from typing import Final
 
 import pytest
 
+from adapters.postgres.schema import distribution
 from tests.adapters.statements.exceptions import BOUND_IF_GIVEN, NOT_OF_TENANTS, UNBOUND
 from tests.adapters.statements.judging import unbound_tables
 from tests.adapters.statements.tenants import Schema, schema
 from tests.adapters.statements.texts import Sent, Unread, read
+from tests.documents import MANUAL
 
 # Lower them with each statement that names its organization from now on. They do not grow without a decision.
 STATEMENTS_LISTED: Final = 293
-STATEMENTS_ON_LOGS: Final = 93
-LOGS: Final = frozenset(
-    {"audit_entries", "events", "login_events", "mails", "scim_log_entries", "webhook_attempts", "webhook_deliveries"}
-)
+STATEMENTS_ON_LOGS: Final = 92
+LOGS: Final = frozenset(distribution.LOGS)
 
 # One condition on the organization among others: first, and further on.
 _FIRST: Final = re.compile(r"(?<=WHERE )\s*(?:\w+\.)?organization_id = %(?:\(\w+\))?s\s+AND\s+")
@@ -119,6 +119,14 @@ def test_the_list_of_exceptions_only_shrinks() -> None:
 
 def test_the_statements_on_logs_without_their_organization_only_shrink() -> None:
     assert sum(1 for _, tables in _unbound() if tables & LOGS) == STATEMENTS_ON_LOGS
+
+
+def test_the_page_of_the_cluster_names_each_of_them_with_its_bound() -> None:
+    page = (MANUAL / "cluster.md").read_text()
+    table = page.partition("## What asks every worker\n")[2].partition("\n## ")[0]
+    named = re.findall(r"`(\w+(?:\.\w+)+)`", table)
+
+    assert sorted(named) == sorted({sent.source for sent, tables in _unbound() if tables & LOGS})
 
 
 def test_no_statement_is_listed_twice() -> None:
