@@ -235,9 +235,9 @@ KINDS = {
     Leftover.EVENTS: Kind(
         "occurred_at",
         90 * DAY,
-        "INSERT INTO events (id, type, actor_user_id, actor_email, data, occurred_at)"
-        " SELECT (left(first_id_at(ended)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid, 'webhook.test',"
-        " %(user)s, 'ada@' || ended::date || '.example', '{}', ended"
+        "INSERT INTO events (id, organization_id, type, actor_user_id, actor_email, data, occurred_at)"
+        " SELECT (left(first_id_at(ended)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid, %(organization)s,"
+        " 'webhook.test', %(user)s, 'ada@' || ended::date || '.example', '{}', ended"
         " FROM ends",
     ),
     Leftover.UPSTREAM_FAILURES: Kind(

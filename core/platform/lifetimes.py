@@ -225,6 +225,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "webhook_attempts": Owned("webhooks", "they go with their deliveries, or with their month", has_trigger=True),
     "webhook_deliveries": Expiring(Leftover.WEBHOOK_DELIVERIES),
     "webhook_queues": Owned("webhooks", "one"),
+    "mail_dues": Owned("organizations", "one, and one of the platform", has_trigger=True),
     "mail_counts": Expiring(Leftover.MAIL_COUNTS),
     "mails": Drained("it is seven days old; one that waits to be sent stays until it is sent or has failed"),
     # What is counted.
