@@ -60,7 +60,6 @@ def crowd(builder: Builder, connection: Connection) -> UUID:
     return organization_id
 
 
-@pytest.mark.one_server
 @pytest.mark.parametrize(
     ("text", "index"),
     [
