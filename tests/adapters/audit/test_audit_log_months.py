@@ -201,6 +201,7 @@ READS: Final[dict[str, tuple[Read, int]]] = {
 }
 
 
+@pytest.mark.one_server
 def test_each_statement_reads_the_months_that_it_needs(
     years: Years, connection: Connection, transact: Transact
 ) -> None:
@@ -383,6 +384,7 @@ def test_forgetting_a_person_reads_all_months_by_indexes_and_changes_those_of_th
         assert partitions_read(explained(connection, statement, values), LOG) == {"audit_entries_2028_12"}
 
 
+@pytest.mark.one_server
 def test_an_organization_with_entries_in_all_months_is_deleted_by_indexes(
     years: Years, connection: Connection, transact: Transact
 ) -> None:

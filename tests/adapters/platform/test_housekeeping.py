@@ -305,6 +305,7 @@ FULL_TABLES = (
 )
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 def test_a_sweep_of_accounts_reads_those_that_go_and_none_of_the_others(connection: Connection) -> None:
     connection.execute(OF_OTHERS.encode(), {**IDS, "now": NOW, "many": MANY})

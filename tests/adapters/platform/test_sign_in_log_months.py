@@ -141,6 +141,7 @@ def test_nothing_that_is_shown_changes_when_months_are_dropped(log: SignInLog) -
     assert len(dropped) == 13
 
 
+@pytest.mark.one_server
 def test_counting_a_batch_is_planned_for_the_months_that_it_reads(log: SignInLog) -> None:
     log.transact(sign_in_counts.count_next, EACH + 1)
 

@@ -294,6 +294,7 @@ class TestPlans:
             assert rows_read(plan, "webhook_deliveries") <= 64 * 8
             assert rows_read(plan, "webhooks") <= CANDIDATES_MAX + 64 * 3
 
+    @pytest.mark.one_server
     def test_recording_releasing_and_listing_read_only_their_webhook(
         self, many: Connection, clock: SettableClock
     ) -> None:
