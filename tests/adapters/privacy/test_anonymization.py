@@ -100,8 +100,8 @@ def crowded(connection: Connection) -> tuple[Connection, UUID]:
         ),
         (
             "mails",
-            "recipient, template, state, attempts, due_at, created_at",
-            "u.email, 'test', 'kept', 0, now(), now()",
+            "organization_id, recipient, template, state, attempts, due_at, created_at",
+            "%(organization_id)s, u.email, 'test', 'kept', 0, now(), now()",
         ),
         ("sign_in_failures", "email_hash, network, created_at", "u.email::bytea, '10.0.0.0/24', now()"),
         (
