@@ -69,6 +69,8 @@ class CitusDatabases(Databases):
 
     def _drop(self, name: str) -> None:
         def drop(node: Node) -> None:
+            # The process with which Citus looks after the database may not end at once on a busy machine.
+            _close_to_others(node, name)
             with administrator(node) as connection:
                 connection.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
 

@@ -94,10 +94,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the long parts whose turn it is not, in CI."""
+    """Leave out the long parts whose turn it is not, in CI, and on a cluster what is the same without one."""
     items[:], left_out = in_turn(items)
+    if config.getoption("database") == "citus":
+        left_out += [item for item in items if not _is_for_a_cluster(item)]
+        items[:] = [item for item in items if _is_for_a_cluster(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
+
+
+def _is_for_a_cluster(item: pytest.Item) -> bool:
+    return "databases" in getattr(item, "fixturenames", ()) and item.get_closest_marker("one_server") is None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,7 @@
-"""Query plans: the plan of a prepared statement, and what its execution read."""
+"""Query plans: the plan of a prepared statement, and what its execution read.
+
+Of one server: the plans of the nodes of a cluster are not read, and sometimes it leaves one out of what should be JSON.
+"""
 
 from __future__ import annotations
 

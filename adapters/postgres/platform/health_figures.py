@@ -11,6 +11,7 @@ from typing import Final
 from psycopg.errors import DiskFull, IoError, ReadOnlySqlTransaction
 
 from adapters.postgres.driver.columns import columns
+from adapters.postgres.platform.cluster import IS_CLUSTER
 from adapters.postgres.saml.certificates import COUNT_ENDING
 from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.transaction import Aggregate
@@ -38,6 +39,17 @@ QUEUED: Final = """
                                           JOIN   pg_class c ON c.oid = part.relid AND part.isleaf)
                                      END) AS queued_deliveries
     FROM   mail, delivery
+"""
+# The same of the parts of an index on the other nodes of a cluster.
+ESTIMATED_ELSEWHERE: Final = """
+    SELECT coalesce(sum(result::bigint), 0)::bigint
+    FROM   run_command_on_workers(format(
+        'SELECT coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint
+         FROM   pg_class i
+         CROSS  JOIN LATERAL pg_partition_tree(i.oid) part
+         JOIN   pg_class c ON c.oid = part.relid AND part.isleaf
+         WHERE  i.relkind = %%L AND i.relname ~ %%L', 'I', '^' || %s || '_[0-9]+$'))
+    WHERE  success
 """
 # What was recorded is deleted and added in one statement, so each change is added once, whichever process counts.
 # Without kept figures nothing is deleted: `COUNT_ACCOUNTS` does that.
@@ -110,6 +122,9 @@ class PostgresFigures(Aggregate):
     def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
         # Planned for the present lengths of the queues.
         [queued] = self._rows(QUEUED, {"counted_max": COUNTED_MAX}, prepare=False)
+        for queue, index in (("queued_mails", "mails_due"), ("queued_deliveries", "webhook_deliveries_due")):
+            if queued[queue] >= COUNTED_MAX and self._value(IS_CLUSTER):
+                queued[queue] = max(queued[queue], self._value(ESTIMATED_ELSEWHERE, (index,)))
         values = queued | {"before": certificates_before, "now": self._transaction.now}
         counted = self._all(PlatformFigures, COUNT, values, prepare=False)
         return counted[0] if counted else None

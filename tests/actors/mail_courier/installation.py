@@ -185,7 +185,11 @@ class Installation:
         self._connection.execute("UPDATE mails SET attempts = attempts + 1 WHERE recipient = %s", (to,))
 
     def age_mails(self, age: timedelta) -> None:
-        self._connection.execute("UPDATE mails SET created_at = created_at - %s", (age,))
+        mails = self._connection.execute("SELECT organization_id, id, created_at FROM mails").fetchall()
+        self._connection.execute_each(
+            "UPDATE mails SET created_at = %s WHERE organization_id = %s AND id = %s",
+            [(created_at - age, organization_id, mail_id) for organization_id, mail_id, created_at in mails],
+        )
 
     async def wait_until(self, is_true: Callable[[], bool]) -> None:
         """Let virtual time pass until the condition is true."""

@@ -44,12 +44,15 @@ def assert_consistent(simulation: Simulation, published: dict[str, list[str]]) -
         assert max(attempt.attempt for attempt in attempts) <= ATTEMPTS_MAX
         assert_intervals(attempts)
     # One delivery for each, over as its last attempt says.
-    rows = simulation.connection.execute(
+    webhooks = dict(simulation.connection.execute("SELECT id, url FROM webhooks").fetchall())
+    delivered = simulation.connection.execute(
         """
-        SELECT w.url, e.data ->> 'name', d.delivered, d.attempt_count, d.next_retry_at
-        FROM   webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id JOIN events e ON e.id = d.event_id
+        SELECT d.webhook_id, e.data ->> 'name', d.delivered, d.attempt_count, d.next_retry_at
+        FROM   webhook_deliveries d
+        JOIN   events e ON e.organization_id = d.organization_id AND e.id = d.event_id
         """
     ).fetchall()
+    rows = [(webhooks[webhook_id], *delivery) for webhook_id, *delivery in delivered]
     assert sorted((url, name) for url, name, *_ in rows) == sorted(expected)
     for url, name, is_delivered, attempt_count, next_retry_at in rows:
         statuses = {attempt.status for attempt in deliveries[url, name]}

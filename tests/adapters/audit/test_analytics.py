@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime
 from typing import LiteralString
 from uuid import UUID
 
+import pytest
+
 from adapters.postgres.audit import analytics as sql
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.log_ids import kept_values
@@ -56,6 +58,7 @@ NEIGHBOURS = 2
 EDGES = ("first", "last")
 
 
+@pytest.mark.one_server
 def test_every_query_reads_a_range_of_one_index(connection: Connection, raw_connection: RawConnection) -> None:
     raw_connection.execute(MANY)
     connection.execute("VACUUM ANALYZE")
@@ -73,6 +76,7 @@ def test_every_query_reads_a_range_of_one_index(connection: Connection, raw_conn
         assert rows_read(plan, "login_events") == rows
 
 
+@pytest.mark.one_server
 def test_days_before_the_first_and_after_the_last_sign_in_are_not_generated(
     connection: Connection, raw_connection: RawConnection
 ) -> None:

@@ -222,6 +222,7 @@ def test_a_page_is_the_same_before_and_after_its_entries_are_counted(
     check_all()
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 def test_a_deep_page_is_found_from_a_milestone(connection: Connection, transact: Transact) -> None:
     connection.execute(LONG)
@@ -247,6 +248,7 @@ def test_a_deleted_organization_leaves_no_milestones(connection: Connection, tra
     assert connection.execute("SELECT count(*) FROM audit_milestones").fetchone() == (0,)
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 def test_a_page_of_a_long_log_is_a_range_of_an_index(
     connection: Connection, raw_connection: RawConnection, transact: Transact

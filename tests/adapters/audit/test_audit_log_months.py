@@ -98,7 +98,12 @@ def years(builder: Builder, connection: Connection, clock: SettableClock) -> Yea
     connection.execute(
         "DELETE FROM audit_seals WHERE organization_id = %s AND position > %s", (acme, len(moments) - 10)
     )
-    connection.execute("UPDATE audit_entries e SET position = s.position FROM audit_seals s WHERE s.entry_id = e.id")
+    connection.execute(
+        """
+        UPDATE audit_entries e SET position = s.position FROM audit_seals s
+        WHERE  s.organization_id = e.organization_id AND s.entry_id = e.id
+        """
+    )
     connection.execute(
         """
         INSERT INTO audit_chains (organization_id, sealed_through, head, sealed_at)
@@ -196,6 +201,7 @@ READS: Final[dict[str, tuple[Read, int]]] = {
 }
 
 
+@pytest.mark.one_server
 def test_each_statement_reads_the_months_that_it_needs(
     years: Years, connection: Connection, transact: Transact
 ) -> None:
@@ -212,12 +218,14 @@ def test_each_statement_reads_the_months_that_it_needs(
     assert too_many == {}
 
 
+@pytest.mark.one_server
 def test_finding_what_is_due_reads_this_month(years: Years, connection: Connection) -> None:
     values = polling.parameters(now=NOW, events_since=NOW, mode=BillingMode.SANDBOX)
 
     assert len(partitions_read(explained(connection, polling.NEXT, values), LOG)) <= 2
 
 
+@pytest.mark.one_server
 def test_sealing_changes_the_months_of_its_entries(years: Years, connection: Connection) -> None:
     entry_id = id_at(times(PER_MONTH)[-1])
     plan = explained(
@@ -258,6 +266,7 @@ def backlog(builder: Builder, connection: Connection, clock: SettableClock) -> i
     return WAITING_ORGANIZATIONS * len(times(BACKLOG_PER_MONTH))
 
 
+@pytest.mark.one_server
 def test_a_batch_of_a_backlog_in_all_months_reads_its_entries_and_no_more(
     backlog: int, connection: Connection, transact: Transact
 ) -> None:
@@ -329,6 +338,7 @@ def test_the_parts_of_the_log_have_each_entry_once(backlog: int, transact: Trans
     assert transact(chain.seal_next, BATCH_ENTRIES) == 0
 
 
+@pytest.mark.one_server
 def test_the_first_entry_that_a_siem_waits_for_is_found_by_its_seal(years: Years, connection: Connection) -> None:
     plan = explained(connection, WAITING_SINCE, {"organization_id": years.acme, "position": AFTER})
 
@@ -346,6 +356,7 @@ OF_ENTRIES: Final[tuple[LiteralString, ...]] = tuple(
 )
 
 
+@pytest.mark.one_server
 def test_forgetting_a_person_reads_all_months_by_indexes_and_changes_those_of_the_entries(
     years: Years, connection: Connection
 ) -> None:
@@ -373,6 +384,7 @@ def test_forgetting_a_person_reads_all_months_by_indexes_and_changes_those_of_th
         assert partitions_read(explained(connection, statement, values), LOG) == {"audit_entries_2028_12"}
 
 
+@pytest.mark.one_server
 def test_an_organization_with_entries_in_all_months_is_deleted_by_indexes(
     years: Years, connection: Connection, transact: Transact
 ) -> None:

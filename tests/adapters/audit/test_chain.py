@@ -123,7 +123,7 @@ def test_an_organization_that_is_being_deleted_is_left_out(
 
         assert list(positions(builder, acme).values()) == [None]
         assert list(positions(builder, bolt).values()) == [1]
-    assert builder.rows("SELECT FROM audit_seals WHERE organization_id = %s", acme) == []
+    assert builder.rows("SELECT 1 FROM audit_seals WHERE organization_id = %s", acme) == []
 
 
 def test_a_log_with_a_backlog_delays_no_other_log(
@@ -249,6 +249,7 @@ def test_tables_that_were_changed_by_hand_break_the_chain_and_stop_no_sealing(
         transact(verify, acme)
 
 
+@pytest.mark.one_server
 def test_nothing_reads_sealed_entries_to_find_unsealed_ones(
     builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
 ) -> None:
@@ -276,6 +277,7 @@ def test_nothing_reads_sealed_entries_to_find_unsealed_ones(
     assert rows_read(page, "audit_entries") <= 11
 
 
+@pytest.mark.one_server
 def test_a_page_of_a_chain_without_statistics_reads_nothing_else(
     builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
 ) -> None:
@@ -309,7 +311,8 @@ def test_two_transactions_cannot_give_one_position_twice(
         uow.audit_chains.store(chain.appended(uow, seen_before))
 
     transact(seal_one_of_two)
-    with pytest.raises(psycopg.errors.UniqueViolation, match="audit_seals_pkey"):
+    # On a cluster it is an internal error, because the node reports it while rows are copied to it.
+    with pytest.raises((psycopg.errors.UniqueViolation, psycopg.errors.InternalError_), match="audit_seals_pkey"):
         transact(seal_the_other_at_the_same_position)
 
     assert list(positions(builder, acme).values()) == [1, None]

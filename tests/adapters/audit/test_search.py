@@ -31,6 +31,7 @@ MANY = """
 """
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 def test_a_search_reads_a_part_of_a_range_alone(connection: Connection) -> None:
     for statement in MANY.split(";"):

@@ -210,6 +210,7 @@ def test_a_token_that_cannot_be_opened_holds_up_no_other_stream(
     assert [line["event"] for line in lines] == ["siem.unreadable"]
 
 
+@pytest.mark.one_server
 def test_neither_the_queue_nor_the_entries_are_read_whole(
     builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
 ) -> None:

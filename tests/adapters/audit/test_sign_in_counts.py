@@ -452,6 +452,7 @@ def test_active_users_who_are_not_counted_yet_are_added_in_either_way(log: Log, 
         assert (active[9], active[10]) == ((1, 2, 2), (3, 3, 3))
 
 
+@pytest.mark.one_server
 def test_a_list_by_address_and_the_active_users_of_a_busy_hour_read_few_pages(log: Log, tools: Tools) -> None:
     log.connection.execute(
         """
@@ -512,6 +513,7 @@ def test_an_organization_is_told_of_its_own_people_alone(log: Log, builder: Buil
     assert [one.email for one in log.listed(None, SignInFilter())] == ["user-0@example.com", "stranger@example.com"]
 
 
+@pytest.mark.one_server
 def test_no_query_of_a_page_reads_the_log_whole(log: Log) -> None:
     log.connection.execute(
         """

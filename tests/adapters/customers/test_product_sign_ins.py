@@ -101,6 +101,7 @@ def read(
     return uow.product_sign_ins.of_person(of, scope, product, succeeded=succeeded, after=after, limit=LIMIT)
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 def test_a_page_reads_no_more_rows_than_it_shows_of_each_outcome(
     connection: Connection, market: Market, transact: Callable[..., Any]
@@ -128,6 +129,7 @@ def test_a_page_reads_no_more_rows_than_it_shows_of_each_outcome(
     assert not any("login_events" in tables_read_whole(plan) for plan in plans)
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 def test_one_person_is_found_among_the_sign_ins_of_others(
     connection: Connection, market: Market, transact: Callable[..., Any]

@@ -19,6 +19,7 @@ NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MANY = 20_000
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 def test_a_customer_with_few_is_found_among_the_many_of_others(
     connection: Connection, builder: Builder, transact: Callable[..., Any]

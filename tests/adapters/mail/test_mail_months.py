@@ -101,6 +101,7 @@ def test_a_mail_that_waits_for_years_keeps_its_month_and_is_sent(
     assert dropped >= len(MONTHS) - 1
 
 
+@pytest.mark.one_server
 def test_a_mail_is_changed_in_its_month_alone(connection: Connection, transact: Transact, clock: SettableClock) -> None:
     make_months(connection, LOG)
     for month in MONTHS:

@@ -103,13 +103,8 @@ class TestQueue:
     ) -> None:
         queue(transact, to="eve@example.org")
         queue(transact, to="ada@example.org", link="https://id.example.com/s3cret")
-        connection.execute(
-            """
-            UPDATE mails
-            SET    values_sealed = (SELECT values_sealed FROM mails WHERE recipient = 'ada@example.org')
-            WHERE  recipient = 'eve@example.org'
-            """
-        )
+        [sealed] = connection.execute("SELECT values_sealed FROM mails WHERE recipient = 'ada@example.org'").fetchall()
+        connection.execute("UPDATE mails SET values_sealed = %s WHERE recipient = 'eve@example.org'", sealed)
 
         assert recipients(transact(messages.claim, 4)) == ["ada@example.org"]
 

@@ -34,7 +34,7 @@ def measured(of_cluster: Connection, tools: Tools) -> Callable[[], cluster.Clust
     return measure
 
 
-@pytest.mark.skipif("config.getoption('database') == 'citus'", reason="there it is one")
+@pytest.mark.one_server
 def test_one_server_is_no_cluster(transact: Callable[..., Any]) -> None:
     assert transact(cluster.measure) is None
 

@@ -205,6 +205,7 @@ def test_the_oldest_mails_and_entries_that_wait_and_the_failing_streams_are_foun
     assert backlog.failing_streams == 1
 
 
+@pytest.mark.one_server
 def test_what_waits_is_found_by_indexes_alone(connection: Connection) -> None:
     # On empty tables only this shows which indexes have the order of the statement.
     connection.execute("SET enable_seqscan = off")

@@ -160,6 +160,7 @@ def test_tables_without_statistics_are_named_when_they_are_large(transact: Trans
     assert "user_count_changes" not in transact(planner_statistics.missing)
 
 
+@pytest.mark.one_server
 def test_a_long_backlog_is_read_by_few_buffers(
     transact: Transact, connection: Connection, clock: SettableClock
 ) -> None:

@@ -228,6 +228,7 @@ def test_entries_to_seal_changes_to_count_and_sessions_of_customers_to_check_are
     assert due(transact)[Bell.CUSTOMER_SESSIONS] == clock() + LATER
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 def test_however_much_waits_or_is_done_the_first_rows_of_indexes_are_read(
     organization: UUID, transact: Callable[..., Any], connection: Connection, clock: SettableClock

@@ -141,6 +141,7 @@ def test_nothing_that_is_shown_changes_when_months_are_dropped(log: SignInLog) -
     assert len(dropped) == 13
 
 
+@pytest.mark.one_server
 def test_counting_a_batch_is_planned_for_the_months_that_it_reads(log: SignInLog) -> None:
     log.transact(sign_in_counts.count_next, EACH + 1)
 
@@ -204,6 +205,7 @@ def test_sweeping_deletes_counted_rows_of_before_the_first_month_alone(log: Sign
     assert log.connection.execute("SELECT count(*) FROM login_events").fetchall() == [(before - 1,)]
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 def test_statements_read_the_months_that_they_need(log: SignInLog, subtests: pytest.Subtests) -> None:
     log.count()

@@ -106,6 +106,7 @@ def add_many(connection: Connection, organization_id: UUID) -> None:
     connection.execute("VACUUM ANALYZE")
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 @pytest.mark.parametrize("is_platform", [False, True])
 def test_no_large_table_is_read_whole(
@@ -135,6 +136,7 @@ def test_no_large_table_is_read_whole(
     assert sum(rows_read(plan, "login_events") for plan in plans) <= 3 * ATTEMPTS_MAX
 
 
+@pytest.mark.one_server
 def test_an_address_elsewhere_takes_the_statements_of_an_unknown_one(
     connection: Connection, builder: Builder, transact: Callable[..., Any]
 ) -> None:

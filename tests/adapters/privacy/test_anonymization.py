@@ -123,6 +123,7 @@ def crowded(connection: Connection) -> tuple[Connection, UUID]:
     return connection, user_id
 
 
+@pytest.mark.one_server
 def test_no_statement_scans_a_whole_log(crowded: tuple[Connection, UUID]) -> None:
     connection, user_id = crowded
     values = {

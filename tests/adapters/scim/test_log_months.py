@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
+import pytest
+
 from adapters.postgres.driver.connection import Connection
 from core.ids import FIRST_ID, LAST_ID, first_id_at
 from core.platform.log_months import Log
@@ -24,6 +26,7 @@ LOG: Final = Log.SCIM_LOG_ENTRIES
 PER_MONTH: Final = 100
 
 
+@pytest.mark.one_server
 def test_each_statement_reads_the_months_that_it_needs(
     connection: Connection, builder: Builder, transact: Transact
 ) -> None:

@@ -81,6 +81,7 @@ def test_a_user_is_found_by_an_index_among_many(connection: Connection, crowd: U
     assert any(name.startswith(index) for name in indexes_used(plan)), indexes_used(plan)
 
 
+@pytest.mark.one_server
 def test_a_page_reads_its_own_rows_and_counts_nothing(builder: Builder, connection: Connection, crowd: UUID) -> None:
     token = presented(TOKEN)
     insert_scim_token(builder, crowd, TOKEN)

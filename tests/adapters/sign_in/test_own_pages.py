@@ -96,6 +96,7 @@ def read_by_indexes(plan: dict[str, Any]) -> int:
     )
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 @pytest.mark.parametrize("is_limited", [False, True])
 def test_the_pages_of_an_account_read_what_is_the_user_s_alone(

@@ -55,6 +55,7 @@ def rows_read(plan: dict[str, Any]) -> int:
     return sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in scans)
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 @pytest.mark.parametrize("is_platform", [False, True])
 def test_a_page_reads_no_more_rows_than_it_shows_of_each_range(
@@ -77,6 +78,7 @@ def test_a_page_reads_no_more_rows_than_it_shows_of_each_range(
     assert rows_read(count) == total
 
 
+@pytest.mark.one_server
 @pytest.mark.long
 @pytest.mark.parametrize("is_limited", [False, True])
 def test_any_part_of_one_s_own_reads_no_more_rows_than_it_shows_of_each_range(

@@ -43,6 +43,7 @@ def add_people(connection: Connection, organization_id: UUID, *, people: int) ->
     connection.execute("VACUUM ANALYZE identities")
 
 
+@pytest.mark.one_server
 def test_the_last_sign_in_is_found_without_reading_all_people(connection: Connection, builder: Builder) -> None:
     organization_id = builder.organization()
     builder.mail_domain(organization_id, "acme.example")

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 from psycopg.errors import ForeignKeyViolation
 
+from adapters.postgres.webhooks.events import EVENT_PAYLOAD
 from core.attempts import Attempt
 from core.events.events import EventType
 from core.ids import PLATFORM
@@ -49,22 +50,16 @@ def test_a_webhook_takes_its_deliveries_and_their_attempts_along(attempted: UUID
 
 
 def test_an_old_event_takes_its_deliveries_and_their_attempts_along(attempted: UUID, sender: Sender) -> None:
-    sender.builder.connection.execute(
+    connection = sender.builder.connection
+    [(event_id, old_id)] = connection.execute(
         """
-        UPDATE events
-        SET    id = overlay(id::text placing left(first_id_at('2025-01-01')::text, 13) from 1)::uuid,
-               occurred_at = '2025-01-01'
+        SELECT id, overlay(id::text placing left(first_id_at('2025-01-01')::text, 13) from 1)::uuid
+        FROM   events
         WHERE  data ->> 'name' = 'a'
-        RETURNING id
         """
     )
-    sender.builder.connection.execute(
-        """
-        UPDATE webhook_deliveries
-        SET    event_id = (SELECT id FROM events WHERE data ->> 'name' = 'a')
-        WHERE  event_id <> ALL (SELECT id FROM events)
-        """
-    )
+    connection.execute("UPDATE events SET id = %s, occurred_at = '2025-01-01' WHERE id = %s", (old_id, event_id))
+    connection.execute("UPDATE webhook_deliveries SET event_id = %s WHERE event_id = %s", (old_id, event_id))
 
     assert (
         sender.transact(lambda uow: uow.housekeeping.delete(Leftover.EVENTS, datetime(2025, 1, 2, tzinfo=UTC), 9)) == 1
@@ -100,5 +95,5 @@ def test_an_event_of_an_organization_that_does_not_exist_is_refused(transact: Tr
 def test_events_of_the_platform_have_its_id_and_show_no_organization(builder: Builder, transact: Transact) -> None:
     transact(lambda uow: uow.publish(EventType.USER_INVITED))
 
-    rows = builder.rows("SELECT organization_id, event_payload(events) ->> 'organization_id' FROM events")
+    rows = builder.rows(f"SELECT organization_id, ({EVENT_PAYLOAD}) ->> 'organization_id' FROM events e")
     assert rows == [(PLATFORM, None)]

@@ -235,6 +235,7 @@ READS: Final[dict[str, tuple[Read, tuple[int, int, int]]]] = {
 }
 
 
+@pytest.mark.one_server
 def test_each_statement_reads_the_months_that_it_needs(
     years: Years, connection: Connection, transact: Transact
 ) -> None:
@@ -263,6 +264,7 @@ OF_ALL_MONTHS: Final[tuple[LiteralString, ...]] = (
 )
 
 
+@pytest.mark.one_server
 def test_forgetting_reads_all_months_by_indexes_and_changes_those_of_the_events(
     years: Years, connection: Connection
 ) -> None:
@@ -293,7 +295,7 @@ def test_a_person_is_forgotten_in_all_months(years: Years, connection: Connectio
         """
         SELECT count(*)
         FROM   webhook_attempts a
-        JOIN   events e ON e.id = a.delivery_id
+        JOIN   events e ON e.organization_id = a.organization_id AND e.id = a.delivery_id
         WHERE  (e.actor_user_id IS NOT NULL OR e.data::text LIKE '%@%') AND a.response_body IS NOT NULL
         """
     ).fetchall()
