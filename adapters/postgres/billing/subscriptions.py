@@ -58,17 +58,23 @@ PLANS: Final = f"""
                                 SELECT read_facts ->> 'price_id' FROM billing_subscriptions WHERE id = %(id)s)
 """
 CURRENT: Final = f"{SUBSCRIPTION} WHERE b.billing_subscription_id = %s FOR NO KEY UPDATE OF b"
-UNDELIVERABLE: Final = """
-    SELECT
-    WHERE  EXISTS (SELECT FROM audit_entries
-                   WHERE  organization_id = %(organization_id)s AND target_type = 'service'
-                     AND  target_id = %(service_id)s::uuid::text AND action = 'service.deleted')
-       OR  EXISTS (SELECT FROM organizations WHERE id = %(organization_id)s AND status = 'deleting')
-       OR  EXISTS (SELECT FROM users WHERE id = %(user_id)s AND anonymized_at IS NOT NULL)
-       OR  NOT EXISTS (SELECT FROM users WHERE id = %(user_id)s)
-           AND EXISTS (SELECT FROM audit_entries
-                       WHERE  organization_id = %(organization_id)s AND target_type = 'user'
-                         AND  target_id = %(user_id)s::uuid::text AND action = 'user.removed')
+ENDED: Final = """
+    SELECT EXISTS (SELECT FROM organizations WHERE id = %(organization_id)s AND status = 'deleting')
+           OR EXISTS (SELECT FROM users WHERE id = %(user_id)s AND anonymized_at IS NOT NULL)
+"""
+HAS_ACCOUNT: Final = "SELECT EXISTS (SELECT FROM users WHERE id = %s)"
+DELETED: Final = """
+    (SELECT target_type
+     FROM   audit_entries
+     WHERE  organization_id = %(organization_id)s AND target_type = 'service'
+       AND  target_id = %(service_id)s::uuid::text AND action = 'service.deleted'
+     LIMIT  1)
+    UNION   ALL
+    (SELECT target_type
+     FROM   audit_entries
+     WHERE  organization_id = %(organization_id)s AND target_type = 'user'
+       AND  target_id = %(user_id)s::uuid::text AND action = 'user.removed'
+     LIMIT  1)
 """
 
 
@@ -184,11 +190,13 @@ class PostgresBillingSubscriptions(Aggregate):
         )
 
     def is_undeliverable(self, binding: SubscriptionBinding) -> bool:
-        # An id that the organization never had proves nothing, so the audit log tells what it has deleted.
-        return self._finds_any(
-            UNDELIVERABLE,
-            {"organization_id": binding.organization_id, "service_id": binding.service_id, "user_id": binding.user_id},
-        )
+        named = {"organization_id": binding.organization_id, "user_id": binding.user_id}
+        has_ended = self._defer_value_or_none(ENDED, named)
+        has_account = self._defer_value_or_none(HAS_ACCOUNT, (binding.user_id,))
+        # An id that the organization never had proves nothing, so the audit log tells what it has deleted. It is read
+        # last: of an account that is gone it has the entry.
+        deleted = self._values(DELETED, {**named, "service_id": binding.service_id})
+        return has_ended() or "service" in deleted or ("user" in deleted and not has_account())
 
     def buyer(self, binding: SubscriptionBinding) -> Buyer | None:
         return self._one(

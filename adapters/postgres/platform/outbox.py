@@ -37,7 +37,7 @@ def page_of(
 def count_of(state: MailState | None, *, is_of_recipient: bool) -> LiteralString:
     """Return the statement that counts the same mails."""
     found = _found(state, is_of_recipient=is_of_recipient)
-    return f"SELECT count(*) FROM (SELECT {found} LIMIT %(counted_max)s) AS counted"
+    return f"SELECT count(*) FROM (SELECT 1 {found} LIMIT %(counted_max)s) AS counted"
 
 
 UNDELIVERED_STATES: Final = (MailState.FAILED, MailState.QUEUED, MailState.ROUTED, MailState.KEPT)
@@ -52,7 +52,7 @@ HIDDEN: Final = f"""
 
 def count_undelivered_of(state: MailState) -> LiteralString:
     """Return the statement that counts a state in its index, to a limit."""
-    return f"SELECT count(*) FROM (SELECT FROM mails m WHERE {OF_STATE[state]} LIMIT %(limit)s) AS counted"
+    return f"SELECT count(*) FROM (SELECT 1 FROM mails m WHERE {OF_STATE[state]} LIMIT %(limit)s) AS counted"
 
 
 class PostgresBrowsedOutbox(Aggregate):

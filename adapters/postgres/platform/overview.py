@@ -32,7 +32,7 @@ FAILING_WEBHOOKS: Final = """
 """
 LOST: Final = """
     SELECT count(*)
-    FROM   (SELECT FROM webhook_deliveries
+    FROM   (SELECT 1 FROM webhook_deliveries
             WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
             AND    created_at >= %(since)s AND id >= %(first_id)s AND NOT delivered AND next_retry_at IS NULL
             LIMIT  %(counted_max)s) AS counted
