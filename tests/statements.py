@@ -10,6 +10,8 @@ from adapters.postgres.driver.statements import Statement, Statements
 
 # What stores the event of a sign-in, and what looks for one in the same part of the log and stores none.
 _STORES, _LOOKS = "INSERT INTO login_events", "DELETE FROM login_events"
+# One event, and those of several organizations.
+_PUBLISHES = "INSERT INTO events"
 # Every transaction has these, whatever it does.
 _FRAME = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 
@@ -36,5 +38,14 @@ def recorded_statements() -> Generator[list[str]]:
 
 
 def alike(statements: list[str]) -> list[str]:
-    """Return the statements with one name for what stores an event of a sign-in, and for what takes as long instead."""
-    return [_STORES if statement.startswith((_STORES, _LOOKS)) else statement for statement in statements]
+    """Return the statements with one name for what stores an event of a sign-in, and for what takes as long instead;
+    and with one for what publishes events.
+    """
+    return [
+        _STORES
+        if statement.startswith((_STORES, _LOOKS))
+        else _PUBLISHES
+        if statement.startswith(_PUBLISHES)
+        else statement
+        for statement in statements
+    ]

@@ -63,18 +63,19 @@ class Transaction:
     notes_position: bool = False
     position: str | None = None
     bells: set[Bell] = field(default_factory=set["Bell"])
-    # The organizations whose logs this transaction has marked.
-    marked: set[UUID] = field(default_factory=set["UUID"])
+    # The organizations whose logs this transaction has marked; None before the first statement that marks some.
+    marked: set[UUID] | None = None
 
     def mark_due(self, organization_ids: Iterable[UUID]) -> None:
         """Mark that something may wait in the logs of these organizations; the platform's own is looked for always.
 
         Each transaction that writes events or audit entries does it once for an organization. It also keeps the
-        organization from being deleted meanwhile, or fails because it is deleted.
+        organization from being deleted meanwhile, or fails because it is deleted. The first time it is a statement also
+        when there are none: whether an account belongs to organizations does not show in the number of statements.
         """
-        unmarked = sorted(set(organization_ids) - self.marked - {PLATFORM})
-        if unmarked:
-            self.marked.update(unmarked)
+        unmarked = sorted(set(organization_ids) - (self.marked or set()) - {PLATFORM})
+        if unmarked or self.marked is None:
+            self.marked = (self.marked or set()) | set(unmarked)
             self.connection.execute_later("SELECT mark_due(one) FROM unnest(%s::uuid[]) AS one", (unmarked,))
 
 

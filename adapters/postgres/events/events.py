@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -12,6 +12,16 @@ from adapters.postgres.transaction import Aggregate
 from core.events.events import EventType
 from core.ids import PLATFORM
 from ports.doorbells import Bell
+
+ADD_ONE: Final = """
+    INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
+    VALUES (%(id)s, %(type)s, %(organization_id)s, %(actor_user_id)s, %(actor_email)s, %(data)s, %(now)s)
+"""
+ADD: Final = """
+    INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
+    SELECT receiver.id, %(type)s, receiver.organization_id, %(actor_user_id)s, %(actor_email)s, %(data)s, %(now)s
+    FROM   unnest(%(ids)s::uuid[], %(organization_ids)s::uuid[]) AS receiver (id, organization_id)
+"""
 
 
 class PostgresEvents(Aggregate):
@@ -28,22 +38,24 @@ class PostgresEvents(Aggregate):
         data: Mapping[str, Any],
     ) -> None:
         self._transaction.mark_due(each for each in organization_ids if each is not None)
-        for organization_id in organization_ids:
-            self._connection.execute_later(
-                """
-                INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
-                VALUES (%s, %s, %s, %s, %s, %s, %s)
-                """,
-                (
-                    self._transaction.randomness.new_id(),
-                    event.value,
-                    organization_id or PLATFORM,
-                    actor_user_id,
-                    actor_email,
-                    Jsonb(data),
-                    self._transaction.now,
-                ),
-            )
+        receivers = [
+            (self._transaction.randomness.new_id(), organization_id or PLATFORM) for organization_id in organization_ids
+        ]
+        shared = {
+            "type": event.value,
+            "actor_user_id": actor_user_id,
+            "actor_email": actor_email,
+            "data": Jsonb(data),
+            "now": self._transaction.now,
+        }
+        # One statement, however many organizations an account belongs to. Almost always it is one, and a cluster
+        # commits the rows of a query in two phases.
+        if len(receivers) == 1:
+            [(event_id, organization_id)] = receivers
+            self._connection.execute_later(ADD_ONE, {**shared, "id": event_id, "organization_id": organization_id})
+        else:
+            ids, receiving = [each for each, _ in receivers], [each for _, each in receivers]
+            self._connection.execute_later(ADD, {**shared, "ids": ids, "organization_ids": receiving})
         self._transaction.bells.add(Bell.EVENTS)
 
     def add_of_users(

@@ -104,13 +104,13 @@ class TestAdd:
         }
         assert await backend.world.mails() == []
 
-    async def test_a_new_account_takes_five_statements(self, backend: Backend) -> None:
+    async def test_a_new_account_takes_six_statements(self, backend: Backend) -> None:
         await add(backend)
         with recorded_statements() as statements:
             assert (await add(backend, NEW)).status == 200
 
-        # The key, the account with the lock that goes out with it, its link and the event.
-        assert len(statements) == 5
+        # The key, the account with the lock that goes out with it, its link, the mark of its organization, the event.
+        assert len(statements) == 6
 
     async def test_an_existing_account_is_linked_as_it_is(self, backend: Backend) -> None:
         user_id = backend.world.user(BOB)

@@ -11,7 +11,7 @@ from core.accounts.one_time_tokens import TokenPurpose
 from core.mail.mail import MailMessage, MailTemplate
 from tests.application import Answer
 from tests.clock import SettableClock
-from tests.statements import recorded_statements
+from tests.statements import alike, recorded_statements
 from tests.world.authorization import address_of, led_back, push
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.registrations import CHOOSE, CONFIRM, RESEND, mailed, path_of
@@ -362,7 +362,7 @@ async def test_on_the_way_every_address_is_answered_alike_by_the_same_statements
             fields = text.split('name="form_token" value="')
             shown = "".join([fields[0], *(part.partition('"')[2] for part in fields[1:])])
             seen[name] += [answer.status, shown]
-        seen[name] += [statements, sorted(visitor.cookies)]
+        seen[name] += [alike(statements), sorted(visitor.cookies)]
 
     for name, one in seen.items():
         assert one == seen["new"], name
