@@ -22,6 +22,7 @@ HIDDEN = "hidden0secret"
 ODD = {
     "database_url": f"postgresql://id:{HIDDEN}@db.example.com/id?password={HIDDEN}&sslpassword={HIDDEN}",
     "database_listen_url": f"postgresql://id:{HIDDEN}@{HIDDEN}@db/id",
+    "database_read_urls": f"postgresql://id:{HIDDEN}@one/id postgresql://id:{HIDDEN}@two/id?password={HIDDEN}",
     "smtp_url": f"smtp://mailer:{HIDDEN}@mail.example.com:587?from=<script>@example.com",
 }
 
