@@ -19,15 +19,52 @@ SECONDS_MAX: Final = 1800
 PASSING: Final = ("tests/adapters/scim/test_callers.py", "tests/adapters/scim/test_log_months.py")
 
 
+# What writes and reads the logs through requests: of programs, and of the pages.
+REQUESTS: Final = (
+    "tests/http/accounts",
+    "tests/http/audit",
+    "tests/http/billing",
+    "tests/http/customers",
+    "tests/http/invitations",
+    "tests/http/mail",
+    "tests/http/organizations",
+    "tests/http/platform",
+    "tests/http/privacy",
+    "tests/http/scim",
+    "tests/http/service_api",
+    "tests/http/services",
+    "tests/http/sign_in",
+    "tests/http/webhooks",
+    "tests/pages/audit",
+    "tests/pages/mail",
+    "tests/pages/organizations",
+    "tests/pages/platform",
+    "tests/pages/privacy",
+    "tests/pages/scim",
+    "tests/pages/sign_in",
+    "tests/pages/webhooks",
+)
+RUN: Final = ("-q", "-p", "no:cacheprovider", "-n", "2", "--database=citus")
+# Without what only repeats or drives a browser.
+SHORT: Final = "not long and not browser and not matrix"
+
+
 @pytest.mark.long
-@pytest.mark.in_turn(part="cluster_areas")
-def test_the_areas_of_the_logs_pass_on_a_cluster() -> None:
+@pytest.mark.parametrize(
+    "paths",
+    [
+        pytest.param(PASSING, marks=pytest.mark.in_turn(part="cluster_areas")),
+        pytest.param(REQUESTS, marks=pytest.mark.in_turn(part="cluster_requests")),
+    ],
+    ids=["areas", "requests"],
+)
+def test_the_areas_of_the_logs_pass_on_a_cluster(paths: tuple[str, ...]) -> None:
     require_citus()
     # A run of its own, of all of them.
     environment = {name: of for name, of in os.environ.items() if not name.startswith("PYTEST_") and name != SEED}
 
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--database=citus", *PASSING],
+        [sys.executable, "-m", "pytest", *RUN, "-m", SHORT, *paths],
         check=False,
         cwd=ROOT,
         env=environment,
