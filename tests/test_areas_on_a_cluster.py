@@ -15,10 +15,10 @@ from tests.turns import SEED
 
 ROOT: Final = Path(__file__).parent.parent
 SECONDS_MAX: Final = 1800
-# What reads and writes the logs, in parts that several processes share. `gatehouse backup` refuses a cluster.
-PASSING: Final = {
+# What reads and writes the logs, in groups that several processes share. `gatehouse backup` refuses a cluster.
+STORAGE: Final = {
     "actors": ("tests/actors",),
-    "audit": ("tests/adapters/audit",),
+    "audit": ("tests/adapters/audit", "tests/adapters/test_listening.py"),
     "platform": (
         "tests/adapters/accounts",
         "tests/adapters/billing",
@@ -37,6 +37,29 @@ PASSING: Final = {
         "tests/adapters/webhooks",
     ),
 }
+# Through requests: of programs, and of the pages.
+REQUESTS: Final = {
+    "accounts": (
+        "tests/http/accounts",
+        "tests/http/billing",
+        "tests/http/customers",
+        "tests/http/invitations",
+        "tests/http/mail",
+        "tests/http/organizations",
+    ),
+    "audit": ("tests/http/audit", "tests/http/platform", "tests/http/privacy", "tests/http/webhooks"),
+    "sign-ins": ("tests/http/scim", "tests/http/service_api", "tests/http/services", "tests/http/sign_in"),
+    "pages": (
+        "tests/pages/audit",
+        "tests/pages/mail",
+        "tests/pages/organizations",
+        "tests/pages/platform",
+        "tests/pages/privacy",
+        "tests/pages/scim",
+        "tests/pages/sign_in",
+        "tests/pages/webhooks",
+    ),
+}
 RUN: Final = ("-q", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=900", "--database=citus")
 # Without what only repeats or drives a browser.
 SHORT: Final = "not long and not browser and not matrix"
@@ -44,8 +67,20 @@ SHORT: Final = "not long and not browser and not matrix"
 
 @pytest.mark.long
 @pytest.mark.in_turn(part="cluster_areas")
-@pytest.mark.parametrize("paths", PASSING.values(), ids=PASSING)
-def test_the_areas_of_the_logs_pass_on_a_cluster(paths: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("paths", STORAGE.values(), ids=STORAGE)
+def test_what_stores_the_logs_passes_on_a_cluster(paths: tuple[str, ...]) -> None:
+    pass_on_a_cluster(paths)
+
+
+@pytest.mark.long
+@pytest.mark.in_turn(part="cluster_requests")
+@pytest.mark.parametrize("paths", REQUESTS.values(), ids=REQUESTS)
+def test_requests_that_read_and_write_the_logs_pass_on_a_cluster(paths: tuple[str, ...]) -> None:
+    pass_on_a_cluster(paths)
+
+
+def pass_on_a_cluster(paths: tuple[str, ...]) -> None:
+    """Run the tests of these folders, none of which fails."""
     require_citus()
     # A run of its own, of all of them.
     environment = {name: of for name, of in os.environ.items() if not name.startswith("PYTEST_") and name != SEED}

@@ -15,7 +15,16 @@ import pytest
 SEED: Final = "GATEHOUSE_TEST_TURN"
 # Seeds that follow each other draw each part and each share once. No number divides both lengths, so that every part
 # meets every share.
-PARTS: Final = ("faults", "later_cluster", "failover", "guides", "test_kit", "cluster", "cluster_areas")
+PARTS: Final = (
+    "faults",
+    "later_cluster",
+    "failover",
+    "guides",
+    "test_kit",
+    "cluster",
+    "cluster_areas",
+    "cluster_requests",
+)
 SHARES: Final = 3
 
 

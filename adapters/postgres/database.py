@@ -159,6 +159,7 @@ class PostgresDatabase:
             use=use,
             known=self.known,
             cancelled=self.cancelled,
+            wait_seconds_max=self.wait_seconds_max,
             replicas=self.replicas,
         )
 

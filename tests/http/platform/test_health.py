@@ -85,7 +85,7 @@ async def test_readiness_is_503_while_writes_fail_and_200_when_one_succeeds_agai
             """
             CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
-            CREATE TRIGGER disk_is_full BEFORE INSERT ON login_events EXECUTE FUNCTION disk_is_full();
+            CREATE TRIGGER disk_is_full BEFORE INSERT ON sessions EXECUTE FUNCTION disk_is_full();
             CREATE FUNCTION disk_is_full_too() RETURNS event_trigger LANGUAGE plpgsql AS
             $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
             CREATE EVENT TRIGGER disk_is_full_too ON ddl_command_start WHEN TAG IN ('CREATE TABLE AS')
@@ -96,7 +96,7 @@ async def test_readiness_is_503_while_writes_fail_and_200_when_one_succeeds_agai
         before = await client.get("/health/ready")
         refused = await world.log_in()
         during = [await client.get("/health/ready") for _ in range(2)]
-        admin.execute("DROP EVENT TRIGGER disk_is_full_too; DROP TRIGGER disk_is_full ON login_events")
+        admin.execute("DROP EVENT TRIGGER disk_is_full_too; DROP TRIGGER disk_is_full ON sessions")
         after = [await client.get("/health/ready") for _ in range(2)]
         admin.execute("DROP FUNCTION disk_is_full(); DROP FUNCTION disk_is_full_too()")
 

@@ -85,7 +85,7 @@ async def test_the_origin_of_an_invitation_that_was_declined_without_signing_in_
     [(names,)] = team.world.rows(
         """
         SELECT s.salts
-        FROM   audit_seals s JOIN audit_entries e ON e.id = s.entry_id
+        FROM   audit_seals s JOIN audit_entries e ON e.organization_id = s.organization_id AND e.id = s.entry_id
         WHERE  e.action = 'invitation.declined'
         """
     )

@@ -106,7 +106,7 @@ async def test_the_origin_of_an_answer_without_a_sign_in_goes_with_the_invitatio
     [(salts,)] = world.rows(
         """
         SELECT s.salts
-        FROM   audit_seals s JOIN audit_entries e ON e.id = s.entry_id
+        FROM   audit_seals s JOIN audit_entries e ON e.organization_id = s.organization_id AND e.id = s.entry_id
         WHERE  e.action = 'invitation.declined'
         """
     )

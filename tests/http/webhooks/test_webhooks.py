@@ -171,8 +171,8 @@ class TestForeignWebhooks:
     async def test_it_is_not_found_and_unchanged(self, hooks: Hooks, world: World, subtests: pytest.Subtests) -> None:
         webhook_id = await hooks.create(URL)
         delivery_id = await hooks.test(webhook_id)
-        tables = "SELECT w::text, d::text, q::text FROM webhooks w, webhook_deliveries d, webhook_queues q"
-        before = world.rows(tables)
+        tables = ("webhooks", "webhook_deliveries", "webhook_queues")
+        before = [world.rows(f"SELECT t::text FROM {table} t") for table in tables]
         other = world.team("globex")
         other.add("olga", "owner")
 
@@ -192,7 +192,7 @@ class TestForeignWebhooks:
                 )
 
                 assert_refused(answer, 404, "NOT_FOUND")
-                assert world.rows(tables) == before
+                assert [world.rows(f"SELECT t::text FROM {table} t") for table in tables] == before
 
     async def test_a_delivery_of_another_webhook_is_not_found(self, hooks: Hooks) -> None:
         one, two = await hooks.create(URL, name="one"), await hooks.create(URL, name="two")

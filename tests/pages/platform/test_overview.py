@@ -216,6 +216,7 @@ async def test_a_webhook_that_loses_very_much_hides_no_other(
     world: World, callers: Callers, clock: SettableClock, platform_owner: Visitor
 ) -> None:
     insert_failing(world, clock, callers.acme_id)
+    broken = world.value("SELECT id FROM webhooks WHERE name = 'broken'")
     world.connection.execute(
         """
         INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at, delivered,
@@ -223,10 +224,10 @@ async def test_a_webhook_that_loses_very_much_hides_no_other(
         SELECT (left(first_id_at(created_at)::text, 14) || substr(gen_random_uuid()::text, 15))::uuid,
                organization_id, webhook_id,
                event_id, event_type, queued_at, false, created_at + interval '1 second', updated_at
-        FROM   (SELECT d.* FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
-                WHERE  w.name = 'broken' LIMIT 1) AS one
+        FROM   (SELECT * FROM webhook_deliveries WHERE webhook_id = %s LIMIT 1) AS one
         CROSS  JOIN generate_series(1, 1100)
-        """
+        """,
+        (broken,),
     )
 
     text = (await platform_owner.open(PAGE)).text
