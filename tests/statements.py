@@ -10,8 +10,8 @@ from adapters.postgres.driver.statements import Statement, Statements
 
 # What stores the event of a sign-in, and what looks for one in the same part of the log and stores none.
 _STORES, _LOOKS = "INSERT INTO login_events", "DELETE FROM login_events"
-# What publishes an event to one organization or to several.
-_PUBLISHES = "INSERT INTO events"
+# What publishes an event, to each of its organizations, and what takes as long where there is none.
+_PUBLISHES, _PUBLISHES_NONE = "INSERT INTO events", "DELETE FROM events"
 # Every transaction has these, whatever it does.
 _FRAME = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 
@@ -38,11 +38,17 @@ def recorded_statements() -> Generator[list[str]]:
 
 
 def alike(statements: list[str]) -> list[str]:
-    """Return the statements with one name for each kind that does the same work for one case or another."""
-    return [_kind_of(statement) for statement in statements]
+    """Return the statements with one name for what stores an event of a sign-in, and for what takes as long instead.
+
+    What publishes an event is one of them, whichever organizations it is for.
+    """
+    named = [_name_of(statement) for statement in statements]
+    return [name for name, before in zip(named, [None, *named], strict=False) if (name, before) != (_PUBLISHES,) * 2]
 
 
-def _kind_of(statement: str) -> str:
+def _name_of(statement: str) -> str:
     if statement.startswith((_STORES, _LOOKS)):
         return _STORES
-    return _PUBLISHES if statement.startswith(_PUBLISHES) else statement
+    if statement.startswith((_PUBLISHES, _PUBLISHES_NONE)):
+        return _PUBLISHES
+    return statement

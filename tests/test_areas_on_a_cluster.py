@@ -18,7 +18,12 @@ SECONDS_MAX: Final = 1800
 # What reads and writes the logs, in groups that several processes share. `gatehouse backup` refuses a cluster.
 STORAGE: Final = {
     "actors": ("tests/actors",),
-    "audit": ("tests/adapters/audit", "tests/adapters/test_listening.py"),
+    "audit": (
+        "tests/adapters/audit",
+        "tests/adapters/test_listening.py",
+        "--ignore=tests/adapters/audit/test_sign_in_counts.py",
+    ),
+    "counts": ("tests/adapters/audit/test_sign_in_counts.py",),
     "platform": (
         "tests/adapters/accounts",
         "tests/adapters/billing",
@@ -39,26 +44,18 @@ STORAGE: Final = {
 }
 # Through requests: of programs, and of the pages.
 REQUESTS: Final = {
-    "accounts": (
-        "tests/http/accounts",
-        "tests/http/billing",
-        "tests/http/customers",
-        "tests/http/invitations",
-        "tests/http/mail",
-        "tests/http/organizations",
-    ),
-    "audit": ("tests/http/audit", "tests/http/platform", "tests/http/privacy", "tests/http/webhooks"),
-    "sign-ins": ("tests/http/scim", "tests/http/service_api", "tests/http/services", "tests/http/sign_in"),
-    "pages": (
+    "audit": ("tests/http/audit", "tests/http/mail", "tests/http/webhooks"),
+    "organizations": ("tests/http/organizations/test_deletion.py", "tests/http/scim", "tests/http/service_api"),
+    "platform": ("tests/http/platform", "tests/http/privacy"),
+    "sign-ins": (
+        "tests/http/sign_in/test_login_events.py",
+        "tests/http/sign_in/test_risk.py",
+        "tests/http/sign_in/test_second_factor_records.py",
+        "tests/http/sign_in/test_sign_ins.py",
         "tests/pages/audit",
         "tests/pages/mail",
-        "tests/pages/organizations",
-        "tests/pages/platform",
-        "tests/pages/privacy",
-        "tests/pages/scim",
-        "tests/pages/sign_in",
-        "tests/pages/webhooks",
     ),
+    "pages": ("tests/pages/platform", "tests/pages/privacy", "tests/pages/webhooks"),
 }
 RUN: Final = ("-q", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=900", "--database=citus")
 # Without what only repeats or drives a browser.
