@@ -24,8 +24,8 @@ PERIOD_SECONDS: Final = 1.0
 # While another replica hands the events of an organization on, those of this one may have come too late for it.
 BUSY_PAUSE_SECONDS: Final = 0.02
 # What comes shortly after a batch is handed on together with the next one: a transaction for each event would take a
-# twentieth of what a sign-in costs.
-REST_SECONDS: Final = 0.05
+# tenth of what a sign-in costs.
+REST_SECONDS: Final = 0.1
 # Events and their deliveries together.
 BATCH_ROWS_MAX: Final = 400
 
