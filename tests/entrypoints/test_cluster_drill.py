@@ -218,7 +218,7 @@ def all_confirm_more(inviters: Sequence[Inviter]) -> None:
 
 
 def recipients(post_office: PostOffice) -> set[str]:
-    """Return to whom mails have arrived."""
+    """Return the addresses at which mails have arrived."""
     return {address for one in list(post_office.received) for address in one.recipients}
 
 

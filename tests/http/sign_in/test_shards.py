@@ -43,7 +43,7 @@ async def test_no_statement_of_a_sign_in_asks_more_than_one_shard(world: World, 
         first = await world.log_in(EMAIL, PASSWORD)
         again = await world.log_in(EMAIL, PASSWORD, headers={"X-Device-Token": known.device_token})
         refused = await world.log_in(EMAIL, "wrong")
-        unknown = await world.log_in("nobody@example.com", "wrong")
+        unknown = await world.log_in("unknown@example.com", "wrong")
 
     assert [answer.status for answer in (first, again, refused, unknown)] == [200, 200, 401, 401]
     asked = {str(sent): shards_asked(database_url, sent) for sent in recorded.values()}
