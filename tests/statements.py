@@ -10,7 +10,7 @@ from adapters.postgres.driver.statements import Statement, Statements
 
 # What stores the event of a sign-in, and what looks for one in the same part of the log and stores none.
 _STORES, _LOOKS = "INSERT INTO login_events", "DELETE FROM login_events"
-# What publishes an event, to each of its organizations, and what takes as long where there is none.
+# What publishes an event, to all its organizations, and what takes as long where there is none.
 _PUBLISHES, _PUBLISHES_NONE = "INSERT INTO events", "DELETE FROM events"
 # Every transaction has these, whatever it does.
 _FRAME = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
@@ -38,12 +38,8 @@ def recorded_statements() -> Generator[list[str]]:
 
 
 def alike(statements: list[str]) -> list[str]:
-    """Return the statements with one name for what stores an event of a sign-in, and for what takes as long instead.
-
-    What publishes an event is one of them, whichever organizations it is for.
-    """
-    named = [_name_of(statement) for statement in statements]
-    return [name for name, before in zip(named, [None, *named], strict=False) if (name, before) != (_PUBLISHES,) * 2]
+    """Return the statements with one name for what stores an event, of whichever rows, and for what looks for one."""
+    return [_name_of(statement) for statement in statements]
 
 
 def _name_of(statement: str) -> str:

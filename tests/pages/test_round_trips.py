@@ -163,7 +163,7 @@ async def test_a_sign_in_by_saml_for_a_customer_reads_once_more_what_its_user_is
 
     assert posted_form(page.text).statuses == ["Success"]
     # The visit, the hour of the customer and the confirmation are stored in place of the link.
-    assert (round_trips.count, round_trips.statements) == (5, 28)
+    assert (round_trips.count, round_trips.statements) == (5, 27)
 
 
 async def test_a_logout_by_saml_takes_twelve(
