@@ -31,7 +31,7 @@ _PLACE: Final = f"""
     LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = %(user_id)s
     WHERE     o.slug = %(organization_slug)s AND o.status <> 'deleting'
 """
-_HELD: Final = f"{_PLACE} FOR KEY SHARE OF o"
+_HOLDING: Final = "FOR KEY SHARE OF o"
 
 
 # A return to a page of the console names its organization in the path.
@@ -59,7 +59,7 @@ class PostgresSignInPlaces(Aggregate):
             return Place
         found = self._defer_one(
             _place,
-            _HELD if holds else _PLACE,
+            f"{_PLACE} {_HOLDING}" if holds else _PLACE,
             {
                 "organization_slug": organization_slug,
                 "service_slug": service_slug,
