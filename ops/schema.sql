@@ -28,10 +28,9 @@ BEGIN
         IF first >= ends THEN
             RETURN false;
         END IF;
-        PERFORM lock_log(log);
+        EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', log);
     END LOOP;
-    -- The last partition is dropped and made again. To detach it and attach it again would lock the tables that the log refers
-    -- to against reading.
+    -- The last partition is dropped and made again, with other bounds.
     EXECUTE format('CREATE TEMPORARY TABLE log_strays ON COMMIT DROP AS TABLE %I', leftover);
     PERFORM make_log_partition(part, leftover, NULL, 'A month of ' || log || '.');
     EXECUTE format('DROP TABLE %I', leftover);
@@ -309,7 +308,7 @@ BEGIN
         IF is_used THEN
             RETURN NULL;
         END IF;
-        PERFORM lock_log(log);
+        EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', log);
     END LOOP;
     SELECT relacl INTO grants FROM pg_class WHERE oid = quote_ident(earliest)::regclass;
     EXECUTE format('DROP TABLE %I', part);
@@ -458,27 +457,6 @@ CREATE FUNCTION letter_groups(value text) RETURNS text[]
     RETURN (SELECT COALESCE(array_agg(DISTINCT substr(letter_groups.value, n.n, 3)), '{}'::text[]) AS "coalesce" FROM generate_series(1, (length(letter_groups.value) - 2)) n(n));
 
 COMMENT ON FUNCTION letter_groups(value text) IS 'Every three letters that stand side by side in a text.';
-
-CREATE FUNCTION lock_log(log text) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    one record;
-BEGIN
-    -- The tables that the log refers to come first, as in the transactions that write to it: a new partition takes this lock
-    -- on each of them, for its foreign key. They can be read meanwhile.
-    FOR one IN
-        SELECT confrelid::regclass AS name FROM pg_constraint
-        WHERE  conrelid = quote_ident(log)::regclass AND contype = 'f'
-        ORDER  BY oid
-    LOOP
-        EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', one.name);
-    END LOOP;
-    EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', log);
-END
-$$;
-
-COMMENT ON FUNCTION lock_log(log text) IS 'Locks a log for a change of its partitions.';
 
 CREATE FUNCTION log_partition_bytes(part text) RETURNS bigint
     LANGUAGE plpgsql STABLE

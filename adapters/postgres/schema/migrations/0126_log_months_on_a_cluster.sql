@@ -52,10 +52,9 @@ BEGIN
         IF first >= ends THEN
             RETURN false;
         END IF;
-        PERFORM lock_log(log);
+        EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', log);
     END LOOP;
-    -- The last partition is dropped and made again. To detach it and attach it again would lock the tables that the log refers
-    -- to against reading.
+    -- The last partition is dropped and made again, with other bounds.
     EXECUTE format('CREATE TEMPORARY TABLE log_strays ON COMMIT DROP AS TABLE %I', leftover);
     PERFORM make_log_partition(part, leftover, NULL, 'A month of ' || log || '.');
     EXECUTE format('DROP TABLE %I', leftover);
@@ -111,7 +110,7 @@ BEGIN
         IF is_used THEN
             RETURN NULL;
         END IF;
-        PERFORM lock_log(log);
+        EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', log);
     END LOOP;
     SELECT relacl INTO grants FROM pg_class WHERE oid = quote_ident(earliest)::regclass;
     EXECUTE format('DROP TABLE %I', part);
@@ -124,3 +123,6 @@ BEGIN
     RETURN part;
 END
 $$;
+
+-- It locked the tables to which a log refers, and no log refers to any now.
+DROP FUNCTION lock_log(text);
