@@ -32,9 +32,9 @@ NEXT: Final = """
           AND    (s.leased_until IS NULL OR s.leased_until <= %(now)s)
           AND    (SELECT o.status = 'active' FROM organizations o WHERE o.id = s.organization_id))),
         ('events',
-         -- Of the first marks that are found: they are removed as soon as nothing waits.
+         -- Of the first marks: they are removed as soon as nothing waits.
          least((SELECT   least(events_at, %(now)s)
-                FROM     (SELECT events_at FROM log_dues WHERE events LIMIT 100) AS marked
+                FROM     (SELECT events_at FROM log_dues WHERE events ORDER BY organization_id LIMIT 100) AS marked
                 ORDER BY events_at
                 LIMIT    1),
                platform_event_waits(%(events_since)s, %(events_from)s))),
@@ -63,7 +63,7 @@ NEXT: Final = """
           ORDER BY s.due_at
           LIMIT    1)),
         ('sealing',
-         (SELECT %(now)s::timestamptz FROM log_dues WHERE entries AND %(finds_seals)s LIMIT 1)),
+         (SELECT %(now)s::timestamptz FROM log_dues WHERE entries AND %(finds_seals)s ORDER BY organization_id LIMIT 1)),
         ('service_users',
          (SELECT %(now)s::timestamptz FROM service_user_changes LIMIT 1)),
         ('customer_sessions',
