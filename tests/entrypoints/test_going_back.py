@@ -196,10 +196,10 @@ def test_back_to_the_first_release_by_restore_when_people_have_signed_up_meanwhi
     written, _ = today.run("backup", "before.tar")
     assert f" with schema {schema}, PostgreSQL " in written
     assert "`gatehouse restore --replace --without-migrating before.tar`" in written
-    today.run("migrate")
-    # The old processes go on meanwhile.
+    # The old processes go on until the migration, and not beside it.
     sign_up(old, "between@example.com")
     assert old.stop() == 0
+    today.run("migrate")
     server = today.serve()
     sign_up(server, "meanwhile@example.com")
     found_organization(server, "meanwhile@example.com", "late")
@@ -248,8 +248,8 @@ def test_back_to_the_first_release_with_the_programs_of_postgresql(servers: Serv
     sign_up(old, "before@example.com")
     other.run(*dump.replace("before-upgrade.dump", file).split())
 
-    today.run("migrate")
     assert old.stop() == 0
+    today.run("migrate")
     server = today.serve()
     sign_up(server, "meanwhile@example.com")
     assert server.stop() == 0
