@@ -217,6 +217,7 @@ def test_statements_read_the_months_that_they_need(log: SignInLog, subtests: pyt
     month = Period(start=date(2029, 1, 5), end=date(2029, 1, 20))
     first_id, end_id = ids_of_days(month.start, month.end)
     day = {"days": [date(2029, 1, 5)], "from_ids": [first_id], "to_ids": [ids_of_days(month.start, month.start)[1]]}
+    one_day = {"day": day["days"][0], "from_id": day["from_ids"][0], "to_id": day["to_ids"][0]}
     asked: dict[str, Any] = dict.fromkeys(("succeeded", "reason", "provider", "service_id", "address", "start", "end"))
     asked |= {"outcomes": [True, False], "limit": 26}
     period = {"start": month.start, "end": month.end, "log_from": date(2028, 2, 17), "from_id": first_id}
@@ -238,7 +239,7 @@ def test_statements_read_the_months_that_they_need(log: SignInLog, subtests: pyt
         ("days of the organization", counts_sql.BY_DAY_OF_ORGANIZATION, asked | period | newer, with_those_ahead),
         ("days of the platform", counts_sql.BY_DAY_OF_PLATFORM, asked | period | newer, with_those_ahead),
         ("list of the organization", log_sql.LISTED_OF_ORGANIZATION, asked | day, 2),
-        ("list of the platform", log_sql.LISTED_OF_PLATFORM, asked | day, 2),
+        ("list of the platform", log_sql.LISTED_OF_PLATFORM, asked | one_day, 2),
         ("list of a person in the organization", log_sql.OF_PERSON_IN_ORGANIZATION, asked | newest, 1),
         ("list of a person", log_sql.OF_PERSON, asked | newest, 1),
         ("active in the organization", log_sql.ACTIVE_IN_ORGANIZATION, period | {"after": FIRST_ID, "limit": 10}, 1),
