@@ -31,6 +31,8 @@ class InvitationSweeper(PeriodicActor):
     period_seconds = PERIOD_SECONDS
 
     async def work(self) -> None:
+        if not await self._after_requests(invitations.are_due, is_one_statement=True):
+            return
         expired = 0
         after: Due | None = None
         while True:

@@ -32,8 +32,6 @@ MAILS_AT_ONCE_MAX = 4
 PERIOD_SECONDS = 10.0
 SEND_SECONDS_MAX = 30.0
 DELETION_PERIOD_SECONDS = 3600.0
-# For mails that another version has queued, beside this one during an upgrade.
-OVERLOOKED_PERIOD_SECONDS = 60.0
 DELETED_MAILS_MAX = 500
 
 JOB_TYPE = "mail"
@@ -61,7 +59,6 @@ class MailCourier(Dispatcher[Mail]):
         """Deliver due mails, and delete old ones, until told to drain."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._delete_old_mails)
-            nursery.start_soon(self._find_overlooked_mails)
             await super().run()
             nursery.cancel_scope.cancel()
 
@@ -106,15 +103,6 @@ class MailCourier(Dispatcher[Mail]):
 
     def _count(self, outcome: MailOutcome) -> None:
         self._metrics.mail_attempted(MailServerKind.PLATFORM, outcome)
-
-    async def _find_overlooked_mails(self) -> None:
-        while True:
-            try:
-                if organizations := await self._database.transact(mails.mark_overlooked):
-                    log.info("mail.overlooked", organizations=organizations)
-            except ServiceUnavailable as away:
-                log.info("mail.search_postponed", reason=away.message)
-            await trio.sleep(OVERLOOKED_PERIOD_SECONDS)
 
     async def _delete_old_mails(self) -> None:
         while True:

@@ -50,6 +50,8 @@ class MetricsRefresher:
         self._usage = usage
         self._is_database_away = False
         self._has_figures = False
+        # Until it is known.
+        self._is_on_cluster = True
 
     async def run(self) -> None:
         """Refresh the gauges every period, until cancelled."""
@@ -70,11 +72,12 @@ class MetricsRefresher:
     async def _take_figures(self) -> None:
         try:
             # Of the installation, one process tells. The nodes come first: without one of them, figures are refused.
-            nodes = await self._database.read(cluster.measure) if self._turns.is_ours else None
-            if nodes is not None:
-                self._metrics.cluster_measured(nodes)
-            figures = await self._figures()
+            if self._turns.is_ours and self._is_on_cluster:
+                nodes = await self._database.read(cluster.measure)
+                if nodes is not None:
+                    self._metrics.cluster_measured(nodes)
             backlog = await self._database.read(health_figures.backlog) if self._turns.is_ours else Backlog()
+            figures = await self._figures(backlog)
         except ServiceUnavailable as away:
             # The gauges keep their last values; one line in the log is enough.
             if not self._is_database_away:
@@ -82,16 +85,17 @@ class MetricsRefresher:
             self._is_database_away = True
             return
         self._is_database_away = False
+        self._is_on_cluster = backlog.is_on_cluster or not self._turns.is_ours
         self._metrics.backlog_measured(backlog)
         if figures is not None:
             self._has_figures = True
             self._metrics.figures_refreshed(figures)
 
-    async def _figures(self) -> PlatformFigures | None:
+    async def _figures(self, waiting: Backlog) -> PlatformFigures | None:
         if not self._turns.is_ours:
             return await self._database.read(health_figures.platform)
-        figures = await self._database.step(health_figures.count)
+        figures = await self._database.step(health_figures.count, waiting)
         if figures is None:
             await self._database.transact(health_figures.count_accounts)
-            figures = await self._database.step(health_figures.count)
+            figures = await self._database.step(health_figures.count, waiting)
         return figures

@@ -1,4 +1,4 @@
-"""Looks for events and deliveries that wait without being marked or due; see `core/webhooks/overlooked.py`."""
+"""Looks for what waits in the logs without being marked or due beside them; see `core/platform/overlooked.py`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Final, Unpack
 import structlog
 
 from actors.periods import PeriodicActor, PeriodicConnections
-from core.webhooks import overlooked
-from core.webhooks.overlooked import Turn
+from core.platform import overlooked
 
 PERIOD_SECONDS: Final = 10.0
 
@@ -25,13 +24,11 @@ class OverlookedWorkFinder(PeriodicActor):
 
     def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:
         super().__init__(**connections)
-        self._turn = Turn()
+        self._turn = overlooked.FIRST_TURN
 
     async def work(self) -> None:
-        # A read outside of a transaction, in one round trip: normally nothing is found.
+        # A read outside of a transaction: normally nothing is found.
         found = await self._after_requests(overlooked.find, self._turn, is_one_statement=True)
-        self._turn = found.next_turn
-        if found.organization_ids or found.webhooks:
-            number = await self._after_requests(overlooked.put_right, found)
-            if number:
-                log.info("overlooked_work.found", number=number)
+        self._turn = overlooked.next_turn(found)
+        if found and (number := await self._after_requests(overlooked.put_right, found)):
+            log.info("overlooked_work.found", number=number)

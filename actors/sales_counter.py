@@ -28,4 +28,5 @@ class SalesCounter(PeriodicActor):
         self._batch = BatchSize(BATCH_CHANGES_MAX)
 
     async def work(self) -> None:
-        await self._in_short_batches(self._batch, sales.add_up, pause_seconds=PAUSE_SECONDS)
+        if await self._after_requests(sales.has_new, is_one_statement=True):
+            await self._in_short_batches(self._batch, sales.add_up, pause_seconds=PAUSE_SECONDS)

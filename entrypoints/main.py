@@ -43,7 +43,6 @@ from actors.logout_dispatcher import ATTEMPTS_AT_ONCE_MAX as NOTICES_AT_ONCE_MAX
 from actors.logout_dispatcher import LogoutDispatcher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
-from actors.overlooked_entries import OverlookedEntriesFinder
 from actors.overlooked_work import OverlookedWorkFinder
 from actors.periods import PeriodicConnections
 from actors.poller import Poller
@@ -334,7 +333,6 @@ async def connected(
                     "customer_sweeper": CustomerSweeper(doorbells=doorbells, **in_turn),
                     "domain_checker": DomainChecker(resolver=installation.resolver, **in_turn),
                     "overlooked_work_finder": OverlookedWorkFinder(**in_turn),
-                    "overlooked_entries_finder": OverlookedEntriesFinder(**in_turn),
                     "sign_in_counter": SignInCounter(**in_turn),
                     "sales_counter": SalesCounter(**in_turn),
                     "service_user_counter": ServiceUserCounter(doorbells=doorbells, **in_turn),

@@ -93,6 +93,7 @@ from adapters.postgres.platform.mfa import PostgresPlatformMfa
 from adapters.postgres.platform.organization_records import PostgresOrganizationRecords
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
 from adapters.postgres.platform.outbox import PostgresBrowsedOutbox
+from adapters.postgres.platform.overlooked import PostgresOverlookedWork
 from adapters.postgres.platform.overview import PostgresPlatformOverviews
 from adapters.postgres.platform.owners import PostgresPlatformOwners
 from adapters.postgres.platform.polling import PostgresDueWork
@@ -327,6 +328,7 @@ class Aggregates:
     housekeeping: PostgresHousekeeping
     log_months: PostgresLogMonths
     clusters: PostgresClusters
+    overlooked_work: PostgresOverlookedWork
     public_names: PostgresPublicNames
     figures: PostgresFigures
     due_work: PostgresDueWork

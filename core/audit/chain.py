@@ -36,9 +36,6 @@ PROOF_LIFETIME: Final = timedelta(days=36_500)
 SEALED_WITHIN: Final = timedelta(days=7)
 # Newer entries than this are sealed before older ones that still wait.
 FRESH: Final = timedelta(minutes=10)
-# Entries that wait for longer may have been overlooked; so many are looked at in one turn.
-OVERLOOKED_AFTER: Final = timedelta(seconds=5)
-OVERLOOKED_MAX: Final = 1_000
 # So many of the largest logs share half of each batch.
 LARGEST_MAX: Final = 5
 # Per statement of an export.
@@ -247,22 +244,6 @@ def seal_next(
         # Last: while a mark is removed, other transactions of the organization wait.
         uow.audit_chains.unmark(complete, part)
     return len(sealed)
-
-
-def overlooked(uow: UnitOfWork, after: UUID) -> Sequence[UUID]:
-    """Return organizations behind that one whose entries wait for long, in order, with repetitions.
-
-    Most of them are marked. Others lost a mark where a transaction that was setting it is rolled back while another one
-    relied on it, or an older version wrote the entry.
-    """
-    return uow.audit_chains.long_waiting(
-        _since(uow.now - SEALED_WITHIN), after=after, until=uow.now - OVERLOOKED_AFTER, limit=OVERLOOKED_MAX
-    )
-
-
-def mark_overlooked(uow: UnitOfWork, organization_ids: Sequence[UUID]) -> int:
-    """Mark those of these organizations that are not marked; return how many."""
-    return uow.audit_chains.mark_overlooked(organization_ids)
 
 
 def _since(moment: datetime) -> LogPart:

@@ -306,6 +306,11 @@ def expire(uow: UnitOfWork, invitation: Invitation) -> None:
         _record_ended(uow, AuditAction.INVITATION_EXPIRED, invitation)
 
 
+def are_due(uow: UnitOfWork) -> bool:
+    """Return whether an invitation waits to be expired; it is one statement."""
+    return bool(uow.invitations.due(None, 1))
+
+
 def sweep(uow: UnitOfWork, after: Due | None, limit: int) -> Swept:
     """Expire invitations that are due, at most `limit` of them; those of inactive organizations are skipped."""
     due = uow.invitations.due(after, limit)

@@ -446,11 +446,6 @@ def delete_old(uow: UnitOfWork, limit: int) -> int:
     return uow.mail.forget(uow.now - RETENTION, limit)
 
 
-def mark_overlooked(uow: UnitOfWork) -> int:
-    """Have mails looked for that wait although their time has come; return of how many organizations."""
-    return uow.mail.mark_overlooked()
-
-
 def latest(uow: UnitOfWork, limit: int) -> Sequence[Mail]:
     """List the mails that the embedded mailbox displays."""
     return _branded(uow, uow.mail.latest(limit))

@@ -54,13 +54,16 @@ class Backlog:
 
     The ages are those of the oldest mail for the mail server of the platform, of the oldest for that of an
     organization, and of the oldest audit entry that is not sealed; 0 where none waits. A stream fails when its last
-    attempt has.
+    attempt has. `is_on_cluster` says whether other nodes hold a part of it.
     """
 
     mail_seconds: float = 0.0
     routed_mail_seconds: float = 0.0
     unsealed_seconds: float = 0.0
     failing_streams: int = 0
+    queued_mails: int = 0
+    queued_deliveries: int = 0
+    is_on_cluster: bool = False
 
 
 def platform(uow: UnitOfWork) -> PlatformFigures | None:
@@ -68,12 +71,12 @@ def platform(uow: UnitOfWork) -> PlatformFigures | None:
     return uow.figures.platform()
 
 
-def count(uow: UnitOfWork) -> PlatformFigures | None:
-    """Count what is counted again each time, add what changed of the rest, and keep the figures.
+def count(uow: UnitOfWork, waiting: Backlog) -> PlatformFigures | None:
+    """Count what is counted again each time, add what changed of the rest, and keep the figures with the queues.
 
     None when the accounts were never counted: `count_accounts` comes first. It is one statement.
     """
-    return uow.figures.count(certificates_before=uow.now + key_certificates.WARNING)
+    return uow.figures.count(waiting, certificates_before=uow.now + key_certificates.WARNING)
 
 
 def count_accounts(uow: UnitOfWork) -> None:
@@ -82,7 +85,7 @@ def count_accounts(uow: UnitOfWork) -> None:
 
 
 def backlog(uow: UnitOfWork) -> Backlog:
-    """Return what waits in the installation; it is one statement."""
+    """Return what waits in the installation; it is one statement, apart from long queues on a cluster."""
     return uow.figures.backlog()
 
 

@@ -243,6 +243,11 @@ def revenue(uow: UnitOfWork, *, currency: str, after: tuple[int, UUID] | None, l
     )
 
 
+def has_new(uow: UnitOfWork) -> bool:
+    """Return whether recorded changes wait to be added up; it is one statement."""
+    return uow.sales.has_new()
+
+
 def add_up(uow: UnitOfWork, limit: int) -> int:
     """Add recorded changes up by day, at most so many; return how many there were."""
     return uow.sales.add_up(limit)

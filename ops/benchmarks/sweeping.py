@@ -58,6 +58,10 @@ class _Watch:
     seconds: float = 0.0
     is_done: trio.Event = field(default_factory=trio.Event)
 
+    async def step(self, use_case: Callable[..., bool], /, *args: Any, **kwargs: Any) -> bool:
+        """Ask whether there is anything to sweep, which is not timed."""
+        return await self.database.step(use_case, *args, **kwargs)
+
     async def transact(self, use_case: Callable[..., Swept], /, *args: Any, **kwargs: Any) -> Swept:
         """Run the transaction and record its duration."""
         began_at = trio.current_time()

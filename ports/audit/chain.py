@@ -57,13 +57,6 @@ class AuditChains(Protocol):
         """
         ...
 
-    def long_waiting(self, part: LogPart, *, after: UUID, until: datetime, limit: int) -> Sequence[UUID]:
-        """Return the organizations behind that one of entries that wait since a time, in order, repeated.
-
-        It asks the logs of all organizations, for at most so many entries.
-        """
-        ...
-
     def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
         """Mark those of these organizations that exist and are not marked; return how many."""
         ...

@@ -49,8 +49,8 @@ class MailOutbox(Protocol):
         """Delete at most `limit` mails that were created before that time and are not queued; return how many."""
         ...
 
-    def mark_overlooked(self) -> int:
-        """Have mails looked for that wait although their time has come; return of how many organizations."""
+    def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
+        """Have mails of those of these organizations looked for that exist and are not marked; return how many."""
         ...
 
 

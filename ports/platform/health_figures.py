@@ -13,10 +13,10 @@ class Figures(Protocol):
         """Return the kept figures; None when there are none."""
         ...
 
-    def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
+    def count(self, waiting: Backlog, *, certificates_before: datetime) -> PlatformFigures | None:
         """Renew the kept figures by one statement and return them; None when there are none yet.
 
-        Long queues are estimated. Certificates count that end before that time.
+        Certificates count that end before that time.
         """
         ...
 
@@ -25,7 +25,7 @@ class Figures(Protocol):
         ...
 
     def backlog(self) -> Backlog:
-        """Return what waits at this moment, at a bounded cost."""
+        """Return what waits at this moment, at a bounded cost; long queues are estimated."""
         ...
 
     def probe(self) -> None:

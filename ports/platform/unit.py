@@ -16,6 +16,7 @@ from ports.platform.mfa import PlatformMfa
 from ports.platform.organization_records import OrganizationRecords
 from ports.platform.organizations import PlatformOrganizations
 from ports.platform.outbox import BrowsedOutbox
+from ports.platform.overlooked import OverlookedWork
 from ports.platform.overview import PlatformOverviews
 from ports.platform.owners import PlatformOwners
 from ports.platform.polling import DueWork
@@ -82,6 +83,9 @@ class PlatformUnit(Protocol):
     def log_months(self) -> LogMonths: ...
     @property
     def clusters(self) -> Clusters: ...
+
+    @property
+    def overlooked_work(self) -> OverlookedWork: ...
 
     @property
     def left_credentials(self) -> LeftCredentials: ...

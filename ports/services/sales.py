@@ -49,6 +49,10 @@ class SalesBook(Protocol):
         """Return the organizations that sell in a currency, those that sell most first."""
         ...
 
+    def has_new(self) -> bool:
+        """Return whether changes wait to be added up; it is one statement."""
+        ...
+
     def add_up(self, limit: int) -> int:
         """Add changes up that are not yet, at most so many; return how many. One process at a time does it."""
         ...

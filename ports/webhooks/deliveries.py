@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from core.deferred import Deferred
 from core.events.events import EventType
 from core.webhooks.deliveries import Delivery, DeliveryFilter, DeliveryOutcome, LeasedWebhook
 
@@ -73,14 +72,6 @@ class WebhookDeliveries(Protocol):
 
     def release(self, organization_id: UUID, webhook_id: UUID, *, leased_until: datetime) -> None:
         """End this lease, and note when the webhook's next delivery is due; a later lease stays."""
-        ...
-
-    def defer_long_due(self, *, after: UUID, before: datetime, limit: int) -> Deferred[Sequence[tuple[UUID, UUID]]]:
-        """Return the organizations and webhooks, behind that webhook, of deliveries that are due since before a time.
-
-        It asks the deliveries of all organizations, for at most so many; they are in the order of the webhooks, with
-        repetitions.
-        """
         ...
 
     def make_overlooked_due(self, webhooks: Sequence[tuple[UUID, UUID]]) -> int:

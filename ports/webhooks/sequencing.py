@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.deferred import Deferred
 from core.webhooks.sequencing import WaitingEvent, WaitingEvents
 
 
@@ -29,15 +28,6 @@ class EventSequencing(Protocol):
         """Remove the marks of organizations in which no event waits and no transaction writes at this moment.
 
         Until this transaction ends, others that write events of these organizations wait.
-        """
-        ...
-
-    def defer_long_waiting(
-        self, *, after: UUID, before: datetime, kept_since: datetime, limit: int
-    ) -> Deferred[Sequence[UUID]]:
-        """Return the organizations behind that one of events that wait since before a time, in order, with repetitions.
-
-        It asks the events of all organizations, for at most so many.
         """
         ...
 

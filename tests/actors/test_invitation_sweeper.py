@@ -17,7 +17,7 @@ from actors.invitation_sweeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, P
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics
-from core.invitations.invitations import Due, Swept, sweep
+from core.invitations.invitations import Due, Swept, are_due, sweep
 from ports.database import Database
 from tests.clock import SettableClock
 from tests.postgres import connected
@@ -35,6 +35,10 @@ class FakeDatabase:
     def __init__(self, rows: int = 0) -> None:
         self.rows = rows
         self.calls: list[tuple[float, Due | None]] = []
+
+    async def step(self, use_case: object) -> bool:
+        assert use_case is are_due
+        return True
 
     async def transact(self, use_case: object, after: Due | None, limit: int) -> Swept:
         assert use_case is sweep
@@ -181,7 +185,9 @@ def test_locked_invitations_and_organizations_are_skipped_without_waiting(
         swept = transact(sweep, None, 10)
 
     assert swept == Swept(expired=1, continue_after=None)
+    assert transact(are_due)
     assert transact(sweep, None, 10).expired == 2
+    assert not transact(are_due)
 
 
 def test_a_pass_continues_after_the_previous_batch(

@@ -62,17 +62,18 @@ class FakePorts:
     def platform(self) -> PlatformFigures | None:
         return self.platform_figures
 
-    def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
+    def count(self, waiting: Backlog, *, certificates_before: datetime) -> PlatformFigures | None:
         assert certificates_before == self.now + WARNING
-        if self.lacks_node:
-            raise ServiceUnavailable(retry_after_seconds=1)
+        assert waiting == self.backlog()
         return self.platform_figures
 
     def measure(self) -> Cluster | None:
         return self.cluster
 
     def backlog(self) -> Backlog:
-        return Backlog(mail_seconds=90, failing_streams=2)
+        if self.lacks_node:
+            raise ServiceUnavailable(retry_after_seconds=1)
+        return Backlog(mail_seconds=90, failing_streams=2, is_on_cluster=self.cluster is not None)
 
     async def usage(self) -> ProcessUsage:
         self.cpu_seconds += 0.5
@@ -88,13 +89,13 @@ class FakePorts:
         return self._run("transact", use_case)
 
     async def step(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        return self._run("step", use_case)
+        return self._run("step", use_case, *args)
 
-    def _run(self, method: str, use_case: Callable[..., Any]) -> Any:
+    def _run(self, method: str, use_case: Callable[..., Any], *args: Any) -> Any:
         self.used.append((f"{method} {use_case.__name__}", trio.current_time()))
         if self.is_unavailable:
             raise ServiceUnavailable(retry_after_seconds=1)
-        return use_case(self)
+        return use_case(self, *args)
 
     def on_behalf_of(
         self,
@@ -181,7 +182,8 @@ async def test_the_nodes_of_a_cluster_are_exposed_only_where_there_is_one(
     assert [line for line in lines(metrics) if line.startswith("sso_cluster_node")] == []
     ports.cluster = Cluster(nodes=[ClusterNode(name="w:5432", is_up=True, shards=4, bytes=7)], local_logs=[])
 
-    await trio.sleep(PERIOD_SECONDS + 0.5)
+    # The first period learns that there is one.
+    await trio.sleep(2 * PERIOD_SECONDS + 0.5)
 
     assert {'sso_cluster_nodes{state="up"} 1.0', 'sso_cluster_node_shards{node="w:5432"} 4.0'} <= set(lines(metrics))
 
@@ -249,9 +251,9 @@ async def test_the_process_whose_turn_it_is_counts_and_counts_all_accounts_only_
 
     await trio.sleep(2.5 * PERIOD_SECONDS)
 
-    counting = ["step count", "read backlog", "read measure"]
-    first = ["read measure", "step count", "transact count_accounts"]
-    assert [used for used, _ in ports.used] == [*first, *2 * counting, "step count", "read backlog"]
+    # It learns once that the database is no cluster.
+    first = ["read measure", "read backlog", "step count", "transact count_accounts", "step count"]
+    assert [used for used, _ in ports.used] == [*first, *2 * ["read backlog", "step count"]]
 
 
 async def test_the_other_processes_read_what_it_has_kept_and_the_first_figures_soon(

@@ -68,13 +68,11 @@ WAITING: Final = """
     AND    id >= %(since_id)s AND id < %(end_id)s
     LIMIT  %(limit)s
 """
-# Of all organizations, in the order of the index: in old months, where entries wait after an upgrade alone, and those
-# without a mark.
-LONG_WAITING: Final = """
+# Of all organizations, in the order of the index: in old months, where entries wait after an upgrade alone.
+WAITING_IN_PART: Final = """
     SELECT   organization_id
     FROM     audit_entries
     WHERE    position IS NULL AND organization_id > %(after)s AND id >= %(since_id)s AND id < %(end_id)s
-    AND      created_at <= %(until)s
     ORDER BY organization_id
     LIMIT    %(limit)s
 """
@@ -296,15 +294,9 @@ class PostgresAuditChains(Aggregate):
         if waiting is not None and (unmarked := set(locked()) - waiting):
             self._connection.execute_later(UNMARK, (list(unmarked),))
 
-    def long_waiting(self, part: LogPart, *, after: UUID, until: datetime, limit: int) -> Sequence[UUID]:
-        return self._values(
-            LONG_WAITING,
-            {"after": after, "since_id": part.since_id, "end_id": part.end_id, "until": until, "limit": limit},
-            # Planned for the months of the part.
-            prepare=False,
-        )
-
     def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
+        if not organization_ids:
+            return 0
         return self._connection.execute(MARK_OVERLOOKED, (list(organization_ids),)).rowcount
 
     def end(self, organization_id: UUID) -> ChainEnd:
@@ -405,7 +397,9 @@ class PostgresAuditChains(Aggregate):
 
         def find() -> Turns:
             for after in (last() or FIRST_ID, FIRST_ID):
-                waiting = self.long_waiting(part, after=after, until=self._transaction.now, limit=LOOKED_AT_MAX)
+                values = {"after": after, "since_id": part.since_id, "end_id": part.end_id, "limit": LOOKED_AT_MAX}
+                # Planned for the months of the part.
+                waiting: list[UUID] = self._values(WAITING_IN_PART, values, prepare=False)
                 if turns := list(dict.fromkeys(waiting))[:ORGANIZATIONS_MAX]:
                     self._connection.execute_later(store_turn, {"organization_id": turns[-1], "first_id": FIRST_ID})
                     return Turns(waiting=turns, idle=[])

@@ -198,8 +198,8 @@ class PostgresMailOutbox(Aggregate):
         ids: list[UUID] = self._values(_OLD, {"before": before, "limit": limit})
         return self._connection.execute(_FORGET, {"ids": ids}).rowcount if ids else 0
 
-    def mark_overlooked(self) -> int:
-        return MailDues(self._transaction).mark_overlooked()
+    def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
+        return MailDues(self._transaction).mark_overlooked(organization_ids)
 
     def _sealed(self, mail: Mail) -> bytes:
         values = json.dumps(dict(mail.message.values), ensure_ascii=False).encode()

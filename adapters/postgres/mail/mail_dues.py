@@ -18,22 +18,12 @@ from core.ids import PLATFORM
 Waiting: TypeAlias = Literal["queued", "routed"]
 
 _PAUSE: Final = timedelta(seconds=10)
-# What was not marked: by a version without marks, or because the transaction that was setting one has rolled back.
-OVERLOOKED_AFTER: Final = timedelta(seconds=30)
-_OVERLOOKED_MAX: Final = 1000
 MARK: Final = "SELECT mark_mails_due(one, %s) FROM unnest(%s::uuid[]) AS one"
-OVERLOOKED: Final = """
-    SELECT   organization_id
-    FROM     mails
-    WHERE    state IN ('queued', 'routed') AND due_at < %(before)s
-    AND      (leased_until IS NULL OR leased_until < %(before)s)
-    GROUP BY organization_id
-    LIMIT    %(limit)s
-"""
 
 
 def _next(waiting: Waiting) -> LiteralString:
-    # Two ranges of the index: what waits for its time, and of what is due only mails that are leased.
+    # Two ranges of the index: what waits for its time, and of what is due only mails that are leased. These are looked
+    # at again before the lease ends: on a cluster, a lease may still be seen a moment after it has ended.
     return f"""
         SELECT least((SELECT   due_at
                       FROM     mails
@@ -41,7 +31,7 @@ def _next(waiting: Waiting) -> LiteralString:
                       AND      (leased_until IS NULL OR leased_until <= %(now)s)
                       ORDER BY due_at
                       LIMIT    1),
-                     (SELECT min(leased_until)
+                     (SELECT min(least(leased_until, %(looked_at_again)s))
                       FROM   mails
                       WHERE  organization_id = %(organization_id)s AND state = '{waiting}'
                       AND    due_at <= %(now)s AND leased_until > %(now)s))
@@ -82,8 +72,9 @@ class MailDues(Aggregate):
         )
         # Statements of their own: they see the mails that were stored until the locks were taken.
         now = self._transaction.now
+        times_known = {"now": now, "looked_at_again": now + _PAUSE}
         found = [
-            self._defer_value_or_none(NEXT[waiting], {"organization_id": organization_id, "now": now})
+            self._defer_value_or_none(NEXT[waiting], {"organization_id": organization_id, **times_known})
             for organization_id in free
         ]
         # A mail that is due, and is not to be had by this version, is looked for again a little later.
@@ -92,11 +83,10 @@ class MailDues(Aggregate):
         ]
         self._connection.execute_later(PUT_OFF[waiting], (free, times))
 
-    def mark_overlooked(self) -> int:
-        """Mark organizations whose mails wait although their time has come; return how many."""
-        found: list[UUID] = self._values(
-            OVERLOOKED, {"before": self._transaction.now - OVERLOOKED_AFTER, "limit": _OVERLOOKED_MAX}
-        )
+    def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
+        """Mark those of these organizations that exist and are not marked; return how many."""
+        if not organization_ids:
+            return 0
         unmarked: list[UUID] = self._values(
             """
             SELECT   one.id
@@ -105,7 +95,7 @@ class MailDues(Aggregate):
             WHERE    coalesce(d.queued_at > %(now)s, true) AND coalesce(d.routed_at > %(now)s, true)
             AND      (one.id = %(platform)s OR EXISTS (SELECT FROM organizations o WHERE o.id = one.id))
             """,
-            {"found": found, "now": self._transaction.now, "platform": PLATFORM},
+            {"found": list(organization_ids), "now": self._transaction.now, "platform": PLATFORM},
         )
         if unmarked:
             self.mark(unmarked)

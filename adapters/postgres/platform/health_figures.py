@@ -5,6 +5,7 @@ Triggers record in `user_count_changes` what changes the number of accounts, so 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -19,27 +20,6 @@ from core.platform.health_figures import Backlog, PlatformFigures, SchemaTooNew,
 
 # A longer queue is estimated by the statistics of its index, which ANALYZE renews.
 COUNTED_MAX: Final = 20_000
-QUEUED: Final = """
-    WITH mail AS MATERIALIZED (
-        SELECT count(*) AS queued
-        FROM   (SELECT 1 FROM mails WHERE state = 'queued' LIMIT %(counted_max)s) AS one
-    ), delivery AS MATERIALIZED (
-        SELECT count(*) AS queued
-        FROM   (SELECT 1 FROM webhook_deliveries WHERE next_retry_at IS NOT NULL LIMIT %(counted_max)s) AS one
-    )
-    SELECT greatest(mail.queued, CASE WHEN mail.queued >= %(counted_max)s THEN
-                                     (SELECT sum(reltuples)::bigint
-                                      FROM   pg_inherits
-                                      JOIN   pg_class ON oid = inhrelid
-                                      WHERE  inhparent = 'mails_due'::regclass)
-                                 END) AS queued_mails,
-           greatest(delivery.queued, CASE WHEN delivery.queued >= %(counted_max)s THEN
-                                         (SELECT sum(greatest(c.reltuples, 0))::bigint
-                                          FROM   pg_partition_tree('webhook_deliveries_due') part
-                                          JOIN   pg_class c ON c.oid = part.relid AND part.isleaf)
-                                     END) AS queued_deliveries
-    FROM   mail, delivery
-"""
 # The same of the parts of an index on the other nodes of a cluster.
 ESTIMATED_ELSEWHERE: Final = """
     SELECT coalesce(sum(result::bigint), 0)::bigint
@@ -91,7 +71,7 @@ COUNT_ACCOUNTS: Final = """
 # The first rows of an index for each. Entries that are not sealed are in the order of their organizations, and so many
 # are looked at: while more of them wait, the age is that of some of the oldest.
 BACKLOG_ENTRIES_MAX: Final = 1_000
-BACKLOG: Final = """
+BACKLOG: Final = f"""
     WITH oldest AS (
         SELECT (SELECT created_at FROM mails WHERE state = 'queued' ORDER BY created_at, id LIMIT 1) AS mail,
                (SELECT created_at FROM mails WHERE state = 'routed' ORDER BY created_at, id LIMIT 1) AS routed_mail,
@@ -101,12 +81,30 @@ BACKLOG: Final = """
                         WHERE    position IS NULL
                         ORDER BY organization_id, created_at
                         LIMIT    %(entries_max)s) AS entries) AS unsealed
+    ), mail AS MATERIALIZED (
+        SELECT count(*) AS queued
+        FROM   (SELECT 1 FROM mails WHERE state = 'queued' LIMIT %(counted_max)s) AS one
+    ), delivery AS MATERIALIZED (
+        SELECT count(*) AS queued
+        FROM   (SELECT 1 FROM webhook_deliveries WHERE next_retry_at IS NOT NULL LIMIT %(counted_max)s) AS one
     )
-    SELECT greatest(0, coalesce(extract(epoch FROM %(now)s - mail), 0))::float AS mail_seconds,
-           greatest(0, coalesce(extract(epoch FROM %(now)s - routed_mail), 0))::float AS routed_mail_seconds,
-           greatest(0, coalesce(extract(epoch FROM %(now)s - unsealed), 0))::float AS unsealed_seconds,
-           (SELECT count(*) FROM siem_streams WHERE enabled AND failures > 0) AS failing_streams
-    FROM   oldest
+    SELECT greatest(0, coalesce(extract(epoch FROM %(now)s - oldest.mail), 0))::float AS mail_seconds,
+           greatest(0, coalesce(extract(epoch FROM %(now)s - oldest.routed_mail), 0))::float AS routed_mail_seconds,
+           greatest(0, coalesce(extract(epoch FROM %(now)s - oldest.unsealed), 0))::float AS unsealed_seconds,
+           (SELECT count(*) FROM siem_streams WHERE enabled AND failures > 0) AS failing_streams,
+           greatest(mail.queued, CASE WHEN mail.queued >= %(counted_max)s THEN
+                                     (SELECT sum(reltuples)::bigint
+                                      FROM   pg_inherits
+                                      JOIN   pg_class ON oid = inhrelid
+                                      WHERE  inhparent = 'mails_due'::regclass)
+                                 END) AS queued_mails,
+           greatest(delivery.queued, CASE WHEN delivery.queued >= %(counted_max)s THEN
+                                         (SELECT sum(greatest(c.reltuples, 0))::bigint
+                                          FROM   pg_partition_tree('webhook_deliveries_due') part
+                                          JOIN   pg_class c ON c.oid = part.relid AND part.isleaf)
+                                     END) AS queued_deliveries,
+           ({IS_CLUSTER}) AS is_on_cluster
+    FROM   oldest, mail, delivery
 """
 # The answer changes only when this process is replaced.
 SCHEMA_RETRY_SECONDS = 60
@@ -119,13 +117,13 @@ class PostgresFigures(Aggregate):
     def platform(self) -> PlatformFigures | None:
         return self._one(PlatformFigures, f"SELECT {columns(PlatformFigures)} FROM platform_figures")
 
-    def count(self, *, certificates_before: datetime) -> PlatformFigures | None:
-        # Planned for the present lengths of the queues.
-        [queued] = self._rows(QUEUED, {"counted_max": COUNTED_MAX}, prepare=False)
-        for queue, index in (("queued_mails", "mails_due"), ("queued_deliveries", "webhook_deliveries_due")):
-            if queued[queue] >= COUNTED_MAX and self._value(IS_CLUSTER):
-                queued[queue] = max(queued[queue], self._value(ESTIMATED_ELSEWHERE, (index,)))
-        values = queued | {"before": certificates_before, "now": self._transaction.now}
+    def count(self, waiting: Backlog, *, certificates_before: datetime) -> PlatformFigures | None:
+        values = {
+            "queued_mails": waiting.queued_mails,
+            "queued_deliveries": waiting.queued_deliveries,
+            "before": certificates_before,
+            "now": self._transaction.now,
+        }
         counted = self._all(PlatformFigures, COUNT, values, prepare=False)
         return counted[0] if counted else None
 
@@ -135,10 +133,19 @@ class PostgresFigures(Aggregate):
         self._connection.execute(COUNT_ACCOUNTS, (self._transaction.now,))
 
     def backlog(self) -> Backlog:
-        values = {"now": self._transaction.now, "entries_max": BACKLOG_ENTRIES_MAX}
+        values = {"now": self._transaction.now, "entries_max": BACKLOG_ENTRIES_MAX, "counted_max": COUNTED_MAX}
         # Planned for what waits at present.
         [backlog] = self._all(Backlog, BACKLOG, values, prepare=False)
-        return backlog
+        if not backlog.is_on_cluster:
+            return backlog
+        return replace(
+            backlog,
+            queued_mails=self._long_queue(backlog.queued_mails, "mails_due"),
+            queued_deliveries=self._long_queue(backlog.queued_deliveries, "webhook_deliveries_due"),
+        )
+
+    def _long_queue(self, counted: int, index: str) -> int:
+        return counted if counted < COUNTED_MAX else max(counted, self._value(ESTIMATED_ELSEWHERE, (index,)))
 
     def probe(self) -> None:
         if self._value("SELECT current_setting('transaction_read_only')") != "off":

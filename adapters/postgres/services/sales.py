@@ -90,6 +90,7 @@ SELLERS: Final = """
     ORDER BY t.cents DESC, t.organization_id
     LIMIT    %(limit)s
 """
+NEW: Final = "SELECT 1 FROM subscription_changes WHERE NOT is_counted LIMIT 1"
 ADD_UP: Final = """
     WITH taken AS (
         UPDATE subscription_changes c
@@ -192,6 +193,9 @@ class PostgresSalesBook(Aggregate):
         cents, organization_id = after or (None, None)
         given = {"currency": currency, "cents": cents, "id": organization_id, "limit": limit}
         return self._all(_seller, SELLERS, given, prepare=False)
+
+    def has_new(self) -> bool:
+        return self._finds_any(NEW)
 
     def add_up(self, limit: int) -> int:
         if not self._value("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.sales'))"):

@@ -19,7 +19,6 @@ from adapters.postgres.webhooks.events import delivery_payload
 from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries
 from adapters.postgres.webhooks.webhooks import opened_secrets
 from core.attempts import ATTEMPTS_MAX, POSTPONEMENT
-from core.deferred import Deferred
 from core.events.events import EventType
 from core.ids import first_id_after, first_id_since
 from core.webhooks.deliveries import Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, LeasedWebhook
@@ -61,14 +60,6 @@ DUE: Final = f"""
               LIMIT    100) AS one
     ORDER BY one.next_retry_at, one.id
     LIMIT    %(deliveries_max)s
-"""
-# Of all organizations, in the order of the index.
-LONG_DUE: Final = """
-    SELECT   organization_id, webhook_id
-    FROM     webhook_deliveries
-    WHERE    next_retry_at < %(before)s AND webhook_id > %(after)s AND id >= %(first_id)s
-    ORDER BY webhook_id
-    LIMIT    %(limit)s
 """
 # Those that are not served are postponed for less long.
 MAKE_OVERLOOKED_DUE: Final = """
@@ -373,10 +364,6 @@ class PostgresWebhookDeliveries(TargetQueue):
     def release(self, organization_id: UUID, webhook_id: UUID, *, leased_until: datetime) -> None:
         self._release(organization_id, webhook_id, leased_until)
 
-    def defer_long_due(self, *, after: UUID, before: datetime, limit: int) -> Deferred[Sequence[tuple[UUID, UUID]]]:
-        values = {"after": after, "before": before, "limit": limit, "first_id": self._first_kept_id()}
-        return self._defer_all(_long_due, LONG_DUE, values)
-
     def make_overlooked_due(self, webhooks: Sequence[tuple[UUID, UUID]]) -> int:
         if not webhooks:
             return 0
@@ -402,7 +389,3 @@ class PostgresWebhookDeliveries(TargetQueue):
             # It stays leased, so that it is tried again after the lease and holds up no other webhook.
             log.error("webhook.unreadable", webhook_id=str(row["id"]), reason=str(broken))  # noqa: TRY400 - expected
             return None
-
-
-def _long_due(organization_id: UUID, webhook_id: UUID) -> tuple[UUID, UUID]:
-    return organization_id, webhook_id

@@ -19,7 +19,6 @@ from adapters.postgres.driver.arrays import array_of, array_of_times
 from adapters.postgres.driver.connection import Cursor
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries
-from core.deferred import Deferred
 from core.events.events import EventType
 from core.ids import LAST_ID, PLATFORM, first_id_since
 from core.webhooks.sequencing import WaitingEvent, WaitingEvents
@@ -150,15 +149,6 @@ LOCK_MARKS: Final = """
     FOR    UPDATE SKIP LOCKED
 """
 UNMARK: Final = "UPDATE log_dues SET events = false WHERE organization_id = ANY (%s::uuid[])"
-
-# Of all organizations, in the order of the index.
-LONG_WAITING: Final = f"""
-    SELECT   organization_id
-    FROM     events
-    WHERE    {_WAITS} AND occurred_at < %(before)s AND organization_id > %(after)s
-    ORDER BY organization_id
-    LIMIT    %(limit)s
-"""
 MARK_OVERLOOKED: Final = """
     WITH overlooked AS MATERIALIZED (
         SELECT id
@@ -277,12 +267,6 @@ class PostgresEventSequencing(Aggregate):
             unmarked = set(locked()) - {organization_id for organization_id, *_ in waiting}
             if unmarked:
                 self._connection.execute_later(UNMARK, (array_of(unmarked),))
-
-    def defer_long_waiting(
-        self, *, after: UUID, before: datetime, kept_since: datetime, limit: int
-    ) -> Deferred[Sequence[UUID]]:
-        values = {"after": after, "before": before, "limit": limit}
-        return self._defer_values(LONG_WAITING, self._values_of(kept_since) | values)
 
     def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
         if not organization_ids:

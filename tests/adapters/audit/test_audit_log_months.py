@@ -10,7 +10,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from adapters.postgres.audit.chain import LONG_WAITING, LOOKED_AT_MAX, ORGANIZATIONS_MAX, PLACE, UNSEALED
+from adapters.postgres.audit.chain import LOOKED_AT_MAX, ORGANIZATIONS_MAX, PLACE, UNSEALED, WAITING_IN_PART
 from adapters.postgres.audit.siem import WAITING_SINCE
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.platform import polling
@@ -24,7 +24,7 @@ from core.audit.siem_stream import LeasedStream, SiemTarget
 from core.billing.provider import BillingMode
 from core.events.actions import AuditAction
 from core.ids import FIRST_ID, LAST_ID, first_id_at
-from core.platform import log_months
+from core.platform import log_months, overlooked
 from core.platform.log_months import Log
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock
@@ -164,7 +164,7 @@ READS: Final[dict[str, tuple[Read, int]]] = {
     "counting the next entries": (lambda uow, _: uow.audit_log.count_next(LAST_ID, 100), 2),
     "whose turn it is to be sealed": (lambda uow, _: uow.audit_chains.take_turns(THIS_WEEK), 2),
     "the entries to seal": (unsealed, 2),
-    "entries without a mark": (lambda uow, _: chain.overlooked(uow, FIRST_ID), 2),
+    "what waits without a mark": (lambda uow, _: overlooked.find(uow, overlooked.FIRST_TURN), 2),
     "the end of the chain": (lambda uow, y: uow.audit_chains.end(y.acme), 0),
     "the chains of all": (lambda uow, _: uow.audit_chains.of_organizations(None), 0),
     "the backlog": (lambda uow, _: uow.audit_chains.backlog(5), 0),
@@ -274,9 +274,7 @@ def test_a_batch_of_a_backlog_in_all_months_reads_its_entries_and_no_more(
     assert len(parts) == PARTITIONS
     for part in parts[1:3]:
         values: dict[str, Any] = {"since_id": part.since_id, "end_id": part.end_id}
-        waiting = explained(
-            connection, LONG_WAITING, values | {"after": FIRST_ID, "until": NOW, "limit": LOOKED_AT_MAX}
-        )
+        waiting = explained(connection, WAITING_IN_PART, values | {"after": FIRST_ID, "limit": LOOKED_AT_MAX})
         organization_ids = transact(lambda uow, part=part: uow.audit_chains.take_turns(part)).waiting
         share = BATCH_ENTRIES // ORGANIZATIONS_MAX
         unsealed = [

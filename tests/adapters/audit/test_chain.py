@@ -24,7 +24,7 @@ from tests.clock import SettableClock
 from tests.marks import mark_due
 from tests.plans import explained, rows_read, tables_read_whole
 from tests.postgres import connected
-from tests.world.builder import Builder, new_id
+from tests.world.builder import Builder
 
 Transact = Callable[..., Any]
 
@@ -375,28 +375,6 @@ def test_an_entry_that_is_being_changed_keeps_the_mark(
 
     assert seal_all(transact) == 1
     assert marks(builder) == set()
-
-
-def test_entries_without_a_mark_are_found_in_turn_and_their_organizations_marked(
-    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(chain, "OVERLOOKED_MAX", 2)
-    bolt = builder.organization("bolt")
-    for organization_id in (acme, bolt, bolt):
-        add_entry(builder.connection, organization_id, clock)
-    builder.connection.execute("UPDATE log_dues SET entries = false")
-    assert transact(chain.seal_next, BATCH_ENTRIES) == 0
-    assert transact(chain.overlooked, FIRST_ID) == []
-    clock.advance(2 * chain.OVERLOOKED_AFTER)
-
-    first = transact(chain.overlooked, FIRST_ID)
-    then = transact(chain.overlooked, first[-1])
-
-    assert {*first, *then} == {acme, bolt}
-    assert transact(chain.overlooked, max(acme, bolt)) == []
-    assert [transact(chain.mark_overlooked, [acme, bolt, new_id()]) for _ in range(2)] == [2, 0]
-    assert marks(builder) == {acme, bolt}
-    assert seal_all(transact) == 1
 
 
 def test_more_marks_than_are_looked_at_together_are_looked_at_in_turn(

@@ -126,6 +126,7 @@ def test_what_a_process_that_is_ahead_has_written_is_in_no_number_yet(
         assert [one.live for one in found.now.values()] == [one.sold.live for one in found.plans] == [1]
         # Once more when both are added up.
         transact(sales.add_up, 50)
+        assert not transact(sales.has_new)
 
 
 def test_a_subscription_that_is_deleted_has_ended_and_an_organization_leaves_nothing(
@@ -144,6 +145,7 @@ def test_a_subscription_that_is_deleted_has_ended_and_an_organization_leaves_not
         (acme, "begun"),
         (acme, "ended"),
     ]
+    assert transact(sales.has_new)
     transact(sales.add_up, 50)
     assert transact(lambda uow: uow.sales.totals()) == {}
     assert connection.execute("SELECT live, late, cents FROM currency_totals").fetchall() == [(0, 0, 0)]

@@ -12,11 +12,10 @@ from psycopg.errors import LockNotAvailable
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
-from core.webhooks import overlooked, sequencing
+from core.webhooks import sequencing
 from core.webhooks.events import RETENTION
-from core.webhooks.overlooked import LongWaiting, Turn
 from core.webhooks.sequencing import HandedOn
-from tests.adapters.webhooks.queues import Sender, publish_all
+from tests.adapters.webhooks.queues import publish_all
 from tests.clock import SettableClock
 from tests.marks import mark_due
 from tests.postgres import connected
@@ -165,52 +164,3 @@ def test_a_writer_waits_for_the_deletion_of_its_organization(
 
         with pytest.raises(LockNotAvailable):
             publish(writer, acme, clock)
-
-
-def test_events_without_a_mark_and_webhooks_that_are_not_due_are_found(
-    sender: Sender, acme: UUID, builder: Builder, transact: Transact, clock: SettableClock
-) -> None:
-    globex = builder.organization("globex")
-    hook, on_time = sender.webhook(acme), sender.webhook(globex, "on time")
-    for organization_id in (acme, globex):
-        sender.publish(organization_id, "a")
-    for organization_id in (acme, globex):
-        transact(publish_all, organization_id, "b")
-    builder.connection.execute("UPDATE log_dues SET events = false WHERE organization_id = %s", (acme,))
-    builder.connection.execute("UPDATE webhook_queues SET due_at = NULL WHERE webhook_id = %s", (hook,))
-    assert transact(overlooked.find, Turn()) == LongWaiting(organization_ids=[], webhooks=[], next_turn=Turn())
-    clock.advance(2 * overlooked.OVERLOOKED_AFTER)
-
-    found = transact(overlooked.find, Turn())
-
-    assert set(found.organization_ids) == {acme, globex}
-    assert set(found.webhooks) == {(acme, hook), (globex, on_time)}
-    assert (transact(overlooked.put_right, found), transact(overlooked.put_right, found)) == (2, 0)
-    assert handed_on(transact) == 2
-    assert {leased.id for leased in sender.lease()} == {hook, on_time}
-
-
-def test_what_waits_is_looked_at_in_turn(
-    sender: Sender,
-    acme: UUID,
-    builder: Builder,
-    transact: Transact,
-    clock: SettableClock,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("core.webhooks.overlooked.ROWS_MAX", 1)
-    organizations = sorted([acme, builder.organization("globex")])
-    hooks = sorted((sender.webhook(organization_id), organization_id) for organization_id in organizations)
-    for organization_id in organizations:
-        sender.publish(organization_id, "a")
-    for organization_id in organizations:
-        transact(publish_all, organization_id, "b")
-    clock.advance(2 * overlooked.OVERLOOKED_AFTER)
-    turn, seen = Turn(), list[LongWaiting]()
-    for _ in range(3):
-        seen.append(transact(overlooked.find, turn))
-        turn = seen[-1].next_turn
-
-    assert [found.organization_ids for found in seen] == [organizations[:1], organizations[1:], []]
-    assert [found.webhooks for found in seen] == [[(one, hook)] for hook, one in hooks] + [[]]
-    assert turn == Turn()

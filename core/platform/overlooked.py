@@ -1,0 +1,86 @@
+"""What waits in a log although nothing beside the log says so: it is found and put right.
+
+Entries, events and mails wait of organizations whose mark is missing, and deliveries are due of webhooks that are not.
+It happens where a transaction that was setting a mark is rolled back while another one relied on it, where a process of
+an older version wrote the row, and on a cluster, where a row may become visible a moment after its transaction has
+ended elsewhere. The logs themselves are asked, a part of what waits each time, in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.audit import chain
+from core.ids import FIRST_ID
+from core.lazy_dataclasses import dataclass
+from core.webhooks import events
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# Of each kind in one turn.
+ROWS_MAX: Final = 1_000
+# What waits for less long is on its way.
+OVERLOOKED_AFTER: Final = timedelta(seconds=5)
+
+
+class Kind(StrEnum):
+    """What waits."""
+
+    ENTRIES = "entries"
+    EVENTS = "events"
+    DELIVERIES = "deliveries"
+    QUEUED_MAILS = "queued_mails"
+    ROUTED_MAILS = "routed_mails"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongWaiting:
+    """Where a row waits: its organization, and by which id it has its turn, that of the webhook or the organization."""
+
+    kind: Kind
+    organization_id: UUID
+    turn_id: UUID
+
+
+# The first ids that are looked at next.
+Turn = Mapping[Kind, UUID]
+FIRST_TURN: Final[Turn] = dict.fromkeys(Kind, FIRST_ID)
+
+
+def find(uow: UnitOfWork, turn: Turn) -> Sequence[LongWaiting]:
+    """Return what waits and is due, in turn, whether it is overlooked or not; it is one statement."""
+    return uow.overlooked_work.long_waiting(
+        turn,
+        before=uow.now - OVERLOOKED_AFTER,
+        entries_since=uow.now - chain.SEALED_WITHIN,
+        kept_since=uow.now - events.RETENTION,
+        limit=ROWS_MAX,
+    )
+
+
+def next_turn(found: Sequence[LongWaiting]) -> Turn:
+    """Return where to go on: at the beginning of a kind of which there was no more."""
+    ids = {kind: [one.turn_id for one in found if one.kind is kind] for kind in Kind}
+    return FIRST_TURN | {kind: UUID(int=seen[-1].int + 1) for kind, seen in ids.items() if len(seen) == ROWS_MAX}
+
+
+def put_right(uow: UnitOfWork, found: Sequence[LongWaiting]) -> int:
+    """Mark the organizations that are not marked, and make the webhooks due that are not; return how many."""
+    places = {
+        kind: dict.fromkeys((one.organization_id, one.turn_id) for one in found if one.kind is kind) for kind in Kind
+    }
+    return (
+        uow.audit_chains.mark_overlooked(_organizations(places[Kind.ENTRIES]))
+        + uow.event_sequencing.mark_overlooked(_organizations(places[Kind.EVENTS]))
+        + uow.webhook_deliveries.make_overlooked_due(list(places[Kind.DELIVERIES]))
+        + uow.mail.mark_overlooked(_organizations(places[Kind.QUEUED_MAILS] | places[Kind.ROUTED_MAILS]))
+    )
+
+
+def _organizations(places: Iterable[tuple[UUID, UUID]]) -> Sequence[UUID]:
+    return [organization_id for organization_id, _ in places]
