@@ -84,7 +84,7 @@ class MailDues(Aggregate):
         self._connection.execute_later(PUT_OFF[waiting], (free, times))
 
     def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
-        """Mark those of these organizations that exist and are not marked; return how many."""
+        """Mark those of these organizations that exist and are not looked at soon; return how many."""
         if not organization_ids:
             return 0
         unmarked: list[UUID] = self._values(
@@ -92,10 +92,10 @@ class MailDues(Aggregate):
             SELECT   one.id
             FROM     unnest(%(found)s::uuid[]) AS one (id)
             LEFT     JOIN mail_dues d ON d.organization_id = one.id
-            WHERE    coalesce(d.queued_at > %(now)s, true) AND coalesce(d.routed_at > %(now)s, true)
+            WHERE    coalesce(d.queued_at > %(soon)s, true) AND coalesce(d.routed_at > %(soon)s, true)
             AND      (one.id = %(platform)s OR EXISTS (SELECT FROM organizations o WHERE o.id = one.id))
             """,
-            {"found": list(organization_ids), "now": self._transaction.now, "platform": PLATFORM},
+            {"found": list(organization_ids), "soon": self._transaction.now + _PAUSE, "platform": PLATFORM},
         )
         if unmarked:
             self.mark(unmarked)

@@ -63,7 +63,11 @@ NEXT: Final = """
           ORDER BY s.due_at
           LIMIT    1)),
         ('sealing',
-         (SELECT %(now)s::timestamptz FROM log_dues WHERE entries AND %(finds_seals)s ORDER BY organization_id LIMIT 1)),
+         (SELECT   %(now)s::timestamptz
+          FROM     log_dues
+          WHERE    entries AND %(finds_seals)s
+          ORDER BY organization_id
+          LIMIT    1)),
         ('service_users',
          (SELECT %(now)s::timestamptz FROM service_user_changes LIMIT 1)),
         ('customer_sessions',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -111,6 +112,23 @@ def test_mails_without_a_mark_are_found_and_due(
     assert builder.rows("SELECT organization_id, queued_at, routed_at FROM mail_dues") == [
         (organization_id, clock.now, clock.now)
     ]
+
+
+def test_an_organization_whose_mails_are_looked_at_in_some_seconds_is_left_alone(
+    builder: Builder, transact: Transact, clock: SettableClock
+) -> None:
+    organization_id = builder.organization()
+    add_mail(builder, organization_id, "routed")
+    clock.advance(2 * overlooked.OVERLOOKED_AFTER)
+    builder.connection.execute(
+        "INSERT INTO mail_dues (organization_id, routed_at) VALUES (%s, %s)",
+        (organization_id, clock.now + timedelta(seconds=9)),
+    )
+
+    found = transact(overlooked.find, FIRST_TURN)
+
+    assert of_kind(found, Kind.ROUTED_MAILS) == [organization_id]
+    assert transact(overlooked.put_right, found) == 0
 
 
 def test_what_is_of_an_organization_that_was_deleted_meanwhile_is_left_alone(transact: Transact) -> None:
