@@ -94,7 +94,7 @@ def test_a_session_is_refreshed_at_the_server_and_ends_with_that_of_the_server(
     page.route(f"{home}/**", lambda route: route.fulfill(body="The application"))
     page.goto(begun.url)
     sign_in(page)
-    page.get_by_text("The application").wait_for()
+    page.wait_for_url(f"{home}/session/callback?*")
     done = application.finish(dict(parse_qsl(urlsplit(page.url).query)), begun.cookie.value)
     cookie = done.cookies[0].value
     assert done.session.identity["email"] == EMAIL
