@@ -39,8 +39,8 @@ INVITED_MIN: Final = 5
 INVITED_MAX: Final = 60
 PAUSE_SECONDS_MAX: Final = 0.5
 SECONDS_MAX: Final = 120.0
-# What a courier leased by a commit without an answer goes out after the lease. What the worker had only prepared when it
-# was killed is committed by Citus, which looks for such transactions once a minute.
+# What a courier leased by a commit without an answer goes out after the lease. What the worker had only prepared when
+# it was killed is committed by Citus, which looks for such transactions once a minute.
 AFTERWARDS_SECONDS_MAX: Final = SECONDS_MAX + mail.LEASE.total_seconds()
 OWNER: Final = "owner@{}.example"
 
