@@ -130,7 +130,9 @@ async def test_a_replica_that_hangs_is_not_waited_for_and_is_left(
     monkeypatch.setattr(replica, "ANSWER_SECONDS_MAX", 0.05)
     monkeypatch.setattr(replica, "CONNECTION_SECONDS_MAX", 0.05)
 
-    with frozen(*psutil.Process(nodes[1].pid).children()):
+    server = psutil.Process(nodes[1].pid)
+    # With the process that accepts connections, so that no new one answers either.
+    with frozen(server, *server.children()):
         # So that the replica has to be asked.
         nodes[0].execute("CREATE TABLE marks (); DROP TABLE marks")
         answers = [await database.read(read), await database.read(read)]
