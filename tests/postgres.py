@@ -72,6 +72,16 @@ def connected(url: str, *, options: str | None = None) -> Generator[Connection]:
         yield Connection(connection)
 
 
+@contextmanager
+def lent(pool: Pool, seconds_max: float) -> Generator[Connection]:
+    """Take a connection of a pool, and give it back; to be called inside `run_in_greenlet`."""
+    pooled = pool.take(time.monotonic() + seconds_max)
+    try:
+        yield pooled.connection
+    finally:
+        pool.give_back(pooled)
+
+
 def driver_of(connection: Connection) -> RawConnection:
     """Return the driver's connection beneath ours."""
     return vars(connection)["_driver"]

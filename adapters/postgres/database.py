@@ -338,20 +338,23 @@ class PostgresDatabase:
 
     def _run_reading(self, run: Run[Result], deadline: float, reading: Reading | None) -> Result:
         try:
-            with self.pool.connection(deadline) as connection:
-                try:
-                    return run(connection, reading)
-                except psycopg.Error as error:
-                    if reading is not None and reading.has_failed:
-                        self._require_repeatable(reading, error)
-                        raise _ReplicaFailed from None
-                    connection.write_failures.note(error)
-                    if isinstance(error, QueryCanceled | LockNotAvailable):
-                        self._note_cancelled(error)
-                        raise _unavailable() from None
-                    raise _meaning(error, is_connection_lost=connection.closed) from None
+            pooled = self.pool.take(deadline)
         except NoConnection:
             raise _unavailable() from None
+        connection = pooled.connection
+        try:
+            return run(connection, reading)
+        except psycopg.Error as error:
+            if reading is not None and reading.has_failed:
+                self._require_repeatable(reading, error)
+                raise _ReplicaFailed from None
+            connection.write_failures.note(error)
+            if isinstance(error, QueryCanceled | LockNotAvailable):
+                self._note_cancelled(error)
+                raise _unavailable() from None
+            raise _meaning(error, is_connection_lost=connection.closed) from None
+        finally:
+            self.pool.give_back(pooled)
 
     def _require_repeatable(self, reading: Reading, error: psycopg.Error) -> None:
         """Raise what the failure of a statement on a replica means, unless the primary is to be asked instead."""

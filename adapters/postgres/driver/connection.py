@@ -185,13 +185,18 @@ class Cursor(Generic[Row]):
 
     def fetchone(self) -> Row | None:
         """Read the first row, if there is one."""
-        rows = self._statements.rows(self.answer, self._row_factory, min(1, self.answer.ntuples))
+        rows = self._rows(1)
         return rows[0] if rows else None
 
     def fetchall(self) -> list[Row]:
         """Read all rows."""
-        return self._statements.rows(self.answer, self._row_factory, self.answer.ntuples)
+        return self._rows()
 
     def __iter__(self) -> Iterator[Row]:
         """Iterate over the rows."""
-        return iter(self.fetchall())
+        return iter(self._rows())
+
+    def _rows(self, rows_max: int | None = None) -> list[Row]:
+        if self._statement.answer is None:
+            self._connection.flush()
+        return self._statements.rows(self._statement, self._row_factory, rows_max)

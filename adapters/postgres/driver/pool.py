@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import psycopg
@@ -108,18 +108,6 @@ class Pool:
         while self._idle and time.monotonic() - self._idle[0].idle_since > IDLE_SECONDS_MAX:
             self._idle.pop(0).driver.close()
 
-    @contextmanager
-    def connection(self, deadline: float) -> Generator[Connection]:
-        """Lend a connection that works; raise `NoConnection` at that moment of `time.monotonic`.
-
-        To be called inside `run_in_greenlet`.
-        """
-        pooled = self.take(deadline)
-        try:
-            yield pooled.connection
-        finally:
-            self.give_back(pooled)
-
     def statistics(self) -> PostgresPoolStatistics:
         """Count the connections."""
         return PostgresPoolStatistics(total=self._total, idle=len(self._idle), maximum=self._maximum)
@@ -129,7 +117,10 @@ class Pool:
         return len(self._idle) + self._lent + self._connecting
 
     def take(self, deadline: float) -> Pooled:
-        """Take a connection as `connection` does, with that of the driver; it is given back by `give_back`."""
+        """Take a connection that works; raise `NoConnection` at that moment of `time.monotonic`.
+
+        To be called inside `run_in_greenlet`; it is given back by `give_back`.
+        """
         while (remaining_seconds := deadline - time.monotonic()) > 0 and not self._is_closed:
             if not self._idle:
                 self._start_connecting()

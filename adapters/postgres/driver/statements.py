@@ -82,6 +82,8 @@ class Statements:
         self._numbers = count()
         # The names of the prepared statements, the least recently used one first.
         self._names: dict[_Key, bytes] = {}
+        # The names of their columns, which the driver would ask for one by one.
+        self._columns: dict[_Key, Sequence[str]] = {}
 
     @property
     def are_deferred(self) -> bool:
@@ -152,10 +154,12 @@ class Statements:
             if len(self._names) >= PREPARED_MAX:
                 oldest = next(iter(self._names))
                 deallocation = _Deallocation(oldest, self._names.pop(oldest))
+                self._columns.pop(oldest, None)
                 # By the protocol, because a pooler gives the statement another name, which DEALLOCATE would miss.
                 pgconn.send_close_prepared(deallocation.name)
                 yield deallocation
             name = b"%s_%d" % (self.prefix, next(self._numbers))
+            self._columns.pop(key, None)
             pgconn.send_prepare(name, statement.text + self._mark, statement.types)
             yield key
         self._names[key] = name
@@ -214,15 +218,23 @@ class Statements:
             self._pgconn.send_close_prepared(name)
             yield from generators.execute(self._pgconn)
 
-    def rows(self, answer: PGresult, factory: RowFactory[Row], rows_max: int) -> list[Row]:
-        """Return the first rows of an answer."""
-        make = factory(_column_names(answer))
+    def rows(self, statement: Statement, factory: RowFactory[Row], rows_max: int | None = None) -> list[Row]:
+        """Return the first rows of the answer to a statement; all of them without a number."""
+        answer = statement.answer
+        assert answer is not None, "the statement failed, so it has no answer"
+        make = factory(self._column_names(statement, answer))
         self._transformer.set_pgresult(answer)
-        return self._transformer.load_rows(0, rows_max, make)
+        count = answer.ntuples if rows_max is None else min(rows_max, answer.ntuples)
+        return self._transformer.load_rows(0, count, make)
 
-
-def _column_names(answer: PGresult) -> list[str]:
-    return [(answer.fname(column) or b"").decode() for column in range(answer.nfields)]
+    def _column_names(self, statement: Statement, answer: PGresult) -> Sequence[str]:
+        key = (statement.text, statement.types)
+        names = self._columns.get(key) if statement.is_prepared else None
+        if names is None:
+            names = [(answer.fname(column) or b"").decode() for column in range(answer.nfields)]
+            if statement.is_prepared:
+                self._columns[key] = names
+        return names
 
 
 @lru_cache(TEXTS_MAX)

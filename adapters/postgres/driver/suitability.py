@@ -103,8 +103,7 @@ def _checked(connection: psycopg.Connection[Any], settings: Mapping[str, str]) -
     parameters = (list(settings), statements.prefix.decode())
     check = statements.add(_CHECK, parameters, is_binary=False, is_prepared=True)
     connection.wait(statements.round_trip())
-    assert check.answer is not None, "the statement succeeded, so it has an answer"
-    [[*found, _]] = statements.rows(check.answer, tuple_row, 1)
+    [[*found, _]] = statements.rows(check, tuple_row)
     connection.wait(statements.close())
     return tuple(found)
 

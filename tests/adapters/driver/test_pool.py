@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NoReturn
@@ -18,7 +17,7 @@ from adapters.postgres.driver.places import Share
 from adapters.postgres.driver.pool import IDLE_SECONDS_MAX, NoConnection, Pool, PostgresPoolStatistics
 from adapters.postgres.driver.timed_connection import TimedConnection
 from tests.meeting import Meeting
-from tests.postgres import CONNECTIONS_MAX
+from tests.postgres import CONNECTIONS_MAX, lent
 
 LONG_SECONDS = 10.0
 SHORT_SECONDS = 0.01
@@ -85,7 +84,7 @@ def run_statement(pool: Pool, seconds_max: float) -> tuple[Any, ...] | None:
     """Run a statement in an event loop of its own."""
 
     def run() -> tuple[Any, ...] | None:
-        with pool.connection(time.monotonic() + seconds_max) as connection:
+        with lent(pool, seconds_max) as connection:
             return connection.execute("SELECT 1").fetchone()
 
     async def run_in_event_loop() -> tuple[Any, ...] | None:
@@ -137,7 +136,7 @@ async def test_connections_that_were_idle_for_long_are_closed_and_those_in_use_s
     pool, all_connected = Pool(database_url, connections_max=CONNECTIONS_MAX), Meeting(CONNECTIONS_MAX)
 
     def connect() -> None:
-        with pool.connection(time.monotonic() + LONG_SECONDS):
+        with lent(pool, LONG_SECONDS):
             all_connected.wait()
 
     async with trio.open_nursery() as nursery:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import time
 from collections import Counter
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +24,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.timed_connection import SESSION_SETTINGS, TimedConnection, problem_of
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from tests.pgbouncer import newer_pgbouncer, pgbouncer
-from tests.postgres import data_folder
+from tests.postgres import data_folder, lent
 from tests.processes import Commands, Service, Services, address, given_database
 from tests.waiting import wait_until
 
@@ -196,7 +195,7 @@ def test_more_statements_than_are_kept_take_turns_in_sessions_that_are_shared(
 
 async def test_statements_of_sessions_that_stay_are_planned_anew_after_a_table_has_changed(postgres: str) -> None:
     def read(pool: Pool) -> object:
-        with pool.connection(time.monotonic() + WAIT_SECONDS_MAX) as connection:
+        with lent(pool, WAIT_SECONDS_MAX) as connection:
             return connection.execute("SELECT size FROM changing").fetchone()
 
     async def read_one(pool: Pool) -> object:
