@@ -66,7 +66,7 @@ def find(uow: UnitOfWork, turn: Turn) -> Sequence[LongWaiting]:
 def next_turn(found: Sequence[LongWaiting]) -> Turn:
     """Return where to go on: at the beginning of a kind of which there was no more."""
     ids = {kind: [one.turn_id for one in found if one.kind is kind] for kind in Kind}
-    return FIRST_TURN | {kind: UUID(int=seen[-1].int + 1) for kind, seen in ids.items() if len(seen) == ROWS_MAX}
+    return FIRST_TURN | {kind: UUID(int=max(seen).int + 1) for kind, seen in ids.items() if len(seen) == ROWS_MAX}
 
 
 def put_right(uow: UnitOfWork, found: Sequence[LongWaiting]) -> int:
