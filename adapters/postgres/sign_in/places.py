@@ -31,6 +31,7 @@ _PLACE: Final = f"""
     LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = %(user_id)s
     WHERE     o.slug = %(organization_slug)s AND o.status <> 'deleting'
 """
+# Added when it is sent: a test that undoes a rule of `_PLACE` undoes it for sign-ins too.
 _HOLDING: Final = "FOR KEY SHARE OF o"
 
 

@@ -76,6 +76,21 @@ def test_entries_and_events_without_a_mark_are_found_and_their_organizations_mar
     assert transact(sequencing.hand_on, 10).events == 3
 
 
+def test_entries_without_a_mark_are_sealed_when_they_were_found(
+    builder: Builder, transact: Transact, clock: SettableClock
+) -> None:
+    acme = builder.organization("acme")
+    add_entry(builder, acme)
+    builder.connection.execute("UPDATE log_dues SET entries = false")
+    clock.advance(2 * overlooked.OVERLOOKED_AFTER)
+    assert transact(chain.seal_next, 10) == 0
+
+    transact(overlooked.put_right, transact(overlooked.find, FIRST_TURN))
+
+    assert builder.rows("SELECT organization_id FROM log_dues WHERE entries") == [(acme,)]
+    assert transact(chain.seal_next, 10) == 1
+
+
 def test_webhooks_whose_deliveries_are_due_and_that_are_not_due_themselves_become_due(
     sender: Sender, builder: Builder, transact: Transact, clock: SettableClock
 ) -> None:
