@@ -28,6 +28,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.sessions.origins import BACKGROUND
+from tests import forking
 
 # One browser for the whole session; imported into several modules the fixture would start one for each.
 from tests.browser import chromium, watch
@@ -76,7 +77,8 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let a run name the kind of its databases."""
+    """Let a run name the number of its processes, and the kind of its databases."""
+    forking.add_option(parser)
     parser.addoption(
         "--database",
         choices=("plain", "citus"),
@@ -87,7 +89,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Count processor time, and keep the folders of tests in memory, unless the environment names another place."""
-    config.pluginmanager.register(Costs())
+    costs = Costs()
+    config.pluginmanager.register(costs)
+    if number := config.getoption("processes"):
+        config.pluginmanager.register(forking.Processes(config, number, costs.add))
     # Some tests copy programs into their folder and run them.
     if (folder := memory_folder()) and may_hold_programs(folder):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(folder))
@@ -132,7 +137,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """Save what was covered: a process of pytest-xdist that takes more than 10 s to end afterwards is killed."""
+    """Save what this process has covered: one that runs tests ends without what Python does at its end."""
     if (measured := coverage.Coverage.current()) is not None:
         measured.save()
 
