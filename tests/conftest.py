@@ -42,7 +42,6 @@ from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
 from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
-from tests.turns import in_turn
 from tests.waiting import WAIT_SECONDS_MAX
 
 __all__ = ["chromium", "watch"]
@@ -99,13 +98,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the long parts whose turn it is not, in CI, and on a cluster what is the same without one."""
-    items[:], left_out = in_turn(items)
-    if config.getoption("database") == "citus":
-        left_out += [item for item in items if not _is_for_a_cluster(item)]
-        items[:] = [item for item in items if _is_for_a_cluster(item)]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
+    """Leave out on a cluster what is the same without one."""
+    if config.getoption("database") != "citus":
+        return
+    left_out = [item for item in items if not _is_for_a_cluster(item)]
+    items[:] = [item for item in items if _is_for_a_cluster(item)]
+    config.hook.pytest_deselected(items=left_out)
 
 
 def _is_for_a_cluster(item: pytest.Item) -> bool:

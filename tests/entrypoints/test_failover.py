@@ -19,7 +19,7 @@ from tests.standby import Node
 from tests.waiting import wait_until
 
 # Each starts processes, which takes seconds; CI runs them.
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="failover")]
+pytestmark = pytest.mark.long
 
 READINESS = "/health/ready"
 # After the promotion; a connection is tried ten times a second, and readiness is asked more often.

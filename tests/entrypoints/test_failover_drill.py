@@ -26,7 +26,7 @@ from tests.three_machines import Machine, ThreeMachines, send, three_machines
 from tests.waiting import wait_until
 
 # It starts a dozen programs, and each way takes up to a minute; CI runs it in its turn.
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="failover")]
+pytestmark = pytest.mark.long
 
 RUNBOOK: Final = ROOT / "ops" / "runbooks" / "failover.md"
 ROLES: Final = ROOT / "ops" / "database" / "roles.sql"

@@ -28,7 +28,7 @@ from tests.world.team import Team
 from tests.world.world import World
 
 # Each starts processes, which takes seconds; CI runs them.
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="failover")]
+pytestmark = pytest.mark.long
 __all__ = ["database", "databases", "nodes", "places", "read_url", "replicas"]
 
 OF_ORGANIZATION: Final = (

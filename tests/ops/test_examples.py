@@ -25,7 +25,7 @@ from tests.world.fixtures import builder
 
 __all__ = ["builder", "services"]
 
-pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.in_turn(part="guides")]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 EXAMPLES = Path(__file__).parents[2] / "ops" / "examples"
 END_SECONDS_MAX = 60.0

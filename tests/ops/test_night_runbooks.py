@@ -26,7 +26,7 @@ from tests.waiting import wait_until
 __all__ = ["commands", "services"]
 
 # Each starts servers and the command as processes, which takes seconds; CI runs them.
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="guides")]
+pytestmark = pytest.mark.long
 
 MAILS: Final = 6
 # The doctor gives a quarter of a minute; the machine of the tests is busy with others.
