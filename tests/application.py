@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, cast
@@ -39,7 +39,7 @@ from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
 from core.secrets import Secret
 from core.sessions import signing_keys
-from core.sessions.signing_keys import KeyPair, SignatureAlgorithm
+from core.sessions.signing_keys import KeyPair, SignatureAlgorithm, SigningKey
 from entrypoints import capabilities, equipment
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
@@ -240,15 +240,17 @@ def actors() -> ReportedActors:
 
 
 @pytest.fixture
-async def installation(
+def installation(
     database: PostgresDatabase,
     clock: SettableClock,
     settings: Settings,
     actors: ReportedActors,
-    key_pairs: tuple[KeyPair, KeyPair],
+    stored_signing_keys: Sequence[SigningKey],
 ) -> Installation:
     """A connected installation with signing keys."""
-    return await connected_installation(database, clock, settings, actors, key_pairs, ring=RING)
+    WATCH.add(*(key.private_pem.reveal() for key in stored_signing_keys))
+    RING.load(stored_signing_keys)
+    return _installation(database, clock, settings, actors, RING)
 
 
 @pytest.fixture
@@ -272,10 +274,17 @@ async def connected_installation(
     *,
     ring: SigningKeyRing,
 ) -> Installation:
-    """Return an installation connected as by `main.py`, as far as requests depend on it."""
+    """Return an installation on a database without signing keys, and store these there."""
     await database.transact(signing_keys.ensure, *key_pairs)
     await database.transact(signing_keys.ensure, *elliptic_key_pairs())
     ring.load(await database.read(signing_keys.published))
+    return _installation(database, clock, settings, actors, ring)
+
+
+def _installation(
+    database: PostgresDatabase, clock: Clock, settings: Settings, actors: Actors, ring: SigningKeyRing
+) -> Installation:
+    """Return an installation connected as by `main.py`, as far as requests depend on it."""
     billing = SandboxGateway(database=database, base_url=settings.base_url)
     return Installation(
         settings=settings,

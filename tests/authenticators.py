@@ -16,6 +16,8 @@ import cbor2
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 
+from tests.kept_keys import rsa_key
+
 ORIGIN = "http://localhost:8000"
 AAGUID = bytes.fromhex("ea9b8d664d011d213ce4b6b48cb575d4")
 
@@ -38,12 +40,12 @@ def decoded(text: str) -> bytes:
 
 
 def make_key(algorithm: int) -> PrivateKey:
-    """Return a new key for a COSE algorithm."""
+    """Return a key for a COSE algorithm, a new one unless it is an RSA key."""
     match algorithm:
         case -8:
             return ed25519.Ed25519PrivateKey.generate()
         case -257:
-            return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+            return rsa_key("authenticator")
         case _:
             return ec.generate_private_key(ec.SECP256R1())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -21,13 +21,14 @@ from trio.testing import MockClock
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.totp import PyotpTotp
-from adapters.crypto.vault import MasterKey, Vault
+from adapters.crypto.vault import Vault
 from adapters.domain_names import IdnaDomainNames
 from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.sessions.origins import BACKGROUND
+from core.sessions.signing_keys import SigningKey
 from tests import forking
 
 # One browser for the whole session; imported into several modules the fixture would start one for each.
@@ -41,6 +42,7 @@ from tests.ids import FollowingRandomness, follow, now
 from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
+from tests.signing_keys import MASTER_KEY, first_keys
 from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
 from tests.waiting import WAIT_SECONDS_MAX
 
@@ -180,10 +182,16 @@ def databases(request: pytest.FixtureRequest) -> Iterator[Databases]:
 
 
 @pytest.fixture
-def database_url(databases: Databases) -> Iterator[str]:
-    """A migrated database without data, for one test."""
-    with databases.migrated() as url:
+def database_url(request: pytest.FixtureRequest, databases: Databases) -> Iterator[str]:
+    """A migrated database for one test, without data, or with the signing keys that its installation needs."""
+    with databases.migrated(has_signing_keys=stored_signing_keys.__name__ in request.fixturenames) as url:
         yield url
+
+
+@pytest.fixture
+def stored_signing_keys(database_url: str) -> Sequence[SigningKey]:
+    """The signing keys with which `database_url` gives a database to a test that asks for them."""
+    return first_keys()
 
 
 @pytest.fixture
@@ -204,8 +212,8 @@ def clock() -> Iterator[SettableClock]:
 
 @pytest.fixture
 def vault() -> Vault:
-    """A vault with a new key."""
-    return Vault([MasterKey.generate()])
+    """A vault with the master key of all tests, which has sealed the stored signing keys."""
+    return Vault([MASTER_KEY])
 
 
 @pytest.fixture

@@ -12,16 +12,16 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
 import jwt
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.kept_keys import elliptic_key, rsa_key
 from tests.secret_watch import WATCH
 from tests.upstream_provider import FAR_FUTURE, Request, serving
 
 CLIENT_ID = "gatehouse-at-the-idp"
 CLIENT_SECRET = "the-secret-of-the-connection"
-# Made once, because making them is slow.
-KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-OTHER_KEY = ec.generate_private_key(ec.SECP256R1())
+KEY = rsa_key("openid provider")
+OTHER_KEY = elliptic_key("openid provider")
 JSON = "application/json"
 
 

@@ -10,10 +10,9 @@ import os
 import tempfile
 import time
 from collections.abc import Generator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any, LiteralString
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -26,17 +25,15 @@ from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.embedded.server import ROLE, EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from tests.costs import count_postgres
+from tests.definition_watch import watch_definition
 from tests.memory import memory_folder
+from tests.spare_database import SpareDatabase
 
 # PostgreSQL checks ten times a second whether a database that it drops is free; we check more often, up to this limit.
 LEAVING_SECONDS_MAX = 0.1
 LEAVING_POLL_SECONDS = 0.001
-# A database whose tables grew by more is replaced: emptying it, and reading past the dead rows, would take longer.
-GROWTH_BYTES_MAX = 2 * 2**20
-EMPTYING_LOCK_TIMEOUT = "200ms"
-# What the server has written until now, to its log; tables cannot grow by more.
-WRITTEN = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
 CONNECTIONS_MAX = 4
+_MAKERS = count(1)
 
 
 @contextmanager
@@ -93,20 +90,21 @@ class Databases:
     def __init__(self, server_url: str) -> None:
         self._server_url = server_url
         self._admin = psycopg.connect(server_url, autocommit=True)
-        # Several test runs may share a server that the environment names.
-        self._prefix = f"gatehouse_test_{os.getpid()}"
+        # Several test runs may share a server that the environment names, and a run may have several makers.
+        self._prefix = f"gatehouse_test_{os.getpid()}_{next(_MAKERS)}"
         self._template = f"{self._prefix}_template"
         self._has_template = False
         self._numbers = count(1)
-        self._spare: _Spare | None = None
+        self._spare: SpareDatabase | None = None
         self._pool: Pool | None = None
         self._pool_url: str | None = None
         self._connections: dict[str, RawConnection] = {}
 
     @contextmanager
-    def migrated(self) -> Generator[str]:
-        """Yield the URL of a database with the current schema and without data."""
+    def migrated(self, *, has_signing_keys: bool = False) -> Generator[str]:
+        """Yield the URL of a database with the current schema and without data, or with the first signing keys."""
         spare, self._spare = self._spare or self._new_spare(), None
+        spare.prepare(has_signing_keys=has_signing_keys)
         try:
             yield spare.url
         finally:
@@ -177,7 +175,7 @@ class Databases:
             self._pool.close()
             self._pool = None
 
-    def _retire(self, spare: _Spare) -> None:
+    def _retire(self, spare: SpareDatabase) -> None:
         if self._pool_url == spare.url:
             self.close_pool()
         if connection := self._connections.pop(spare.url, None):
@@ -185,16 +183,17 @@ class Databases:
         spare.close()
         self._drop(spare.name)
 
-    def _new_spare(self) -> _Spare:
+    def _new_spare(self) -> SpareDatabase:
         if not self._has_template:
             self._make_template(self._template)
             self._has_template = True
         name = self._name()
-        return _Spare(name, self._create(name, self._template))
+        return SpareDatabase(name, self._create(name, self._template))
 
     def _make_template(self, name: str) -> None:
         with migrations.connected(self._create(name, "template0")) as connection:
             migrations.migrate(connection, lambda _: None)
+        watch_definition(make_conninfo(self._server_url, dbname=name))
 
     def _name(self) -> str:
         return f"{self._prefix}_{next(self._numbers)}"
@@ -212,100 +211,3 @@ class Databases:
     def _is_in_use(self, name: str) -> bool:
         users = self._admin.execute("SELECT 1 FROM pg_stat_activity WHERE datname = %s LIMIT 1", (name,))
         return users.fetchone() is not None
-
-
-class _Spare:
-    """A database that is reused from test to test."""
-
-    def __init__(self, name: str, url: str) -> None:
-        self.name = name
-        self.url = url
-        # Nearly every test is followed by `emptied`, so what it executes is planned once: a function in a temporary
-        # schema, and statements that are prepared at once.
-        self._connection = psycopg.connect(url, autocommit=True, prepare_threshold=0)
-        self._connection.execute(SQL("SET lock_timeout = {}").format(EMPTYING_LOCK_TIMEOUT))
-        # No trigger runs and no reference is followed, which takes longer than the rest of the deletion. A server that
-        # the environment names may refuse it; there the rows go in an order that the references allow.
-        with suppress(psycopg.errors.InsufficientPrivilege):
-            self._connection.execute("SET session_replication_role = replica")
-        tables = self._connection.execute(
-            """
-            SELECT   relname
-            FROM     pg_class
-            WHERE    relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-              AND    relname NOT IN ('tiers', 'event_sequencing', 'schema_migrations')
-            ORDER BY oid DESC
-            """
-        ).fetchall()
-        # A referring table is emptied before the one that it refers to; the two at the end have rows that triggers
-        # write meanwhile.
-        names = [table for (table,) in tables] + ["service_user_changes", "billing_cancellations"]
-        self._connection.execute("CREATE TEMPORARY TABLE first_tiers AS TABLE tiers")
-        self._connection.execute(
-            SQL(
-                """
-                CREATE FUNCTION pg_temp.empty_tables() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
-                    {deletions};
-                    IF EXISTS (TABLE tiers EXCEPT TABLE first_tiers)
-                        OR EXISTS (TABLE first_tiers EXCEPT TABLE tiers) THEN
-                        DELETE FROM tiers;
-                        INSERT INTO tiers TABLE first_tiers;
-                    END IF;
-                END $$
-                """
-            ).format(deletions=SQL("; ").join(SQL("DELETE FROM {}").format(Identifier(table)) for table in names))
-        )
-        # Whatever has a later one was changed by a test.
-        self._last_transaction = self._value("SELECT pg_current_xact_id()::xid")
-        self._definition, self._bytes = self._defined(), self._size()
-        self._written = self._value(WRITTEN)
-
-    def emptied(self) -> bool:
-        """Delete the rows of a test; return whether the database is then as at the beginning."""
-        try:
-            if self._defined() != self._definition or self._has_grown():
-                return False
-            self._connection.execute("SELECT pg_temp.empty_tables()")
-        except psycopg.Error:
-            # Another connection still uses the database, or the test damaged it.
-            return False
-        return True
-
-    def close(self) -> None:
-        """Close the connection to the database."""
-        self._connection.close()
-
-    def _has_grown(self) -> bool:
-        """Return whether its tables are much larger; they are asked only when as much was written."""
-        if self._value(WRITTEN) < self._written + GROWTH_BYTES_MAX:
-            return False
-        self._written = self._value(WRITTEN)
-        return self._size() > self._bytes + GROWTH_BYTES_MAX
-
-    def _size(self) -> int:
-        return self._value("SELECT sum(pg_relation_size(oid))::bigint FROM pg_class WHERE relkind = 'r'")
-
-    def _defined(self) -> object:
-        # Every change of a table, a constraint, a trigger or a function writes a new version of one of these rows.
-        return self._connection.execute(
-            """
-            WITH first AS MATERIALIZED (SELECT age(%(last)s::xid) AS age)
-            SELECT (SELECT (count(*), count(*) FILTER (WHERE age(xmin) < first.age))
-                    FROM pg_class, first WHERE oid >= 16384),
-                   (SELECT (count(*), count(*) FILTER (WHERE age(xmin) < first.age))
-                    FROM pg_attribute, first WHERE attrelid >= 16384),
-                   (SELECT (count(*), count(*) FILTER (WHERE age(xmin) < first.age)) FROM pg_constraint, first),
-                   (SELECT (count(*), count(*) FILTER (WHERE age(xmin) < first.age)) FROM pg_trigger, first),
-                   (SELECT (count(*), count(*) FILTER (WHERE age(xmin) < first.age))
-                    FROM pg_proc, first WHERE oid >= 16384),
-                   (SELECT count(*) FROM pg_namespace WHERE nspname !~ '^pg_'),
-                   (SELECT count(*) FROM pg_db_role_setting),
-                   (SELECT (count(*), count(*) FILTER (WHERE age(xmin) < first.age)) FROM schema_migrations, first)
-            """,
-            {"last": self._last_transaction},
-        ).fetchone()
-
-    def _value(self, statement: LiteralString) -> Any:
-        row = self._connection.execute(statement).fetchone()
-        assert row is not None
-        return row[0]

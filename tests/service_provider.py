@@ -24,6 +24,8 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from lxml import etree
 
+from tests.kept_keys import BITS, rsa_key
+
 NAMESPACES = {
     "samlp": "urn:oasis:names:tc:SAML:2.0:protocol",
     "saml": "urn:oasis:names:tc:SAML:2.0:assertion",
@@ -53,9 +55,9 @@ class KeyPair:
 
 
 @cache
-def key_pair(name: str, bits: int = 2048) -> KeyPair:
+def key_pair(name: str, bits: int = BITS) -> KeyPair:
     """Return a key pair, the same for the same name."""
-    private = rsa.generate_private_key(public_exponent=65537, key_size=bits)
+    private = rsa.generate_private_key(public_exponent=65537, key_size=bits) if bits != BITS else rsa_key(name)
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
     certificate = (

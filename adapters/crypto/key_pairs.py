@@ -35,11 +35,13 @@ PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 
 def make_key_pair(algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256) -> KeyPair:
     """Generate a key pair, in some tenths of a second: call it neither on the event loop nor in a transaction."""
-    private: PrivateKey
     if algorithm is SignatureAlgorithm.ES256:
-        private = ec.generate_private_key(_CURVE)
-    else:
-        private = rsa.generate_private_key(public_exponent=_PUBLIC_EXPONENT, key_size=KEY_BITS)
+        return key_pair_of(ec.generate_private_key(_CURVE))
+    return key_pair_of(rsa.generate_private_key(public_exponent=_PUBLIC_EXPONENT, key_size=KEY_BITS))
+
+
+def key_pair_of(private: PrivateKey) -> KeyPair:
+    """Return a private key with its public half, its id and its algorithm."""
     public = private.public_key()
     # Unencrypted in memory only: the vault encrypts it before it is stored.
     private_pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -47,7 +49,7 @@ def make_key_pair(algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256) -> K
         kid=thumbprint(public),
         public_pem=public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode(),
         private_pem=Secret(private_pem.decode()),
-        algorithm=algorithm,
+        algorithm=algorithm_of(public),
     )
 
 

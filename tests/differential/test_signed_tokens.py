@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import ed25519
 from hypothesis import given
 from hypothesis import strategies as st
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm, get_default_algorithms
@@ -27,11 +27,12 @@ from tests.differential.opinions import (
     require_agreement,
     require_real,
 )
+from tests.kept_keys import elliptic_key, rsa_key
 from tests.peers import peer
 
 SIGNATURES: Final = JsonWebSignatures()
-RSA_KEY: Final = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-EC_KEY: Final = ec.generate_private_key(ec.SECP256R1())
+RSA_KEY: Final = rsa_key("signed tokens")
+EC_KEY: Final = elliptic_key("signed tokens")
 ED_KEY: Final = ed25519.Ed25519PrivateKey.generate()
 PRIVATE: Final[Mapping[str, Any]] = {"RS256": RSA_KEY, "PS256": RSA_KEY, "ES256": EC_KEY, "EdDSA": ED_KEY}
 

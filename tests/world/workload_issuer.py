@@ -10,21 +10,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import jwt
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import ed25519
 
 from core.openid.clients import ASSERTION_TYPE
 from tests.application import Answer
+from tests.kept_keys import elliptic_key, rsa_key
 from tests.upstream_provider import Request, serving
 from tests.world.world import World
 
 BASE_URL = "http://localhost:8000"
-# Made once, because making them is slow.
-RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-OTHER_RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+RSA, OTHER_RSA = rsa_key("workload issuer"), rsa_key("other workload issuer")
 KEYS: dict[str, Any] = {
     "RS256": RSA,
     "PS256": RSA,
-    "ES256": ec.generate_private_key(ec.SECP256R1()),
+    "ES256": elliptic_key("workload issuer"),
     "EdDSA": ed25519.Ed25519PrivateKey.generate(),
 }
 JSON = "application/json"

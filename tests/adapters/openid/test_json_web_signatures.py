@@ -22,11 +22,11 @@ from adapters.crypto.json_web_signatures import (
     JsonWebSignatures,
     remembered_keys,
 )
+from tests.kept_keys import elliptic_key, rsa_key
 
 SIGNATURES = JsonWebSignatures()
 CLAIMS = {"iss": "client", "n": 1}
-RSA_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-EC_KEY = ec.generate_private_key(ec.SECP256R1())
+RSA_KEY, EC_KEY = rsa_key("web signatures"), elliptic_key("web signatures")
 ED_KEY = ed25519.Ed25519PrivateKey.generate()
 RSA_PUBLIC: dict[str, Any] = {
     name: value

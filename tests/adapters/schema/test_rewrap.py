@@ -12,7 +12,6 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.driver.connection import Connection, RawConnection
@@ -20,6 +19,7 @@ from adapters.postgres.schema import rewrap as rewrapping
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS, Rewrapped, SealedColumn, rewrap
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm, SigningKey
+from tests.signing_keys import key_pair
 from tests.transactions import transaction_on
 from tests.waiting import wait_until
 
@@ -112,7 +112,7 @@ def test_afterwards_every_value_opens_with_the_first_key_alone(connection: RawCo
 
 @pytest.mark.parametrize("algorithm", SignatureAlgorithm)
 def test_signing_keys_are_rewrapped(connection: RawConnection, algorithm: SignatureAlgorithm) -> None:
-    pair = make_key_pair(algorithm)
+    pair = key_pair(0, algorithm)
     before = Connection(connection)
     PostgresSigningKeys(transaction_on(before, BEFORE)).add(
         SigningKey(

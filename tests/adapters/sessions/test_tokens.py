@@ -17,13 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jwt.algorithms import RSAAlgorithm
 
-from adapters.crypto.key_pairs import json_web_key, make_key_pair, parse_private
+from adapters.crypto.key_pairs import json_web_key, parse_private
 from adapters.crypto.tokens import TOKEN_CHARACTERS_MAX
 from core.errors import TokenExpired, TokenInvalid
 from core.sessions.signing_keys import KeyState
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from tests.adapters.sessions.signing import ACTIVE, CLAIMS, ISSUER, NEXT, NOW, QUARTER_HOUR, SIGNER, signed, signer_with
-from tests.signing_keys import signing_key
+from tests.kept_keys import rsa_key
+from tests.signing_keys import key_pair, signing_key
 
 PRIVATE = parse_private(ACTIVE.private_pem)
 
@@ -252,7 +253,7 @@ def test_a_token_signed_with_the_public_key_as_a_shared_secret_is_refused(alg: s
 
 
 def test_a_token_signed_with_a_foreign_key_is_refused() -> None:
-    foreign = parse_private(make_key_pair().private_pem)
+    foreign = rsa_key("stranger")
 
     with pytest.raises(TokenInvalid):
         verify(forged(header(), payload(), foreign))
@@ -343,7 +344,7 @@ def test_a_token_over_the_maximum_length_is_refused() -> None:
 
 
 def test_a_token_of_an_unknown_key_raises_signing_key_unknown() -> None:
-    token = signer_with(signing_key(KeyState.ACTIVE, make_key_pair())).sign(
+    token = signer_with(signing_key(KeyState.ACTIVE, key_pair(3))).sign(
         CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=NOW
     )
 

@@ -16,7 +16,6 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT
@@ -26,6 +25,7 @@ from core.sessions.tokens import TokenKind
 from entrypoints.installation import Installation
 from tests.application import Answer, serving
 from tests.clock import SettableClock
+from tests.signing_keys import key_pair
 from tests.world.builder import EMAIL
 from tests.world.signing_in import Tokens
 from tests.world.world import World, assert_refused
@@ -62,7 +62,7 @@ def hs256(signing_input: str, secret: str) -> str:
 
 def foreign_signer(installation: Installation, *, issuer: str | None = None) -> JwtTokenSigner:
     """Return the signer of another installation, which has its own keys and, by default, the same issuer."""
-    pair = make_key_pair()
+    pair = key_pair(2)
     ring = SigningKeyRing()
     ring.load(
         [
@@ -167,7 +167,7 @@ class TestAccepted:
     async def test_a_key_rotation_keeps_live_tokens_valid(
         self, world: World, ada: Tokens, installation: Installation
     ) -> None:
-        await installation.database.transact(signing_keys.rotate, make_key_pair(), timedelta(hours=1))
+        await installation.database.transact(signing_keys.rotate, key_pair(2), timedelta(hours=1))
         await installation.key_refresh.catch_up()
 
         assert (await world.list_sessions(ada)).status == 200
@@ -176,8 +176,8 @@ class TestAccepted:
         self, world: World, ada: Tokens, installation: Installation
     ) -> None:
         # Twice, so that this process has never seen the active key.
-        for _ in range(2):
-            await installation.database.transact(signing_keys.rotate, make_key_pair(), timedelta(hours=1))
+        for number in (2, 3):
+            await installation.database.transact(signing_keys.rotate, key_pair(number), timedelta(hours=1))
         ring = SigningKeyRing()
         ring.load(await installation.database.read(signing_keys.published))
         replica = JwtTokenSigner(ring, issuer=installation.settings.base_url, randomness=SystemRandomness())

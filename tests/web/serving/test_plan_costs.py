@@ -18,7 +18,6 @@ import psycopg
 import pytest
 import trio
 
-from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema import migrations
@@ -35,6 +34,7 @@ from tests.clock import SettableClock
 from tests.other_postgres import other_postgres
 from tests.plan_costs import PlanCost, Sent, plan_costs, statements_as_sent
 from tests.postgres import Databases
+from tests.signing_keys import MASTER_KEY
 from tests.world.backend import KEY, insert_key
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.callers import ACME, Caller, Callers, insert_callers
@@ -53,15 +53,6 @@ FORGETS_FROM: Final = 180_000
 ACTORS_SECONDS: Final = 1.5
 ROUTES: Final = sorted(capabilities.routes(is_development=True), key=lambda route: route.name)
 ONE_ROW: Final = {table for table, lifetime in LIFETIMES.items() if isinstance(lifetime, OneRow)}
-
-
-MASTER_KEY: Final = MasterKey.generate()
-
-
-@pytest.fixture
-def vault() -> Vault:
-    """A vault whose key the actors are given as well."""
-    return Vault([MASTER_KEY])
 
 
 async def sign_in_in_every_way(world: World) -> None:
