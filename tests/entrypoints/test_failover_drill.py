@@ -21,6 +21,7 @@ from tests.documents import ROOT, block
 from tests.entrypoints.confirmed_writes import confirmed_since, interruption, registering
 from tests.failover_files import PASSWORD, PATH, passwords
 from tests.processes import Commands, Service, Services, given_database
+from tests.shown_text import shows
 from tests.switchboard import Cut
 from tests.three_machines import Machine, ThreeMachines, send, three_machines
 from tests.waiting import wait_until
@@ -163,4 +164,4 @@ def test_a_primary_that_is_lost_is_replaced_in_time_and_nothing_confirmed_is_los
     assert seconds < seconds_max
     for service in (site.by_proxy, site.by_names):
         assert service.is_running()
-        assert "Traceback" not in service.log
+        assert not shows(service.log, "Traceback")
