@@ -120,6 +120,23 @@ def drawn_at(name: str) -> Generator[None]:
         scheduler._r.setstate(states[1])
 
 
+class Numbers:
+    """1, 2, 3 …, from the beginning in each test."""
+
+    def __init__(self) -> None:
+        self._begin()
+        forget_before_each_test(self._begin)
+
+    def __iter__(self) -> Numbers:
+        return self
+
+    def __next__(self) -> int:
+        return next(self._numbers)
+
+    def _begin(self) -> None:
+        self._numbers = itertools.count(1)
+
+
 def _urandom(size: int, /) -> bytes:
     """Return bytes that follow from the place, in place of `os.urandom`."""
     frame: FrameType | None = sys._getframe(1)

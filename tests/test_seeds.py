@@ -20,12 +20,13 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.seeds import CANNOT_FOLLOW, Unfollowed, drawn_at
+from tests.seeds import CANNOT_FOLLOW, Numbers, Unfollowed, drawn_at
 
 ROOT: Final = Path(__file__).parents[1]
 LAYERS: Final = ("core", "ports", "adapters", "actors", "entrypoints")
 WAIT_SECONDS_MAX: Final = 120
 TASKS: Final = 6
+NUMBERS: Final = Numbers()
 # A module of tests that write what they draw to a file.
 DRAWING: Final = """
 import json, os, pathlib, random, secrets, threading, uuid
@@ -278,3 +279,8 @@ def test_no_module_draws_from_a_source_that_the_tests_cannot_replace() -> None:
 
 def test_what_cannot_follow_has_a_reason_each() -> None:
     assert all(len(reason.split()) > 3 for reason in CANNOT_FOLLOW.values())
+
+
+@pytest.mark.parametrize("name", ["one", "other"])
+def test_numbers_begin_anew_in_each_test(name: str) -> None:
+    assert (next(NUMBERS), next(NUMBERS)) == (1, 2)
