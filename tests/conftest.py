@@ -14,7 +14,6 @@ from contextlib import nullcontext
 from typing import Any
 
 import coverage
-import hypothesis
 import pytest
 from trio.testing import MockClock
 
@@ -41,6 +40,7 @@ from tests.doorbells import RecordedDoorbells
 from tests.ids import FollowingRandomness, follow, now
 from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
+from tests.properties import draw_no_constants, register_profiles
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
 from tests.signing_keys import MASTER_KEY, first_keys
 from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
@@ -52,22 +52,11 @@ __all__ = ["chromium", "watch"]
 # tell a task that waits for a thread from one that sleeps; the fixture of pytest-trio jumps immediately.
 # A round trip to the database on a busy machine must not look as if all tasks slept.
 AUTOJUMP_SECONDS = 0.1
-EXAMPLES_OF_THE_GATE = 10
 # The garbage of a few tests rather than of a few calls.
 NEW_OBJECTS_MAX = 50_000
 
-# In CI too, where Hypothesis by itself would try the same examples each time; and without a check of their time.
-hypothesis.settings.register_profile(
-    "gatehouse",
-    parent=hypothesis.settings.get_profile("default"),
-    deadline=None,
-    max_examples=EXAMPLES_OF_THE_GATE,
-    print_blob=True,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-)
-# `--hypothesis-profile=thorough`, with which CI runs the tests of properties once more.
-hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_profile("gatehouse"), max_examples=100)
-hypothesis.settings.load_profile("gatehouse")
+register_profiles()
+draw_no_constants()
 watch_everything()
 # A process started in the background ignores SIGINT, and the servers that tests stop with it would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from html.parser import HTMLParser
-from itertools import count
 from typing import Any
 from urllib.parse import quote, urlencode
 from xml.sax.saxutils import quoteattr
@@ -25,6 +24,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from lxml import etree
 
 from tests.kept_keys import BITS, rsa_key
+from tests.seeds import Numbers
 
 NAMESPACES = {
     "samlp": "urn:oasis:names:tc:SAML:2.0:protocol",
@@ -38,7 +38,7 @@ RSA_SHA256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
 RSA_SHA1 = "http://www.w3.org/2000/09/xmldsig#rsa-sha1"
 EMAIL_FORMAT = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
 
-_NUMBERS = count(1)
+_NUMBERS = Numbers()
 
 
 @dataclass(frozen=True)
