@@ -58,6 +58,7 @@ from tests.answered_secrets import assert_answers_no_secret
 from tests.clock import SettableClock
 from tests.documented import assert_documented
 from tests.ids import FollowingRandomness
+from tests.reused_metrics import new_metrics
 from tests.secret_watch import WATCH
 from tests.signing_keys import key_pair
 
@@ -195,9 +196,15 @@ def mail_renderer(base_url: str) -> JinjaMailRenderer:
     return JinjaMailRenderer(base_url=base_url, languages=LANGUAGES)
 
 
+@cache
+def all_routes() -> tuple[Route, ...]:
+    """Return all routes, those of development mode included."""
+    return tuple(capabilities.routes(is_development=True))
+
+
 def serving(installation: Installation, routes: Iterable[Route] | None = None) -> Client:
     """Return a client of an application on this installation, with all routes or only these."""
-    return Client(Application(installation, capabilities.routes(is_development=True) if routes is None else routes))
+    return Client(Application(installation, all_routes() if routes is None else routes))
 
 
 def serving_with_rate_limits(installation: Installation) -> Client:
@@ -205,8 +212,9 @@ def serving_with_rate_limits(installation: Installation) -> Client:
 
     The limiter's clock stands still, however long the requests of a test take.
     """
-    routes = capabilities.routes(is_development=True)
-    return Client(Application(with_mail_limits(installation), routes, rate_limiter=RateLimiter(monotonic=lambda: 0.0)))
+    return Client(
+        Application(with_mail_limits(installation), all_routes(), rate_limiter=RateLimiter(monotonic=lambda: 0.0))
+    )
 
 
 def with_mail_limits(installation: Installation) -> Installation:
@@ -250,13 +258,13 @@ def installation(
     """A connected installation with signing keys."""
     WATCH.add(*(key.private_pem.reveal() for key in stored_signing_keys))
     RING.load(stored_signing_keys)
-    return _installation(database, clock, settings, actors, RING)
+    return _installation(database, clock, settings, actors, RING, new_metrics(VERSION))
 
 
 @pytest.fixture
 def application(installation: Installation) -> Application:
     """The application with every route."""
-    return Application(installation, capabilities.routes(is_development=True))
+    return Application(installation, all_routes())
 
 
 @pytest.fixture
@@ -278,11 +286,16 @@ async def connected_installation(
     await database.transact(signing_keys.ensure, *key_pairs)
     await database.transact(signing_keys.ensure, *elliptic_key_pairs())
     ring.load(await database.read(signing_keys.published))
-    return _installation(database, clock, settings, actors, ring)
+    return _installation(database, clock, settings, actors, ring, PrometheusMetrics(version=VERSION))
 
 
 def _installation(
-    database: PostgresDatabase, clock: Clock, settings: Settings, actors: Actors, ring: SigningKeyRing
+    database: PostgresDatabase,
+    clock: Clock,
+    settings: Settings,
+    actors: Actors,
+    ring: SigningKeyRing,
+    metrics: PrometheusMetrics,
 ) -> Installation:
     """Return an installation connected as by `main.py`, as far as requests depend on it."""
     billing = SandboxGateway(database=database, base_url=settings.base_url)
@@ -292,7 +305,7 @@ def _installation(
         clock=clock,
         machine_clock=clock,
         database=database,
-        metrics=PrometheusMetrics(version=VERSION),
+        metrics=metrics,
         actors=actors,
         tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=FollowingRandomness(clock)),
         key_refresh=PromptKeyRefresh(database, ring),

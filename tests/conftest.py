@@ -9,8 +9,10 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import nullcontext
+from importlib import import_module
 from typing import Any
 
 import coverage
@@ -52,6 +54,9 @@ __all__ = ["chromium", "watch"]
 # tell a task that waits for a thread from one that sleeps; the fixture of pytest-trio jumps immediately.
 # A round trip to the database on a busy machine must not look as if all tasks slept.
 AUTOJUMP_SECONDS = 0.1
+# Fewer tests make themselves what they need.
+WARMING_TESTS_MIN = 300
+PAGES = "entrypoints.pages.frame.rendering"
 # The garbage of a few tests rather than of a few calls.
 NEW_OBJECTS_MAX = 50_000
 
@@ -116,8 +121,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
 
 
-def pytest_collection_finish() -> None:
-    """Follow the stacks, and exclude all imported objects from garbage collection."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Make what many tests share, follow the stacks, and exclude all that was made from garbage collection."""
+    if len(session.items) >= WARMING_TESTS_MIN and PAGES in sys.modules:
+        import_module("tests.warming").warm_up()
     follow_stacks()
     # They live until the end, and scanning them repeatedly took an eighth of the time.
     gc.collect()

@@ -20,6 +20,8 @@ FOLDER_PARTS: Final = 2
 SECONDS_SHOWN_MIN: Final = 1.0
 DEAREST_SHOWN: Final = 12
 NAME_CHARACTERS_MAX: Final = 150
+# PostgreSQL's processes are asked at each change of the folder, and otherwise not sooner: asking takes 0.3 ms.
+READ_SECONDS_MIN: Final = 1.0
 OF_THE_SESSION: Final = "(starting, ending)"
 _OUTPUT: Final = "costs"
 # Of /proc/<pid>/stat after the name: the times of the process and of the children that it has waited for.
@@ -43,35 +45,42 @@ class Costs:
         self.postgres = defaultdict[str, float](float)
         self.tests = defaultdict[str, float](float)
         self.dearest = defaultdict[str, float](float)
-        self._counted = (0.0, 0.0)
-        self._ends_at: tuple[float, float] | None = None
+        self._folder = OF_THE_SESSION
+        self._own_counted = 0.0
+        self._postgres_counted = 0.0
+        self._postgres_read_at = time.monotonic()
+        self._own_at_end: float | None = None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Count the test with its fixtures; those of a module or of the session count for their first and last test."""
-        began, self._ends_at = _spent(), None
+        folder = _folder_of(item.nodeid)
+        if folder != self._folder:
+            self._count_postgres()
+            self._folder = folder
+        began, own = time.monotonic(), _own()
         try:
             return (yield)
         finally:
-            ended = self._ends_at or _spent()
-            folder = _folder_of(item.nodeid)
+            spent = (self._own_at_end or _own()) - own
             self.tests[folder] += 1
-            self.dearest[item.nodeid] += self._count(folder, began, ended)
+            self._own_counted += spent
+            self.seconds[folder] += spent
+            self.dearest[item.nodeid] += spent + self._of_postgres_since(began)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, nextitem: pytest.Item | None) -> Generator[None]:
         """Count what ends after the last test for no folder."""
         if nextitem is None:
-            self._ends_at = _spent()
+            self._count_postgres()
+            self._own_at_end = _own()
         return (yield)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Hand on what a worker has counted."""
         if hasattr(session.config, "workeroutput") or not session.config.getoption("processes"):
-            own, postgres = _spent()
-            # It has ended, if a test has used it.
-            self._count(OF_THE_SESSION, self._counted, (own, self._ends_at[1] if self._ends_at else postgres))
+            self.seconds[OF_THE_SESSION] += _own() - self._own_counted
         else:
             # Of its own: what it has waited for is in what the processes have counted.
             self.seconds[OF_THE_SESSION] += time.process_time()
@@ -104,14 +113,26 @@ class Costs:
     def _all(self) -> dict[str, defaultdict[str, float]]:
         return {"seconds": self.seconds, "postgres": self.postgres, "tests": self.tests, "dearest": self.dearest}
 
-    def _count(self, folder: str, began: tuple[float, float], ended: tuple[float, float]) -> float:
-        """Add what was spent in between, and return it."""
-        own, postgres = ended[0] - began[0], ended[1] - began[1]
-        self.seconds[folder] += own + postgres
-        self.postgres[folder] += postgres
-        if folder != OF_THE_SESSION:
-            self._counted = (self._counted[0] + own, self._counted[1] + postgres)
-        return own + postgres
+    def _of_postgres_since(self, began: float) -> float:
+        """Return what PostgreSQL took for a test that began then; 0 for a short one, for which it is not asked."""
+        since = self._postgres_read_at
+        now = time.monotonic()
+        if self._own_at_end is not None or now - since < READ_SECONDS_MIN:
+            return 0.0
+        spent = self._count_postgres()
+        # Otherwise most of it was for the tests before.
+        return spent if now - began > (now - since) / 2 else 0.0
+
+    def _count_postgres(self) -> float:
+        """Add what PostgreSQL took since it was last counted to the folder, and return it."""
+        if self._own_at_end is not None:
+            return 0.0
+        counted, self._postgres_counted = self._postgres_counted, sum(map(_spent_by, _postmasters))
+        self._postgres_read_at = time.monotonic()
+        spent = self._postgres_counted - counted
+        self.seconds[self._folder] += spent
+        self.postgres[self._folder] += spent
+        return spent
 
 
 def _largest(numbers: Mapping[str, float]) -> list[tuple[str, float]]:
@@ -124,11 +145,10 @@ def _folder_of(node: str) -> str:
     return "/".join(parts[:FOLDER_PARTS]) or "."
 
 
-def _spent() -> tuple[float, float]:
-    """Return what this process with its children has taken, and what PostgreSQL has."""
+def _own() -> float:
+    """Return what this process has taken with its children."""
     times = os.times()
-    own = times.user + times.system + times.children_user + times.children_system
-    return own, sum(map(_spent_by, _postmasters))
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def _spent_by(postmaster: int) -> float:
