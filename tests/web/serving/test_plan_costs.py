@@ -55,7 +55,7 @@ ROUTES: Final = sorted(capabilities.routes(is_development=True), key=lambda rout
 ONE_ROW: Final = {table for table, lifetime in LIFETIMES.items() if isinstance(lifetime, OneRow)}
 
 
-MASTER_KEY: Final = MasterKey.generate()
+MASTER_KEY: Final = MasterKey(bytes([1]) * 32)
 
 
 @pytest.fixture
