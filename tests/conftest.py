@@ -40,11 +40,12 @@ from tests.ids import FollowingRandomness, follow, now
 from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
+from tests.stopwatch import stopwatch
 from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
 from tests.turns import in_turn
 from tests.waiting import WAIT_SECONDS_MAX
 
-__all__ = ["chromium", "watch"]
+__all__ = ["chromium", "stopwatch", "watch"]
 
 # Real seconds without a running task after which virtual time jumps. Longer than a transaction, because Trio cannot
 # tell a task that waits for a thread from one that sleeps; the fixture of pytest-trio jumps immediately.
