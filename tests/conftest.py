@@ -45,10 +45,11 @@ from tests.postgres import Databases, running_postgres
 from tests.properties import draw_no_constants, register_profiles
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
 from tests.signing_keys import MASTER_KEY, first_keys
+from tests.stopwatch import stopwatch
 from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
 from tests.waiting import WAIT_SECONDS_MAX
 
-__all__ = ["chromium", "watch"]
+__all__ = ["chromium", "stopwatch", "watch"]
 
 # Real seconds without a running task after which virtual time jumps. Longer than a transaction, because Trio cannot
 # tell a task that waits for a thread from one that sleeps; the fixture of pytest-trio jumps immediately.

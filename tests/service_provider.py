@@ -59,15 +59,14 @@ def key_pair(name: str, bits: int = BITS) -> KeyPair:
     """Return a key pair, the same for the same name."""
     private = rsa.generate_private_key(public_exponent=65537, key_size=bits) if bits != BITS else rsa_key(name)
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.now(UTC)
     certificate = (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(subject)
         .public_key(private.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now)
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2050, 1, 1, tzinfo=UTC))
         .sign(private, hashes.SHA256())
     )
     return KeyPair(private, certificate.public_bytes(Encoding.PEM).decode())

@@ -26,19 +26,20 @@ METHODS: Final = frozenset(
     | {"content", "evaluate", "inner_html", "inner_text", "text", "text_content"}
 )
 MAPPINGS: Final = frozenset({"dict[str, str]", "list[str]", "tuple[str, ...]"})
+_BINDING: Final = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr),
+    *(ast.For, ast.AsyncFor, ast.comprehension),
+)
 PARTS: Final = frozenset({"partition", "rpartition", "split", "rsplit"})
 
 
-def scopes(source: Source) -> Iterator[tuple[Definition, ast.stmt, Scope]]:
-    """Return each function of a module, and each other statement, with its definition and what names stand for in it."""
-    functions = {node.name: node for node in ast.walk(source.tree) if isinstance(node, Function)}
-    assigned = [node for node in source.tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
-    of_module = Scope(assigned, functions, source.imports())
-    for definition in source.definitions():
-        # The methods of a class have their names apart.
-        is_class = isinstance(definition.node, ast.ClassDef)
-        for node in definition.node.body if is_class else [definition.node]:
-            yield definition, node, of_module.inside(node)
+def scopes(source: Source) -> Iterator[tuple[Definition, Scope]]:
+    """Return each definition of a module, with what names stand for in it."""
+    functions = {node.name: node for node in source.all_of(ast.FunctionDef, ast.AsyncFunctionDef)}
+    assigned = [node for node in source.statements if isinstance(node, ast.Assign | ast.AnnAssign)]
+    of_module = Scope(assigned, functions, source.imports)
+    for definition in source.definitions:
+        yield definition, of_module.inside(definition)
 
 
 class Scope:
@@ -59,9 +60,9 @@ class Scope:
         for node in nodes:
             self._learn(node)
 
-    def inside(self, node: ast.AST) -> Scope:
+    def inside(self, definition: Definition) -> Scope:
         """Return the scope of a definition of this module."""
-        return Scope(ast.walk(node), self._functions, self._imports, self)
+        return Scope(definition.all_of(*_BINDING), self._functions, self._imports, self)
 
     def words(self, needle: ast.expr) -> set[str]:
         """Return the texts that an expression may be, as far as they are written down."""
@@ -80,32 +81,19 @@ class Scope:
     def is_text(self, node: ast.expr) -> bool | Key:
         """Return whether an expression is a text; the function of another module when it is if that returns one."""
         match node:
-            case ast.Await(value=value):
+            case ast.Await(value=value) | ast.Subscript(value=value, slice=ast.Slice()):
                 return self.is_text(value)
-            case ast.JoinedStr():
-                return True
-            case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self.is_text(left) or self.is_text(right)
-            case ast.IfExp(body=body, orelse=orelse):
-                return self.is_text(body) or self.is_text(orelse)
-            case ast.BoolOp(values=values):
-                return next((found for value in values if (found := self.is_text(value))), False)
-            case ast.Attribute(attr=attribute):
-                return attribute in ATTRIBUTES
-            case ast.Subscript(value=ast.Call(func=ast.Attribute(value=value, attr=method))) if method in PARTS:
-                return True
-            case ast.Subscript(value=value, slice=ast.Slice()):
-                return self.is_text(value)
-            case ast.Subscript(value=ast.Attribute(attr="headers")):
-                return True
-            case ast.Subscript(value=ast.Name(id=name)):
-                return self._types.get(name) in MAPPINGS or any(self._has_texts(value) for value in self._values[name])
-            case ast.Call(func=function):
-                return self._makes_text(function)
             case ast.Name(id=name):
                 return self._names_text(name)
+            case ast.Call(func=function):
+                return self._makes_text(function)
+            case ast.Attribute(attr=attribute):
+                return attribute in ATTRIBUTES
+            case ast.Subscript(value=value):
+                return self._holds_texts(value)
             case _:
-                return False
+                found = [self.is_text(part) for part in _parts(node)]
+                return isinstance(node, ast.JoinedStr) or next((one for one in found if one), False)
 
     def _makes_text(self, function: ast.expr) -> bool | Key:
         name = ast.unparse(function)
@@ -132,8 +120,15 @@ class Scope:
             return self._outer._names_text(name)
         return name in NAMES
 
-    def _has_texts(self, value: ast.expr) -> bool:
-        match value:
+    def _holds_texts(self, values: ast.expr) -> bool:
+        """Return whether the elements of an expression are texts."""
+        match values:
+            case ast.Call(func=ast.Attribute(attr=method)):
+                return method in PARTS
+            case ast.Attribute(attr=attribute):
+                return attribute == "headers"
+            case ast.Name(id=name):
+                return self._types.get(name) in MAPPINGS or any(map(self._holds_texts, self._values[name]))
             case ast.DictComp(value=one) | ast.ListComp(elt=one) | ast.List(elts=[one, *_]) | ast.Tuple(elts=[one, *_]):
                 return self.is_text(one) is True
             case _:
@@ -157,24 +152,26 @@ class Scope:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for one in parameters(node):
-                    if one.annotation is not None:
-                        self._types[one.arg] = ast.unparse(one.annotation)
+                    self._learn_type(one.arg, one.annotation)
                 for decorator in node.decorator_list:
                     self._learn_parametrization(decorator)
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     self._assign(target, value)
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
-                if "Final" not in ast.unparse(annotation):
-                    self._types[name] = ast.unparse(annotation)
+            case ast.AnnAssign(target=ast.Name(id=name) as target, annotation=annotation, value=value):
+                self._learn_type(name, annotation)
                 if value is not None:
-                    self._values[name].append(value)
+                    self._assign(target, value)
             case ast.NamedExpr(target=target, value=value) | ast.AugAssign(target=target, value=value):
                 self._assign(target, value)
             case ast.For() | ast.AsyncFor() | ast.comprehension():
                 self._go_through(node.target, node.iter)
             case _:
                 pass
+
+    def _learn_type(self, name: str, annotation: ast.expr | None) -> None:
+        if annotation is not None and "Final" not in (written := ast.unparse(annotation)):
+            self._types[name] = written
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         match target, value:
@@ -216,5 +213,18 @@ def _cells(row: ast.expr) -> list[ast.expr]:
             return cells
         case ast.Call(func=ast.Attribute(attr="param"), args=cells):
             return cells
+        case _:
+            return []
+
+
+def _parts(node: ast.expr) -> list[ast.expr]:
+    """Return the expressions of which the whole is a text if one of them is."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return [left, right]
+        case ast.IfExp(body=body, orelse=orelse):
+            return [body, orelse]
+        case ast.BoolOp(values=values):
+            return values
         case _:
             return []

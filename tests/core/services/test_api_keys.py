@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -16,14 +16,14 @@ from tests.shown_text import shows
 KEY = f"sk_abc123_{'k' * 43}"
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 CALLER = ServiceCaller(
-    key_id=uuid4(),
+    key_id=UUID(int=1),
     token_hash=hashlib.sha256(KEY.encode()).digest(),
     permissions=["read:users"],
     last_used_at=None,
     expires_at=None,
-    service_id=uuid4(),
+    service_id=UUID(int=2),
     service_slug="shop",
-    organization_id=uuid4(),
+    organization_id=UUID(int=3),
     organization_status="active",
 )
 

@@ -26,7 +26,7 @@ from tests.processes import GATEHOUSE, MASTER_KEY, Commands, CommandsHere, Servi
 from tests.waiting import wait_until
 from tests.world.builder import Builder, new_id
 
-OTHER_KEY = MasterKey.generate().encoded()
+OTHER_KEY = MasterKey(bytes([1]) * 32).encoded()
 # The last migration of version 0.1.0.
 OLD_SCHEMA = 25
 KEY_ID = Vault(parse_master_keys(Secret(MASTER_KEY))).current_id
