@@ -21,9 +21,7 @@ _RUN: Final = re.compile(rf"[A-Za-z0-9_-]{{{RANDOM_CHARACTERS_MIN},}}={{0,2}}")
 # Hashes in the names of files.
 _HEX: Final = re.compile(r"(?<![A-Za-z0-9])(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,}(?![A-Za-z0-9])")
 # A piece between hyphens or underscores: one word or several in camel case, an abbreviation, or a number.
-_WORD: Final = re.compile(
-    r"[A-Z]?[a-z]+[0-9]{0,4}|[a-z]*(?:[A-Z][a-z]{1,20})+|[A-Z]{1,15}[0-9]{0,4}s?|[0-9]{1,14}|"
-)
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+[0-9]{0,4}|[a-z]*(?:[A-Z][a-z]{1,20})+|[A-Z]{1,15}[0-9]{0,4}s?|[0-9]{1,14}|")
 
 
 def shows(text: str, needle: str) -> list[str]:
