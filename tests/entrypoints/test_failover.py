@@ -49,7 +49,7 @@ def both(one: Node, other: Node) -> str:
 
 def register(service: Service, address: str) -> int:
     """Register an account, which writes; return the status."""
-    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
     body = json.dumps({"email": address, "password": "correct horse battery"})
     connection.request("POST", "/api/auth/register", body, {"Content-Type": "application/json"})
     response = connection.getresponse()

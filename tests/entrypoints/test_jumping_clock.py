@@ -76,7 +76,7 @@ class Person:
         """Send a request that has to succeed."""
         headers = {"Authorization": f"Bearer {token or self.tokens.get('access_token', '')}"}
         self._asked_at = time.time()
-        answer = httpx.request(method, self._url + path, json=body, headers=headers, timeout=20)
+        answer = httpx.request(method, self._url + path, json=body, headers=headers, timeout=60)
         assert answer.status_code == 200, (path, answer.text)
         return answer.json()
 

@@ -67,7 +67,7 @@ class Caller:
 @asynccontextmanager
 async def signed_in(base_url: str, slug: str) -> AsyncGenerator[Caller]:
     """Sign the owner of an organization in."""
-    async with httpx.AsyncClient(base_url=base_url, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=base_url, timeout=60) as client:
         answer = await client.post("/api/auth/login", json={"email": f"owner@{slug}.example", "password": PASSWORD})
         client.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
         yield Caller(client, slug)

@@ -238,7 +238,7 @@ def test_a_statement_that_waits_for_a_lock_and_the_session_that_holds_it(
             [holder, *_] = operator.execute(question.encode()).fetchall()
             assert (holder[0], holder[2], holder[3]) == (report.info.backend_pid, "a report", "idle in transaction")
             operator.execute(ending.replace("12345", str(holder[0])).encode())
-            assert waiting.wait(10) == 0
+            assert waiting.wait(60) == 0
             assert operator.execute(question.encode()).fetchall() == []
         assert service.request(*ask, body=body).status == 401
         report.close()

@@ -27,6 +27,7 @@ _PLACES_OF_REASONS: Final = {
     ),
     "It hangs on purpose, until the test ends it.": ("tests/entrypoints/supervised.py",),
     "The longer it waits the more is looked at: a slow machine refuses nothing that a fast one does not.": (
+        "tests/adapters/schema/test_migrations_without_transaction.py",
         "tests/entrypoints/test_compiling_server.py",
         "tests/entrypoints/test_heartbeats.py",
         "tests/web/serving/test_plan_costs.py",

@@ -83,6 +83,9 @@ def test_a_test_that_reads_the_clock_of_the_machine_is_found(body: str) -> None:
         "with trio.fail_after(limit): await ended.wait()",
         "wait_until(is_met, seconds_max=2)",
         "await eventually(is_met, seconds_max=SOME_SECONDS)",
+        "answer = urlopen(request, timeout=10)",
+        "process.wait(30)",
+        "assert is_offered.wait(SOME_SECONDS)",
     ],
 )
 def test_a_deadline_of_less_than_a_minute_is_found(body: str) -> None:
@@ -105,6 +108,11 @@ def test_a_deadline_of_less_than_a_minute_is_found(body: str) -> None:
         "clock.now = clock() + timedelta(hours=1)",
         "text = time.strftime('%Y')",
         "clock.sleep(3)",
+        "answer = urlopen(request, timeout=60)",
+        "connection = connect(url, timeout=None)",
+        "process.wait(120)",
+        "await waiters.wait(3)",
+        "text = ', '.join(names)",
     ],
 )
 def test_what_hangs_on_no_clock_is_left(body: str) -> None:

@@ -61,8 +61,9 @@ def uses_of_time(source: Source) -> Iterator[Finding]:
         return
     names = Names(source)
     for definition in source.definitions:
+        awaited = {node.value for node in definition.all_of(ast.Await)}
         for node in definition.all_of(ast.Call, ast.Attribute, ast.Name):
-            for of_time, advice in _found(node, names):
+            for of_time, advice in (*_found(node, names), *_short_waits(node, names, is_awaited=node in awaited)):
                 yield Finding(source.path, node.lineno, definition.name, advice, of_time=of_time)
 
 
@@ -112,3 +113,18 @@ def _found(node: ast.AST, names: Names) -> Iterator[tuple[str, str]]:
             yield CLOCKS[name], READING
         case _:
             pass
+
+
+def _short_waits(node: ast.AST, names: Names, *, is_awaited: bool) -> Iterator[tuple[str, str]]:
+    """Find the short time limits of sockets, clients, threads and processes."""
+    if not isinstance(node, ast.Call):
+        return
+    limits = [keyword.value for keyword in node.keywords if keyword.arg == "timeout"]
+    match node:
+        case ast.Call(func=ast.Attribute(attr="wait" | "join" | "settimeout"), args=[value]) if not is_awaited:
+            limits.append(value)
+        case _:
+            pass
+    for value in limits:
+        if 0 < (names.number(value) or 0) < DEADLINE_SECONDS_MIN:
+            yield OF_MACHINE, HASTY

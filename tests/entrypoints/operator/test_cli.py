@@ -405,7 +405,7 @@ def test_an_interrupted_command_ends_by_the_signal_without_output(
         wait_until(lambda: _waits_for_a_lock(other_replica))
 
         waiting.send_signal(number)
-        _, error = waiting.communicate(timeout=10)
+        _, error = waiting.communicate(timeout=60)
 
     assert waiting.returncode == -number
     assert error == ""
