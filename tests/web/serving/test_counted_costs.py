@@ -1,0 +1,160 @@
+"""What the ten hottest operations cost, by counts that are the same on every machine.
+
+Processor time beside an earlier release is in `ops/report`; what may refuse a change is counted here: statements,
+round trips to PostgreSQL, bytes of the answer, and calls of Python functions by one request without a network.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, Final
+
+import pytest
+
+from adapters.postgres.driver.timed_connection import TimedConnection
+from tests.application import Answer
+from tests.documents import ROOT
+from tests.statements import recorded_statements
+from tests.world.backend import KEY, insert_key
+from tests.world.builder import EMAIL, PASSWORD
+from tests.world.directory import TOKEN, insert_scim_token
+from tests.world.relying_party import insert_relying_party
+from tests.world.world import World
+
+# Requests before the one that is counted, so that what is cached is there.
+WARM_UPS: Final = 3
+USERS: Final = 100
+# The calls depend a little on the order in which tasks run, which belongs to the test.
+MARGIN: Final = 0.02
+# What is this much below its limit has become cheaper, and the limit follows it.
+SLACK: Final = 0.10
+Send = Callable[[], Awaitable[Answer]]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What one request costs."""
+
+    statements: int
+    round_trips: int
+    kilobytes: int
+    calls: int
+
+
+# Lower them after a gain; raise them only with a reason, in the commit that makes an operation dearer.
+LIMITS: Final = {
+    "profile": Counts(1, 1, 1, 1_090),
+    "refresh": Counts(2, 2, 2, 1_390),
+    "sign-in page": Counts(0, 0, 3, 2_080),
+    "login": Counts(17, 4, 2, 2_550),
+    "code exchange": Counts(6, 5, 3, 1_910),
+    "client credentials": Counts(1, 1, 1, 1_320),
+    "introspection": Counts(2, 1, 1, 1_300),
+    "service users": Counts(2, 1, 12, 1_170),
+    "directory, 100 users": Counts(2, 1, 55, 4_140),
+    "published keys": Counts(0, 0, 2, 830),
+}
+
+
+class Calls:
+    """Counts the calls of Python functions, apart from those of the tests."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._of_tests = str(ROOT / "tests")
+
+    def __call__(self, frame: FrameType, event: str, _argument: Any) -> None:
+        """Count a call."""
+        if event == "call" and not frame.f_code.co_filename.startswith(self._of_tests):
+            self.number += 1
+
+
+async def operations(world: World) -> dict[str, Send]:
+    """Return what sends each operation once."""
+    client = world.client
+    world.user(EMAIL)
+    profile, refreshed = await world.sign_in(EMAIL), (await world.sign_in(EMAIL)).refresh_token
+    party = insert_relying_party(world, slug="shops")
+    issued = await party.tokens()
+    insert_key(world, party.organization_id, party.service_id, KEY)
+    insert_scim_token(world, party.organization_id, TOKEN)
+    for number in range(USERS):
+        user_id = world.user(f"user{number}@example.com")
+        world.link(party.organization_id, party.service_id, user_id)
+        world.member(party.organization_id, user_id)
+
+    async def refresh() -> Answer:
+        nonlocal refreshed
+        answer = await client.post("/api/auth/refresh", body={"refresh_token": refreshed})
+        refreshed = answer.json["refresh_token"]
+        return answer
+
+    codes = [await party.code() for _ in range(WARM_UPS + 1)]
+    return {
+        "profile": lambda: client.get("/api/user", token=profile.access_token),
+        "refresh": refresh,
+        "sign-in page": lambda: client.get("/app/sign-in"),
+        "login": lambda: client.post("/api/auth/login", body={"email": EMAIL, "password": PASSWORD}),
+        "code exchange": lambda: party.redeem(codes.pop()),
+        "client credentials": lambda: party.token("client_credentials"),
+        "introspection": lambda: party.post("/auth/introspect", {"token": issued["access_token"]}),
+        "service users": lambda: client.get("/api/service/users?limit=100", headers={"X-Api-Key": KEY}),
+        "directory, 100 users": lambda: client.get("/scim/v2/Users?count=100", token=TOKEN),
+        "published keys": lambda: client.get("/.well-known/jwks.json"),
+    }
+
+
+async def counted(send: Send, monkeypatch: pytest.MonkeyPatch) -> Counts:
+    """Return what one request costs after a few."""
+    for _ in range(WARM_UPS):
+        assert (await send()).status == 200
+    calls, trips, wait = Calls(), list[None](), TimedConnection.wait
+
+    def count_and_wait(self: TimedConnection, *arguments: Any, **options: Any) -> Any:
+        trips.append(None)
+        return wait(self, *arguments, **options)
+
+    gc.collect()
+    with recorded_statements() as statements, monkeypatch.context() as patched:
+        patched.setattr(TimedConnection, "wait", count_and_wait)
+        sys.setprofile(calls)
+        try:
+            answer = await send()
+        finally:
+            sys.setprofile(None)
+    assert answer.status == 200
+    return Counts(len(statements), len(trips), -(-len(answer.content) // 1_000), calls.number)
+
+
+async def test_no_operation_costs_more_than_its_limit_or_much_less(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {name: await counted(send, monkeypatch) for name, send in (await operations(world)).items()}
+
+    assert found.keys() == LIMITS.keys()
+    assert {name: each for name, each in found.items() if not is_within(each, LIMITS[name])} == {}, found
+
+
+def is_within(found: Counts, limit: Counts) -> bool:
+    """Return whether an operation costs what its limit says."""
+    exact = (found.statements, found.round_trips) == (limit.statements, limit.round_trips)
+    return exact and found.kilobytes <= limit.kilobytes and _is_near(found.calls, limit.calls)
+
+
+def _is_near(calls: int, limit: int) -> bool:
+    return limit * (1 - SLACK) <= calls <= limit * (1 + MARGIN)
+
+
+def test_one_statement_more_is_found_and_so_are_calls() -> None:
+    limit = Counts(3, 2, 10, 1_000)
+
+    assert is_within(Counts(3, 2, 9, 1_010), limit)
+    assert not is_within(Counts(4, 2, 9, 1_000), limit)
+    assert not is_within(Counts(3, 3, 9, 1_000), limit)
+    assert not is_within(Counts(3, 2, 11, 1_000), limit)
+    assert not is_within(Counts(3, 2, 9, 1_030), limit)
+    assert not is_within(Counts(3, 2, 9, 800), limit)
