@@ -20,6 +20,9 @@ FOLDER_PARTS: Final = 2
 SECONDS_SHOWN_MIN: Final = 1.0
 DEAREST_SHOWN: Final = 12
 NAME_CHARACTERS_MAX: Final = 150
+# The modules of tests that have changed, separated by blanks: what is dear in them is named whatever else is dearer.
+CHANGED: Final = "GATEHOUSE_TEST_CHANGED"
+CHANGED_SHOWN_MIN: Final = 0.3
 # PostgreSQL's processes are asked at each change of the folder, and otherwise not sooner: asking takes 0.3 ms.
 READ_SECONDS_MIN: Final = 1.0
 OF_THE_SESSION: Final = "(starting, ending)"
@@ -45,6 +48,7 @@ class Costs:
         self.postgres = defaultdict[str, float](float)
         self.tests = defaultdict[str, float](float)
         self.dearest = defaultdict[str, float](float)
+        self._changed = frozenset(os.environ.get(CHANGED, "").split())
         self._folder = OF_THE_SESSION
         self._own_counted = 0.0
         self._postgres_counted = 0.0
@@ -86,7 +90,7 @@ class Costs:
             self.seconds[OF_THE_SESSION] += time.process_time()
         if (output := getattr(session.config, "workeroutput", None)) is not None:
             output[_OUTPUT] = {name: dict(counted) for name, counted in self._all().items()} | {
-                "dearest": dict(_largest(self.dearest)[:DEAREST_SHOWN])
+                "dearest": dict([*_largest(self.dearest)[:DEAREST_SHOWN], *self._dear_of_changed()])
             }
 
     def add(self, output: Mapping[str, Any]) -> None:
@@ -109,6 +113,17 @@ class Costs:
         terminalreporter.section("CPU seconds of the dearest tests")
         for test, seconds in _largest(self.dearest)[:DEAREST_SHOWN]:
             terminalreporter.write_line(f"{seconds:7.1f}  {test[:NAME_CHARACTERS_MAX]}")
+        if dear := self._dear_of_changed()[:DEAREST_SHOWN]:
+            terminalreporter.section("CPU seconds of the dearest tests that are new or have changed")
+            for test, seconds in dear:
+                terminalreporter.write_line(f"{seconds:7.1f}  {test[:NAME_CHARACTERS_MAX]}")
+
+    def _dear_of_changed(self) -> list[tuple[str, float]]:
+        """Return the dear tests of the modules that have changed, the dearest first."""
+        of_changed = {
+            test: seconds for test, seconds in self.dearest.items() if test.partition("::")[0] in self._changed
+        }
+        return [(test, seconds) for test, seconds in _largest(of_changed) if seconds >= CHANGED_SHOWN_MIN]
 
     def _all(self) -> dict[str, defaultdict[str, float]]:
         return {"seconds": self.seconds, "postgres": self.postgres, "tests": self.tests, "dearest": self.dearest}

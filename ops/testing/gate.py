@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ops.testing.areas import tests_of
@@ -28,6 +28,7 @@ PROCESSES: Final = min((os.cpu_count() or 1) + 1, 6)
 # The types of more files are asked for by asking for those of all.
 TYPES_PART_MAX: Final = 0.4
 SAMPLE: Final = "GATEHOUSE_TEST_SAMPLE"
+CHANGED: Final = "GATEHOUSE_TEST_CHANGED"
 QUARTER: Final = "quarter"
 NOT_IN_GATE: Final = "not long and not timing and not draws"
 _TOGETHER: Final = re.compile(r"^ *[\d.]+ +([\d.]+)  together$", re.MULTILINE)
@@ -44,6 +45,8 @@ class Plan:
     """The files of core whose coverage is measured; None for all, and empty for none."""
     left_out: Sequence[str]
     """The modules of tests that are left out, because nothing that they read has changed."""
+    changed_tests: Sequence[str] = ()
+    """The modules of tests that have changed: what is dear in them is named."""
     tests: Sequence[str] = ("tests",)
     is_whole: bool = False
     """Whether matrices are asked whole, and properties tried with more examples."""
@@ -78,13 +81,14 @@ def plan_of(changed: Changes, *, is_whole: bool) -> Plan:
         else checked,
         covered=[file for file in existing if file.startswith("core/")],
         left_out=unchanged_in_gate(changed),
+        changed_tests=[file for file in existing if file.startswith("tests/")],
     )
 
 
 def plan_of_areas(changed: Changes) -> Plan:
     """Return what a person asks in the middle of a change: the areas that it touches, without coverage."""
     plan = plan_of(changed, is_whole=False)
-    return Plan(types=plan.types, covered=(), left_out=plan.left_out, tests=tests_of(changed))
+    return replace(plan, covered=(), tests=tests_of(changed))
 
 
 @dataclass(slots=True)
@@ -154,7 +158,8 @@ class Gate:
             run([str(BIN / "coverage"), "erase"])
             command = ["-m", "coverage", "run", "--source=", f"--include={','.join(covered)}", *command]
         sample = "" if self.plan.is_whole else QUARTER
-        ended = run([PYTHON, *command], shows=True, environment={SAMPLE: sample})
+        environment = {SAMPLE: sample, CHANGED: " ".join(self.plan.changed_tests)}
+        ended = run([PYTHON, *command], shows=True, environment=environment)
         self._report("tests", ended, is_shown=True)
         # PostgreSQL is not waited for, so that it is taken from the table of the tests.
         self._spent["PostgreSQL"] = sum(map(float, _TOGETHER.findall(ended.printed)))
