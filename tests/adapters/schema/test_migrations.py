@@ -13,7 +13,7 @@ from psycopg.sql import SQL, Identifier
 
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.embedded.cluster import SUPERUSER
-from adapters.postgres.schema import migrations
+from adapters.postgres.schema import lock_waits, migrations
 from adapters.postgres.schema.migrations import DatabaseUnreachable, LockWaits, Migration, MigrationError
 from tests.shown_text import shows
 from tests.stopwatch import Stopwatch
@@ -27,6 +27,12 @@ SEVERAL = Migration(
     version=2, name="several", sql="CREATE TABLE books (id integer); ALTER TABLE shelf ADD COLUMN width integer;"
 )
 SHORT_WAITS = LockWaits(try_seconds=0.3, between_seconds=0.05, total_seconds=0.9)
+
+
+@pytest.fixture(autouse=True)
+def looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a migration look at once for who holds what it needs: the short tries of tests are soon over."""
+    monkeypatch.setattr(lock_waits, "LOOK_SECONDS", 0.01)
 
 
 @pytest.fixture
@@ -299,7 +305,7 @@ def test_a_migration_tries_again_until_a_session_gives_its_table_back(
             if ", try 3:" in line:
                 reader.rollback()
 
-        waits = LockWaits(try_seconds=0.3, between_seconds=0.05, total_seconds=60)
+        waits = LockWaits(try_seconds=1, between_seconds=0.05, total_seconds=60)
         applied = migrations.migrate(empty, end_after_three_tries, [SHELF, SEVERAL], table_waits=waits)
         pid = reader.info.backend_pid
 
@@ -307,7 +313,7 @@ def test_a_migration_tries_again_until_a_session_gives_its_table_back(
     assert migrations.is_current(empty, [SHELF, SEVERAL])
     assert lines[0] == "Applying 0002_several, 1 of 1."
     assert [line.partition(":")[0] for line in lines[1:4]] == [f"0002_several, try {number}" for number in (1, 2, 3)]
-    assert all("waited 0.3 s, and gave way" in line for line in lines[1:4])
+    assert all("waited 1 s, and gave way" in line for line in lines[1:4])
     assert all(f" held by session {pid} (report.sh of " in line for line in lines[1:4])
     assert all(re.search(r"Trying again when that has ended, .* giving up in \d+ s\.$", line) for line in lines[1:4])
     assert lines[4].startswith("Applied 0002_several in ")

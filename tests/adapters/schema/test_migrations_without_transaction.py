@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from adapters.postgres.driver.connection import RawConnection
-from adapters.postgres.schema import migrations
+from adapters.postgres.schema import lock_waits, migrations
 from adapters.postgres.schema.migration_files import NO_TRANSACTION, Migration, known, statements
 from adapters.postgres.schema.migrations import LockWaits, MigrationError
 from tests.waiting import wait_until
@@ -19,6 +19,12 @@ INDEX = "CREATE INDEX CONCURRENTLY IF NOT EXISTS shelf_by_id ON shelf (id);"
 UNIQUE_INDEX = "CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS shelf_by_id ON shelf (id);"
 
 SHORT_WAITS = LockWaits(try_seconds=0.2, between_seconds=0.05, total_seconds=0.4)
+
+
+@pytest.fixture(autouse=True)
+def looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a migration look at once for who holds what it needs: the short tries of tests are soon over."""
+    monkeypatch.setattr(lock_waits, "LOOK_SECONDS", 0.01)
 
 
 @pytest.fixture
