@@ -16,7 +16,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-TIMEOUT_SECONDS = 15.0
+TIMEOUT_SECONDS = 60.0
 # Between two requests, because a server may close an idle connection.
 PAUSE_SECONDS_MAX = 0.05
 

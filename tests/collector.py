@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 # More than any test waits for; a test that gets here fails.
-WAIT_SECONDS_MAX: Final = 20.0
+WAIT_SECONDS_MAX: Final = 60.0
 
 
 @dataclass

@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import Any
 
 import coverage
-import hypothesis
 import pytest
 from trio.testing import MockClock
 
@@ -31,6 +30,7 @@ from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.sessions.origins import BACKGROUND
 from core.sessions.signing_keys import SigningKey
+from tests import forking
 
 # One browser for the whole session; imported into several modules the fixture would start one for each.
 from tests.browser import chromium, watch
@@ -42,37 +42,27 @@ from tests.doorbells import RecordedDoorbells
 from tests.ids import FollowingRandomness, follow, now
 from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
+from tests.properties import draw_no_constants, register_profiles
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
 from tests.signing_keys import MASTER_KEY, first_keys
+from tests.stopwatch import stopwatch
 from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
-from tests.turns import in_turn
 from tests.waiting import WAIT_SECONDS_MAX
 
-__all__ = ["chromium", "watch"]
+__all__ = ["chromium", "stopwatch", "watch"]
 
 # Real seconds without a running task after which virtual time jumps. Longer than a transaction, because Trio cannot
 # tell a task that waits for a thread from one that sleeps; the fixture of pytest-trio jumps immediately.
 # A round trip to the database on a busy machine must not look as if all tasks slept.
 AUTOJUMP_SECONDS = 0.1
-EXAMPLES_OF_THE_GATE = 10
 # Fewer tests make themselves what they need.
 WARMING_TESTS_MIN = 300
 PAGES = "entrypoints.pages.frame.rendering"
 # The garbage of a few tests rather than of a few calls.
 NEW_OBJECTS_MAX = 50_000
 
-# In CI too, where Hypothesis by itself would try the same examples each time; and without a check of their time.
-hypothesis.settings.register_profile(
-    "gatehouse",
-    parent=hypothesis.settings.get_profile("default"),
-    deadline=None,
-    max_examples=EXAMPLES_OF_THE_GATE,
-    print_blob=True,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-)
-# `--hypothesis-profile=thorough`, with which CI runs the tests of properties once more.
-hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_profile("gatehouse"), max_examples=100)
-hypothesis.settings.load_profile("gatehouse")
+register_profiles()
+draw_no_constants()
 watch_everything()
 # A process started in the background ignores SIGINT, and the servers that tests stop with it would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -83,7 +73,8 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let a run name the kind of its databases."""
+    """Let a run name the number of its processes, and the kind of its databases."""
+    forking.add_option(parser)
     parser.addoption(
         "--database",
         choices=("plain", "citus"),
@@ -94,20 +85,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Count processor time, and keep the folders of tests in memory, unless the environment names another place."""
-    config.pluginmanager.register(Costs())
+    costs = Costs()
+    config.pluginmanager.register(costs)
+    if number := config.getoption("processes"):
+        config.pluginmanager.register(forking.Processes(config, number, costs.add))
     # Some tests copy programs into their folder and run them.
     if (folder := memory_folder()) and may_hold_programs(folder):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(folder))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the long parts whose turn it is not, in CI, and on a cluster what is the same without one."""
-    items[:], left_out = in_turn(items)
-    if config.getoption("database") == "citus":
-        left_out += [item for item in items if not _is_for_a_cluster(item)]
-        items[:] = [item for item in items if _is_for_a_cluster(item)]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
+    """Leave out on a cluster what is the same without one."""
+    if config.getoption("database") != "citus":
+        return
+    left_out = [item for item in items if not _is_for_a_cluster(item)]
+    items[:] = [item for item in items if _is_for_a_cluster(item)]
+    config.hook.pytest_deselected(items=left_out)
 
 
 def _is_for_a_cluster(item: pytest.Item) -> bool:
@@ -141,7 +134,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """Save what was covered: a process of pytest-xdist that takes more than 10 s to end afterwards is killed."""
+    """Save what this process has covered: one that runs tests ends without what Python does at its end."""
     if (measured := coverage.Coverage.current()) is not None:
         measured.save()
 

@@ -79,17 +79,19 @@ class Costs:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Hand on what a worker has counted."""
-        if session.config.getoption("dist", "no") == "no" or hasattr(session.config, "workeroutput"):
+        if hasattr(session.config, "workeroutput") or not session.config.getoption("processes"):
             self.seconds[OF_THE_SESSION] += _own() - self._own_counted
+        else:
+            # Of its own: what it has waited for is in what the processes have counted.
+            self.seconds[OF_THE_SESSION] += time.process_time()
         if (output := getattr(session.config, "workeroutput", None)) is not None:
             output[_OUTPUT] = {name: dict(counted) for name, counted in self._all().items()} | {
                 "dearest": dict(_largest(self.dearest)[:DEAREST_SHOWN])
             }
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Add what a worker has counted."""
-        for name, counted in getattr(node, "workeroutput", {}).get(_OUTPUT, {}).items():
+    def add(self, output: Mapping[str, Any]) -> None:
+        """Add what a process that ran tests has counted."""
+        for name, counted in output.get(_OUTPUT, {}).items():
             for key, number in counted.items():
                 self._all()[name][key] += number
 

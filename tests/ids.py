@@ -15,6 +15,7 @@ from adapters.crypto.randomness import SystemRandomness
 from core.ids import first_id_at
 from core.secrets import Secret
 from ports.clock import Clock
+from tests.seeds import forget_before_each_test
 
 MOMENTS_MAX = 1_000
 _RANDOM_BITS = 74
@@ -87,3 +88,7 @@ def id_at(moment: datetime) -> UUID:
 @lru_cache(maxsize=MOMENTS_MAX)
 def _ids_at(milliseconds: int) -> SystemRandomness:
     return SystemRandomness(lambda: milliseconds * 1_000_000)
+
+
+# An id continues from the last one of its moment, so it would tell what the tests before have made.
+forget_before_each_test(_ids_at.cache_clear)

@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.service_provider import KeyPair
+from tests.waiting import wait_until
 
 MODULES = Path("/usr/lib/apache2/modules")
 APACHE = shutil.which("apache2", path=f"{os.environ['PATH']}:/usr/sbin")
@@ -143,13 +143,12 @@ def free_port() -> int:
 
 
 def _wait_until_it_listens(process: subprocess.Popen[bytes], port: int) -> None:
-    deadline = time.monotonic() + SECONDS_MAX
-    while True:
+    def listens() -> bool:
+        assert process.poll() is None, "Apache has stopped"
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
+            socket.create_connection(("127.0.0.1", port)).close()
         except OSError:
-            assert process.poll() is None, "Apache has stopped"
-            assert time.monotonic() < deadline, "Apache does not listen"
-            time.sleep(0.05)
-        else:
-            return
+            return False
+        return True
+
+    wait_until(listens)

@@ -28,8 +28,8 @@ NAME: Final = "id.example.com"
 UPSTREAMS: Final = ("10.0.0.1:8000", "10.0.0.2:8000")
 # The last line of the servers of HAProxy, after which more can be named.
 LAST_SERVER: Final = f"    server two {UPSTREAMS[1]}"
-END_SECONDS_MAX: Final = 10.0
-ANSWER_SECONDS_MAX: Final = 10.0
+END_SECONDS_MAX: Final = 60.0
+ANSWER_SECONDS_MAX: Final = 60.0
 # Instead of every two seconds, so that the tests need not wait; a drain lasts long enough for two checks.
 CHECK_PERIOD: Final = "100ms"
 CADDY_OPTIONS: Final = """{{

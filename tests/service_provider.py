@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from html.parser import HTMLParser
-from itertools import count
 from typing import Any
 from urllib.parse import quote, urlencode
 from xml.sax.saxutils import quoteattr
@@ -25,6 +24,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from lxml import etree
 
 from tests.kept_keys import BITS, rsa_key
+from tests.seeds import Numbers
 
 NAMESPACES = {
     "samlp": "urn:oasis:names:tc:SAML:2.0:protocol",
@@ -38,7 +38,7 @@ RSA_SHA256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
 RSA_SHA1 = "http://www.w3.org/2000/09/xmldsig#rsa-sha1"
 EMAIL_FORMAT = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
 
-_NUMBERS = count(1)
+_NUMBERS = Numbers()
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,14 @@ def key_pair(name: str, bits: int = BITS) -> KeyPair:
     """Return a key pair, the same for the same name."""
     private = rsa.generate_private_key(public_exponent=65537, key_size=bits) if bits != BITS else rsa_key(name)
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.now(UTC)
     certificate = (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(subject)
         .public_key(private.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now)
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2050, 1, 1, tzinfo=UTC))
         .sign(private, hashes.SHA256())
     )
     return KeyPair(private, certificate.public_bytes(Encoding.PEM).decode())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ import pytest
 
 from tests.mellon import free_port
 from tests.service_provider import KeyPair
+from tests.waiting import wait_until
 
 HOME = Path("/usr/share/simplesamlphp")
 PHP = shutil.which("php")
@@ -168,15 +168,14 @@ def simplesamlphp(folder: Path, key: KeyPair, *options: str) -> Generator[Simple
 
 
 def _wait_until_it_answers(process: subprocess.Popen[bytes], address: str, folder: Path) -> None:
-    deadline = time.monotonic() + SECONDS_MAX
-    while True:
+    def answers() -> bool:
+        assert process.poll() is None, (folder / "errors").read_text()
         try:
             build_opener().open(address, timeout=SECONDS_MAX).close()
         except HTTPError as refused:
             raise AssertionError(f"{refused.code}: {refused.read().decode()[:3000]}") from None
         except OSError:
-            assert process.poll() is None, (folder / "errors").read_text()
-            assert time.monotonic() < deadline, "SimpleSAMLphp does not listen"
-            time.sleep(0.05)
-        else:
-            return
+            return False
+        return True
+
+    wait_until(answers)

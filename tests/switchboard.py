@@ -14,7 +14,7 @@ from typing import Final
 
 CHUNK_BYTES: Final = 65536
 BACKLOG: Final = 200
-CONNECT_SECONDS_MAX: Final = 1.0
+CONNECT_SECONDS_MAX: Final = 60.0
 
 Address = tuple[str, int]
 

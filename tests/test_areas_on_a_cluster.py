@@ -11,7 +11,6 @@ from typing import Final
 import pytest
 
 from tests.citus import require_citus
-from tests.turns import SEED
 
 ROOT: Final = Path(__file__).parent.parent
 SECONDS_MAX: Final = 1800
@@ -63,14 +62,12 @@ SHORT: Final = "not long and not browser and not matrix"
 
 
 @pytest.mark.long
-@pytest.mark.in_turn(part="cluster_areas")
 @pytest.mark.parametrize("paths", STORAGE.values(), ids=STORAGE)
 def test_what_stores_the_logs_passes_on_a_cluster(paths: tuple[str, ...]) -> None:
     pass_on_a_cluster(paths)
 
 
 @pytest.mark.long
-@pytest.mark.in_turn(part="cluster_requests")
 @pytest.mark.parametrize("paths", REQUESTS.values(), ids=REQUESTS)
 def test_requests_that_read_and_write_the_logs_pass_on_a_cluster(paths: tuple[str, ...]) -> None:
     pass_on_a_cluster(paths)
@@ -79,8 +76,8 @@ def test_requests_that_read_and_write_the_logs_pass_on_a_cluster(paths: tuple[st
 def pass_on_a_cluster(paths: tuple[str, ...]) -> None:
     """Run the tests of these folders, none of which fails."""
     require_citus()
-    # A run of its own, of all of them.
-    environment = {name: of for name, of in os.environ.items() if not name.startswith("PYTEST_") and name != SEED}
+    # A run of its own.
+    environment = {name: of for name, of in os.environ.items() if not name.startswith("PYTEST_")}
 
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *RUN, "-m", SHORT, *paths],

@@ -1,32 +1,45 @@
-"""What the gate draws from a matrix: a part by the seed, which leaves no case out for ever."""
+"""What the gate asks of a matrix: a fixed part, and by the seeds of reports each case once."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.sampling import SEED, drawn
+from tests.drawing import SEED
+from tests.sampling import QUARTER, SAMPLE, drawn
 
 CASES = list(range(10))
 
 
-def test_without_a_seed_a_matrix_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def quarter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask for the part of the gate."""
+    monkeypatch.setenv(SAMPLE, QUARTER)
     monkeypatch.delenv(SEED, raising=False)
+
+
+def test_without_the_setting_a_matrix_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(SAMPLE, raising=False)
 
     assert drawn(CASES) == CASES
 
 
-def test_a_seed_draws_a_quarter_in_order_and_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SEED, "1")
-
-    assert len(drawn(CASES)) == 3
-    assert drawn(CASES) == sorted(drawn(CASES))
+@pytest.mark.usefixtures("quarter")
+def test_the_part_is_a_quarter_in_order_and_the_same_in_each_run() -> None:
+    assert drawn(CASES) == [1, 2, 9]
     assert drawn(CASES, "route") == drawn(CASES, "route")
     assert drawn([1]) == [1]
     assert drawn([]) == []
 
 
-def test_each_route_has_other_callers_and_each_seed_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SEED, "1")
+def test_no_other_part_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SAMPLE, "12345")
+
+    with pytest.raises(AssertionError, match="quarter or nothing"):
+        drawn(CASES)
+
+
+@pytest.mark.usefixtures("quarter")
+def test_each_route_has_other_callers_and_each_report_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set().union(*(drawn(CASES, f"route {number}") for number in range(30))) == set(CASES)
 
     seen = set[int]()

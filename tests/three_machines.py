@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import pwd
-import random
 import shutil
 import signal
 import subprocess
@@ -25,6 +24,7 @@ import psycopg
 from tests.failover_files import PASSWORD, PATH, FailoverFiles, Program, passwords, read_files
 from tests.other_postgres import require
 from tests.postgres import data_folder
+from tests.seeds import Unfollowed
 from tests.switchboard import Switchboard
 from tests.waiting import wait_until
 
@@ -192,7 +192,8 @@ def three_machines(logs: Path) -> Generator[ThreeMachines]:
     require(is_there=bool(binaries), package="postgresql")
     files = read_files(binaries[-1])
     # Addresses of this machine that no other run uses, so that the ports are those of the files.
-    block = f"127.{random.randint(64, 254)}.{random.randint(1, 254)}"
+    chance = Unfollowed()
+    block = f"127.{chance.randint(64, 254)}.{chance.randint(1, 254)}"
     addresses = {name: f"{block}.{number}" for number, name in enumerate(NAMES, start=1)}
     common = {f"NODE_{name.upper()}": address for name, address in addresses.items()} | passwords()
     proxy_address = f"{block}.250"

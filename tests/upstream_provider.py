@@ -102,7 +102,7 @@ class StandIn:
     def answer(self, request: Request, path: str, authorization: str) -> tuple[int, str, bytes]:
         """Return status, content type and body of an answer."""
         if path in self.waiting:
-            self.waiting[path].wait(30)
+            self.waiting[path].wait(60)
         with self._lock:
             self.requests.append(request)
             if path in self.wrong:

@@ -12,8 +12,6 @@ from adapters.postgres.driver.connection import Connection
 POLL_SECONDS = 0.01
 # Only a test that fails waits as long: a machine may be ten times slower than another.
 WAIT_SECONDS_MAX = 60.0
-# What other tests, running concurrently, may add to a measured time.
-BUSY_MACHINE_SECONDS_MAX = 0.5
 
 
 def wait_until(is_met: Callable[[], bool], *, seconds_max: float = WAIT_SECONDS_MAX) -> None:

@@ -86,7 +86,7 @@ class Watched:
 
 
 @pytest.fixture
-async def watched(nursery: trio.Nursery) -> AsyncGenerator[Watched]:
+async def watched(nursery: trio.Nursery, autojump_clock: object) -> AsyncGenerator[Watched]:
     watched = Watched()
     await watched.watcher.begin()
     watched.stored.asked_at.clear()

@@ -18,7 +18,7 @@ from tests.world.fixtures import builder
 
 __all__ = ["builder"]
 
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="cluster")]
+pytestmark = pytest.mark.long
 
 Transact = Callable[..., Any]
 

@@ -19,7 +19,7 @@ from tests.citus_databases import CitusDatabases
 from tests.doorbells import RecordedDoorbells
 from tests.waiting import WAIT_SECONDS_MAX
 
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="cluster")]
+pytestmark = pytest.mark.long
 
 ORGANIZATIONS: Final = [UUID(int=number) for number in range(1, 9)]
 NOW: Final = datetime(2026, 11, 26, tzinfo=UTC)

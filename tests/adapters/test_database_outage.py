@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import math
-import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import NoReturn
 
@@ -19,8 +18,9 @@ import trio
 
 from adapters.postgres import database as databases
 from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver import pool as pools
 from adapters.postgres.driver import timed_connection
-from adapters.postgres.driver.pool import CONNECT_AGAIN_SECONDS, IDLE_SECONDS_MAX, Pool
+from adapters.postgres.driver.pool import IDLE_SECONDS_MAX, Pool
 from adapters.postgres.driver.timed_connection import TRUSTED_SECONDS, TimedConnection
 from adapters.postgres.schema import migrations
 from adapters.postgres.transaction import Tools
@@ -41,7 +41,8 @@ from tests.adapters.outages import (
 from tests.doorbells import RecordedDoorbells
 from tests.postgres import data_folder
 from tests.shares import of_client
-from tests.waiting import eventually
+from tests.stopwatch import Stopwatch
+from tests.waiting import WAIT_SECONDS_MAX, eventually
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long
@@ -68,38 +69,40 @@ async def database(server: Server, tools: Tools) -> AsyncGenerator[PostgresDatab
 
 
 async def test_calls_to_a_stopped_database_are_refused_quickly_until_it_is_back(
-    server: Server, database: PostgresDatabase
+    server: Server, database: PostgresDatabase, stopwatch: Stopwatch
 ) -> None:
     async with load_on(database) as load:
         await trio.to_thread.run_sync(server.stop)
         await refusals(load)
         await trio.to_thread.run_sync(server.start)
-        await assert_full_service_returns(load)
+        await assert_full_service_returns(load, stopwatch)
 
-    assert_refusals_were_quick(load)
+    assert_refusals_were_quick(load, stopwatch)
     assert_nothing_confirmed_was_lost(load, server)
 
 
 async def test_calls_to_a_killed_database_are_refused_quickly_until_it_is_back(
-    server: Server, database: PostgresDatabase
+    server: Server, database: PostgresDatabase, stopwatch: Stopwatch
 ) -> None:
     async with load_on(database) as load:
         server.kill()
         await refusals(load)
         await trio.to_thread.run_sync(server.start)
-        await assert_full_service_returns(load)
+        await assert_full_service_returns(load, stopwatch)
 
-    assert_refusals_were_quick(load)
+    assert_refusals_were_quick(load, stopwatch)
     assert_nothing_confirmed_was_lost(load, server)
 
 
-async def test_full_service_returns_after_a_restart(server: Server, database: PostgresDatabase) -> None:
+async def test_full_service_returns_after_a_restart(
+    server: Server, database: PostgresDatabase, stopwatch: Stopwatch
+) -> None:
     async with load_on(database) as load:
         await trio.to_thread.run_sync(server.stop)
         await trio.to_thread.run_sync(server.start)
-        await assert_full_service_returns(load)
+        await assert_full_service_returns(load, stopwatch)
 
-    assert_refusals_were_quick(load)
+    assert_refusals_were_quick(load, stopwatch)
     assert_nothing_confirmed_was_lost(load, server)
 
 
@@ -133,22 +136,25 @@ async def test_connections_broken_by_a_restart_without_load_are_replaced_without
 
 
 async def test_calls_to_a_database_that_hangs_are_refused_quickly_until_it_resumes(
-    server: Server, database: PostgresDatabase
+    server: Server, database: PostgresDatabase, stopwatch: Stopwatch
 ) -> None:
     async with load_on(database) as load:
         with server.frozen():
-            frozen_at = time.monotonic()
-            await trio.sleep(TRUSTED_SECONDS)
+            # A refusal takes as long as a connection is trusted without a check.
+            assert databases.WAIT_SECONDS_MAX >= TRUSTED_SECONDS
             await refusals(load)
-        await assert_full_service_returns(load)
+            trusted_until = load.begun
+            await refusals(load)
+        await assert_full_service_returns(load, stopwatch)
 
-    late = [call for call in load.calls if call.started_at > frozen_at + TRUSTED_SECONDS]
-    assert max(call.seconds for call in late) < REFUSAL_SECONDS_MAX
+    late = [call.seconds for call in load.calls if call.number >= trusted_until]
+    assert late
+    stopwatch.assert_within(max(late), REFUSAL_SECONDS_MAX)
     assert_nothing_confirmed_was_lost(load, server)
 
 
 async def test_an_idle_connection_is_checked_before_it_is_lent(
-    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch, stopwatch: Stopwatch
 ) -> None:
     load = Load(database)
     await load.call(is_reading=True)
@@ -161,7 +167,7 @@ async def test_an_idle_connection_is_checked_before_it_is_lent(
     await load.call(is_reading=True)
 
     assert [call.is_answered for call in load.calls] == [True, False, True]
-    assert_refusals_were_quick(load)
+    assert_refusals_were_quick(load, stopwatch)
 
 
 async def test_connections_that_were_idle_for_long_are_replaced_without_a_check(
@@ -182,7 +188,7 @@ async def test_connections_that_were_idle_for_long_are_replaced_without_a_check(
 
 
 async def test_a_call_that_hangs_is_ended_and_frees_its_place(
-    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch, stopwatch: Stopwatch
 ) -> None:
     # Longer than the wait for a connection, as the real value is, so that there is no second attempt.
     answer_seconds_max = databases.WAIT_SECONDS_MAX + 0.1
@@ -204,7 +210,7 @@ async def test_a_call_that_hangs_is_ended_and_frees_its_place(
 
     (call,) = load.calls
     assert not call.is_answered
-    assert answer_seconds_max <= call.seconds < 2 * answer_seconds_max
+    stopwatch.assert_within(call.seconds, 2 * answer_seconds_max, seconds_min=answer_seconds_max)
     assert [line["event"] for line in lines] == ["database.no_answer"]
 
 
@@ -218,58 +224,69 @@ async def test_existing_connections_work_while_the_database_accepts_no_new_ones(
     assert load.refused() == []
 
 
-async def test_a_database_that_starts_after_the_service_is_used_at_once(server: Server, tools: Tools) -> None:
+async def test_a_database_that_starts_after_the_service_is_used_at_once(
+    server: Server, tools: Tools, stopwatch: Stopwatch
+) -> None:
     await trio.to_thread.run_sync(server.stop)
     pool = Pool(server.url, connections_max=CONNECTIONS_MAX)
     load = Load(PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()))
 
     await load.call(is_reading=True)
     await trio.to_thread.run_sync(server.start)
-    started = time.monotonic()
-    await load.call(is_reading=True)
+    with stopwatch.within(RECOVERY_SECONDS_MAX):
+        await load.call(is_reading=True)
 
     assert [call.is_answered for call in load.calls] == [False, True]
-    assert time.monotonic() - started < RECOVERY_SECONDS_MAX
-    assert_refusals_were_quick(load)
+    assert_refusals_were_quick(load, stopwatch)
     await trio.to_thread.run_sync(pool.close)
 
 
 async def test_a_caller_that_still_waits_when_the_database_comes_back_is_served(
-    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch, stopwatch: Stopwatch
 ) -> None:
-    monkeypatch.setattr(databases, "WAIT_SECONDS_MAX", 10.0)
+    monkeypatch.setattr(databases, "WAIT_SECONDS_MAX", WAIT_SECONDS_MAX)
     load = Load(database)
     await trio.to_thread.run_sync(server.stop)
+
+    async def is_served() -> bool:
+        return bool(load.calls)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(lambda: load.call(is_reading=True))
         await trio.to_thread.run_sync(server.start)
-        returned_at = time.monotonic()
+        with stopwatch.within(RECOVERY_SECONDS_MAX):
+            await eventually(is_served)
 
     (call,) = load.calls
     assert call.is_answered
-    assert time.monotonic() - returned_at < RECOVERY_SECONDS_MAX
 
 
 async def test_further_connections_are_attempted_at_intervals_when_the_database_refuses_them(
     server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attempted_at: list[float] = []
+    attempts = 0
     connect = database.pool._connect
 
     def connect_once() -> TimedConnection:
-        attempted_at.append(time.monotonic())
-        if len(attempted_at) > 1:
+        nonlocal attempts
+        attempts += 1
+        if attempts > 1:
             raise psycopg.OperationalError("sorry, too many clients already")
         return connect()
 
+    async def is_attempted_again() -> bool:
+        return attempts > CONNECTIONS_MAX
+
     monkeypatch.setattr(database.pool, "_connect", connect_once)
+    monkeypatch.setattr(pools, "CONNECT_AGAIN_SECONDS", math.inf)
     async with load_on(database) as load:
         for _ in range(5):
             await load.full_service()
 
-    rounds = 1 + (time.monotonic() - attempted_at[0]) / CONNECT_AGAIN_SECONDS
-    assert len(attempted_at) <= rounds * CONNECTIONS_MAX
+        # One for each connection may have begun before the first failed.
+        assert 1 < attempts <= CONNECTIONS_MAX
+        monkeypatch.setattr(pools, "CONNECT_AGAIN_SECONDS", 0.0)
+        await eventually(is_attempted_again)
 
 
 async def test_the_log_names_the_reason_of_a_failed_connection_without_its_address(

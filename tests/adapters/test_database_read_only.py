@@ -30,6 +30,7 @@ from tests.adapters.outages import (
 )
 from tests.doorbells import RecordedDoorbells
 from tests.postgres import data_folder
+from tests.stopwatch import Stopwatch
 from tests.waiting import eventually
 
 # Each starts processes, which takes seconds; CI runs them.
@@ -86,7 +87,7 @@ def is_writable(uow: Any) -> bool:
 
 
 async def test_calls_to_a_read_only_server_are_refused_quickly_until_it_takes_writes_again(
-    server: Server, database: PostgresDatabase
+    server: Server, database: PostgresDatabase, stopwatch: Stopwatch
 ) -> None:
     async with load_on(database) as load:
         await trio.to_thread.run_sync(set_read_only, server, "on")
@@ -94,9 +95,9 @@ async def test_calls_to_a_read_only_server_are_refused_quickly_until_it_takes_wr
         with pytest.raises(ServiceUnavailable):
             await database.read(health_figures.probe)
         await trio.to_thread.run_sync(set_read_only, server, "off")
-        await assert_full_service_returns(load)
+        await assert_full_service_returns(load, stopwatch)
 
-    assert_refusals_were_quick(load)
+    assert_refusals_were_quick(load, stopwatch)
     assert_nothing_confirmed_was_lost(load, server)
 
 

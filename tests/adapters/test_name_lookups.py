@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from adapters import dns_questions
 from adapters.gateways import name_lookups
@@ -222,7 +223,9 @@ class TestHostsFile:
         assert names.asked == []
 
 
-async def test_a_look_up_is_given_up_in_time(names: NameServer, lookups: NameLookups) -> None:
+async def test_a_look_up_is_given_up_in_time(
+    names: NameServer, lookups: NameLookups, autojump_clock: MockClock
+) -> None:
     names.silent.add("silent.example")
     began_at = trio.current_time()
 

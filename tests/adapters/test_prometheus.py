@@ -12,6 +12,7 @@ from entrypoints import capabilities
 from ports.listening import PollingRole
 from ports.metrics import EXPOSITION_CONTENT_TYPE
 from ports.metrics_of_work import ProcessUsage
+from tests.shown_text import shows
 
 # Operations 4.11; the label of the status class is named by decisions 11.4.
 DOCUMENTED = {
@@ -139,7 +140,7 @@ def test_the_restarts_of_an_embedded_database_are_exposed_where_there_is_one(met
     embedded = PrometheusMetrics(version="1.2.3", count_database_restarts=lambda: 2)
 
     assert "sso_embedded_database_restarts_total 2.0" in lines(embedded)
-    assert not any("embedded" in line for line in lines(metrics))
+    assert not any(shows(line, "embedded") for line in lines(metrics))
 
 
 def test_replaced_workers_are_exposed_by_the_reason_where_there_are_workers(metrics: PrometheusMetrics) -> None:

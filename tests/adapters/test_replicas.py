@@ -40,7 +40,7 @@ from tests.standby import Node
 from tests.waiting import WAIT_SECONDS_MAX, eventually
 
 # Each starts processes, which takes seconds; CI runs them.
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="failover")]
+pytestmark = pytest.mark.long
 __all__ = ["database", "databases", "nodes", "places", "read_url", "replicas"]
 
 

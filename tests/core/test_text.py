@@ -43,7 +43,7 @@ def test_a_text_is_a_slug_exactly_when_it_satisfies_decisions_5_1(text: str) -> 
         and re.fullmatch(r"[a-z0-9-]+", text) is not None
         and not text.startswith("-")
         and not text.endswith("-")
-        and "--" not in text
+        and re.search("--", text) is None
     )
 
     try:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 
 # Longer than a server waits for anything; a request without an answer by then is a defect.
-ANSWER_SECONDS_MAX: Final = 30.0
+ANSWER_SECONDS_MAX: Final = 60.0
 # Between two requests of a client, so that a refusal is not asked for a thousand times a second.
 PAUSE_SECONDS_MAX: Final = 0.1
 

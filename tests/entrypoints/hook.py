@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-ANSWER_SECONDS_MAX = 10.0
+ANSWER_SECONDS_MAX = 60.0
 
 
 class Hook(BaseHTTPRequestHandler):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from entrypoints.settings import SettingInvalid, load
+from tests.shown_text import shows
 
 KEY = {"GATEHOUSE_BILLING_SECRET_KEY": "sk_live_12345678"}
 SECRET = {"GATEHOUSE_BILLING_WEBHOOK_SECRET": "whsec_12345678"}
@@ -35,7 +36,7 @@ def test_a_key_that_is_none_is_refused_without_showing_it(value: str) -> None:
     with pytest.raises(SettingInvalid) as refused:
         load(SECRET | {"GATEHOUSE_BILLING_SECRET_KEY": value})
 
-    assert value not in str(refused.value)
+    assert not shows(str(refused.value), value)
 
 
 @pytest.mark.parametrize("url", ["http://api.example.com", "http://10.0.0.1:8420"])

@@ -30,7 +30,7 @@ from tests.world.fixtures import builder
 __all__ = ["builder"]
 
 # It starts a cluster and a server, and waits for what takes its turn; CI runs it in its turn.
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="cluster")]
+pytestmark = pytest.mark.long
 
 # Enough that each worker has some of them.
 ORGANIZATIONS: Final = 6

@@ -36,7 +36,7 @@ PEOPLE: Final = 12
 MONTHS: Final = 39
 # The last use case of an actor that has begun with the start is done by then.
 ACTORS_SECONDS: Final = 3.0
-HANDED_ON_SECONDS_MAX: Final = 30.0
+HANDED_ON_SECONDS_MAX: Final = 60.0
 # An extension of PostgreSQL that counts, and no other setting than those that Debian installs.
 COUNTING: Final = "shared_preload_libraries = 'pg_stat_statements'\npg_stat_statements.track = 'all'\n"
 COMPILED: Final = """

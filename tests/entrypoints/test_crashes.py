@@ -74,7 +74,6 @@ def test_a_start_after_one_that_was_killed_at_any_step_recovers(embedded_service
 
 
 @pytest.mark.long
-@pytest.mark.in_turn(part="faults")
 def test_every_start_after_a_kill_under_load_recovers_and_nothing_acknowledged_is_lost(
     embedded_services: Services, embedded_commands: Commands
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,9 @@ from entrypoints.settings import Settings
 from tests.clients import Asked, Client, answers, load, losses
 from tests.postgres import data_folder
 from tests.processes import Services, given_database
-from tests.waiting import BUSY_MACHINE_SECONDS_MAX, wait_until
+from tests.shown_text import shows
+from tests.stopwatch import Stopwatch
+from tests.waiting import wait_until
 
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long
@@ -25,8 +26,11 @@ pytestmark = pytest.mark.long
 MAILBOX, READINESS, KEYS = "/dev/mailbox", "/health/ready", "/.well-known/jwks.json"
 WARM_ANSWERS = 50
 REFUSED_ANSWERS = 50
-REFUSAL_SECONDS_MAX = 1.0 + BUSY_MACHINE_SECONDS_MAX
-RECOVERY_SECONDS_MAX = 2.0 + BUSY_MACHINE_SECONDS_MAX
+# So many answers in a row are full service.
+GOOD_ANSWERS = 50
+# A second, two seconds, and what a busy machine may add.
+REFUSAL_SECONDS_MAX = 1.5
+RECOVERY_SECONDS_MAX = 2.5
 
 
 @pytest.fixture
@@ -59,7 +63,7 @@ def refused_at(path: str, clients: list[Client]) -> list[Asked]:
 
 @pytest.mark.long
 def test_an_outage_under_load_is_answered_with_503_until_the_database_returns(
-    services_on_it: Services, postgres: EmbeddedPostgres
+    services_on_it: Services, postgres: EmbeddedPostgres, stopwatch: Stopwatch
 ) -> None:
     service = services_on_it.ready()
     with load(service.port, [MAILBOX, READINESS, KEYS], loyal=6, fickle=3) as clients:
@@ -67,11 +71,10 @@ def test_an_outage_under_load_is_answered_with_503_until_the_database_returns(
         postgres.release()
         wait_until(lambda: len(refused(clients)) > REFUSED_ANSWERS)
         postgres.start()
-        returned_at = time.monotonic()
-        wait_until(lambda: answers(clients)[-1].ended_at > returned_at + RECOVERY_SECONDS_MAX)
+        with stopwatch.within(RECOVERY_SECONDS_MAX):
+            wait_until(lambda: all(answer.status == 200 for answer in answers(clients)[-GOOD_ANSWERS:]))
 
     assert losses(clients) == []
-    assert max(answer.began_at for answer in refused(clients)) - returned_at < RECOVERY_SECONDS_MAX
     assert refused_at(KEYS, clients) == []
     for answer in refused_at(MAILBOX, clients):
         assert (answer.status, json.loads(answer.body)["error_code"]) == (503, "SERVICE_UNAVAILABLE")
@@ -80,20 +83,21 @@ def test_an_outage_under_load_is_answered_with_503_until_the_database_returns(
         assert answer.status == 503
         assert json.loads(answer.body)["database"] == "disconnected"
     slowest = max(line["duration_ms"] for line in service.logged("request"))
-    assert slowest < REFUSAL_SECONDS_MAX * 1000
-    assert "Traceback" not in service.log
+    stopwatch.assert_within(slowest / 1000, REFUSAL_SECONDS_MAX)
+    assert not shows(service.log, "Traceback")
 
 
-def test_a_server_without_its_database_can_be_stopped(services_on_it: Services, postgres: EmbeddedPostgres) -> None:
+def test_a_server_without_its_database_can_be_stopped(
+    services_on_it: Services, postgres: EmbeddedPostgres, stopwatch: Stopwatch
+) -> None:
     service = services_on_it.ready()
     postgres.release()
     wait_until(lambda: service.get(READINESS).status == 503)
-    began_at = time.monotonic()
 
-    status = service.stop()
+    with stopwatch.within(Settings().shutdown_seconds):
+        status = service.stop()
 
     assert status == 0
-    assert time.monotonic() - began_at < Settings().shutdown_seconds
 
 
 def test_workers_that_all_died_while_the_database_was_away_are_replaced_when_it_is_back(

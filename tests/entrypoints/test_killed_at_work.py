@@ -82,7 +82,6 @@ async def settle(server: KilledServer, builder: Builder) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.in_turn(part="faults")
 async def test_kills_during_billing_scim_saml_and_mail_lose_and_double_nothing(
     services: Services, builder: Builder
 ) -> None:

@@ -23,6 +23,7 @@ from tests.entrypoints.site import BASE_URL, Site
 from tests.mail_server import PostOffice
 from tests.processes import Answer, Service, Services
 from tests.proxies import free_port
+from tests.shown_text import shows
 from tests.waiting import wait_until
 from tests.world.builder import PASSWORD, Builder
 from tests.world.fixtures import builder
@@ -222,7 +223,7 @@ def are_replaced_under_load(nodes: Nodes, balancer: Balancer, builder: Builder) 
     assert [is_polling(node) for node in nodes.running].count(True) == 1
     assert [actors_down(node) for node in nodes.running] == [set[str]()] * NODES
     for node in nodes.ended:
-        assert "Traceback" not in node.log
+        assert not shows(node.log, "Traceback")
 
 
 def work_is_done_once(builder: Builder, acme_id: UUID, post_office: PostOffice, received: list[str]) -> None:

@@ -22,7 +22,7 @@ from tests.marks import mark_due
 from tests.processes import MASTER_KEY, Services
 from tests.receiver import Receiver, open_receiver
 from tests.transactions import transaction_on
-from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
+from tests.waiting import eventually
 from tests.world.builder import PASSWORD, Builder, new_id
 from tests.world.fixtures import builder
 
@@ -34,7 +34,9 @@ HANGING_RECEIVERS = 8
 # They take longer than the 15 seconds after which the attempts at receivers that hang end together.
 ROUNDS = 40
 SECRETS = SigningSecrets(current=Secret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="))
-DELIVERY_SECONDS_MAX = 2.0 + BUSY_MACHINE_SECONDS_MAX
+# What a busy machine may add.
+ADDED_SECONDS_MAX = 0.5
+DELIVERY_SECONDS_MAX = 2.0 + ADDED_SECONDS_MAX
 # A sign-in takes what it took, apart from what the receivers, which run in this process, take of the machine.
 SIGN_IN_FACTOR_MAX = 3.0
 OWNER = "owner@third.example"
@@ -120,6 +122,7 @@ class Third:
 
 
 @pytest.mark.long
+@pytest.mark.timing
 async def test_a_flood_and_receivers_that_hang_delay_no_delivery_and_no_sign_in_of_a_third_organization(
     services: Services, builder: Builder
 ) -> None:
@@ -156,7 +159,7 @@ async def test_a_flood_and_receivers_that_hang_delay_no_delivery_and_no_sign_in_
 
     assert backlog > 0, "the flood was over before the end of the test"
     assert max(deliveries) < DELIVERY_SECONDS_MAX
-    took = SIGN_IN_FACTOR_MAX * statistics.median(alone) + BUSY_MACHINE_SECONDS_MAX
+    took = SIGN_IN_FACTOR_MAX * statistics.median(alone) + ADDED_SECONDS_MAX
     assert statistics.median(sign_ins) < took
 
 

@@ -105,6 +105,7 @@ def wait_until_handed_on(connection: Connection) -> None:
     wait_until(is_none_waiting, seconds_max=FOUND_SECONDS_MAX)
 
 
+@pytest.mark.timing
 def test_idle_processes_send_few_statements_and_give_back_their_connections(
     services: Services, connection: Connection, log: Log
 ) -> None:

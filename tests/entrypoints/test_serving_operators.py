@@ -47,7 +47,7 @@ def test_metrics_and_internal_paths_have_an_address_of_their_own_if_one_is_set(
 
     def status(path: str) -> int:
         try:
-            return urllib.request.urlopen(f"http://{line['metrics_bind']}{path}", timeout=10).status
+            return urllib.request.urlopen(f"http://{line['metrics_bind']}{path}", timeout=60).status
         except urllib.error.HTTPError as error:
             return error.code
 

@@ -15,6 +15,7 @@ from core.secrets import Secret
 from entrypoints import equipment, main
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import PREFIX, Bind, SettingInvalid, Settings, load, rows, unknown
+from tests.shown_text import shows
 
 ADDRESS = "an address such as https://id.example.com, without query or fragment"
 ORIGINS = "a comma-separated list of origins such as https://app.example.com, without a path"
@@ -401,7 +402,7 @@ def test_printed_settings_contain_no_secret() -> None:
 
     shown = {row.name: row.value for row in rows(settings)}
 
-    assert "hush" not in f"{settings!r} {settings} {shown}"
+    assert not shows(f"{settings!r} {settings} {shown}", "hush")
     assert {name for name, value in shown.items() if value == "***"} == {
         "GATEHOUSE_MASTER_KEYS",
         "GATEHOUSE_OWNER_PASSWORD",

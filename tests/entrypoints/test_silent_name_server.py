@@ -19,7 +19,8 @@ from tests.clock import SettableClock
 from tests.name_server import NameServer
 from tests.processes import Services
 from tests.receiver import Receiver, open_receiver
-from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
+from tests.stopwatch import Stopwatch
+from tests.waiting import eventually
 from tests.world.builder import PASSWORD, Builder
 
 pytestmark = pytest.mark.long
@@ -28,9 +29,11 @@ pytestmark = pytest.mark.long
 SILENT_WEBHOOKS = 48
 SILENT_DOMAINS = 10
 EVENTS_OF_EACH = 4
-DELIVERY_SECONDS_MAX = 2.0 + BUSY_MACHINE_SECONDS_MAX
+DELIVERY_SECONDS_MAX = 2.5
 # Drawing a QR code and reading all metrics take some hundredths of a second.
-ANSWER_SECONDS_MAX = 0.5 + BUSY_MACHINE_SECONDS_MAX
+ANSWER_SECONDS_MAX = 1.0
+# What a busy machine may add to a sign-in.
+ADDED_SECONDS_MAX = 0.5
 SIGN_INS = 12
 RECEIVER = "hooks.globex.example"
 
@@ -64,7 +67,7 @@ class Caller:
 @asynccontextmanager
 async def signed_in(base_url: str, slug: str) -> AsyncGenerator[Caller]:
     """Sign the owner of an organization in."""
-    async with httpx.AsyncClient(base_url=base_url, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=base_url, timeout=60) as client:
         answer = await client.post("/api/auth/login", json={"email": f"owner@{slug}.example", "password": PASSWORD})
         client.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
         yield Caller(client, slug)
@@ -95,7 +98,7 @@ async def has_arrived(receiver: Receiver, count: int) -> bool:
 
 
 async def test_silent_name_servers_of_an_organization_delay_no_other_one(
-    services: Services, connection: Connection, clock: SettableClock, names: NameServer
+    services: Services, connection: Connection, clock: SettableClock, names: NameServer, stopwatch: Stopwatch
 ) -> None:
     builder = Builder(connection, clock)
     for slug in ("acme", "globex"):
@@ -118,13 +121,14 @@ async def test_silent_name_servers_of_an_organization_delay_no_other_one(
         await eventually(partial(are_asked, names, SILENT_DOMAINS // 2), seconds_max=120)
         for number in range(3):
             await other.request("POST", f"{hook}/test")
-            await eventually(partial(has_arrived, receiver, number + 1), seconds_max=DELIVERY_SECONDS_MAX)
-            metrics = await other.client.get("/metrics")
-            assert (metrics.status_code, metrics.elapsed.total_seconds() < ANSWER_SECONDS_MAX) == (200, True)
-            set_up = await seconds_of(other, "POST", "/api/user/mfa/setup")
-            assert set_up < ANSWER_SECONDS_MAX
+            with stopwatch.within(DELIVERY_SECONDS_MAX):
+                await eventually(partial(has_arrived, receiver, number + 1))
+            with stopwatch.within(ANSWER_SECONDS_MAX):
+                assert (await other.client.get("/metrics")).status_code == 200
+            with stopwatch.within(ANSWER_SECONDS_MAX):
+                await other.request("POST", "/api/user/mfa/setup")
         during = await sign_in_seconds(other)
 
     waiting = connection.execute("SELECT count(*) FROM webhook_deliveries WHERE NOT delivered").fetchone()
     assert waiting == (SILENT_WEBHOOKS * EVENTS_OF_EACH,)
-    assert during < 2 * before + BUSY_MACHINE_SECONDS_MAX
+    stopwatch.assert_within(during, 2 * before + ADDED_SECONDS_MAX)

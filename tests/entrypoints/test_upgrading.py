@@ -82,7 +82,7 @@ def load_on(service: Service) -> Generator[Load]:
     finally:
         load.is_ending = True
         for thread in threads:
-            thread.join(30)
+            thread.join(60)
 
 
 @pytest.fixture(scope="module")

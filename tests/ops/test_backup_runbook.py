@@ -21,7 +21,7 @@ from tests.waiting import wait_until
 __all__ = ["embedded_commands", "embedded_services"]
 
 # Each starts servers of PostgreSQL, which takes seconds; CI runs them.
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="guides")]
+pytestmark = pytest.mark.long
 
 RUNBOOK: Final = ROOT / "ops/runbooks/backup.md"
 OWNER: Final = {"OWNER_EMAIL": "root@example.com", "OWNER_PASSWORD": "correct horse battery"}

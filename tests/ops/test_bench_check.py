@@ -219,6 +219,7 @@ def test_a_commit_that_is_nowhere_is_an_error_that_says_what_to_do(
 # What a request costs
 
 
+@pytest.mark.timing
 def test_processor_time_is_that_of_all_threads_or_only_of_the_event_loop() -> None:
     with working_on_a_thread() as process:
         whole = meters.processor_time(process, lambda: time.sleep(LOAD_SECONDS), only_the_event_loop=False)
@@ -228,6 +229,7 @@ def test_processor_time_is_that_of_all_threads_or_only_of_the_event_loop() -> No
 
 
 @pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
+@pytest.mark.timing
 def test_perf_counts_all_threads_or_only_the_event_loop() -> None:
     # In virtual machines it counts no instructions, but the time of a task everywhere.
     with working_on_a_thread() as process:

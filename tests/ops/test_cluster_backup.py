@@ -23,7 +23,7 @@ from tests.documents import MANUAL
 from tests.other_postgres import require
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="cluster")]
+pytestmark = pytest.mark.long
 
 PAGE: Final = MANUAL / "cluster.md"
 PROGRAM_SECONDS_MAX: Final = 300.0

@@ -18,7 +18,7 @@ from tests.citus_databases import CitusDatabases
 from tests.documents import MANUAL
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="cluster")]
+pytestmark = pytest.mark.long
 
 PAGE: Final = MANUAL / "cluster.md"
 ROWS: Final = 2_000

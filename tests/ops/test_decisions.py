@@ -26,7 +26,7 @@ OF_OTHERS = {
 @cache
 def files() -> dict[str, str]:
     """Return the text of every source file by its path, apart from the decision records."""
-    suffixes = {"", ".html", ".lock", ".py", ".sql"}
+    suffixes = {"", ".html", ".lock", ".py", ".sql", ".toml"}
     paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in suffixes]
     paths += [ROOT / "pyproject.toml", *(ROOT / "entrypoints").rglob("*.po")]
     return {str(path.relative_to(ROOT)): path.read_text() for path in paths if path.is_file()}

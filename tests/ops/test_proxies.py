@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import ssl
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from tests.clients import answers, load, losses
 from tests.postgres import Databases
 from tests.processes import Service, Services, given_database, prefixed
 from tests.proxies import NAME, Proxy, client_context, free_port
+from tests.shown_text import shows
+from tests.stopwatch import Stopwatch
 from tests.waiting import wait_until
 
 # Each starts servers and a proxy, which takes seconds; CI runs them.
@@ -174,7 +175,7 @@ def test_what_is_internal_is_not_passed_on_however_it_is_written(proxy: Proxy) -
         answer = proxy.exchange(head("GET", path))
 
         assert status(answer) in {301, 308, 400, 404}, (path, answer)
-        assert b"sso_" not in answer, path
+        assert not shows(answer.decode(errors="replace"), "sso_"), path
 
 
 def test_a_body_that_is_too_large_is_refused(proxy: Proxy, pair: Pair) -> None:
@@ -208,20 +209,20 @@ def broken_requests() -> dict[str, bytes]:
     }
 
 
-def test_a_broken_request_takes_no_server_from_the_other_clients(proxy: Proxy, subtests: pytest.Subtests) -> None:
+def test_a_broken_request_takes_no_server_from_the_other_clients(
+    proxy: Proxy, subtests: pytest.Subtests, stopwatch: Stopwatch
+) -> None:
     for name, request in broken_requests().items():
         with subtests.test(request=name):
             before = len(proxy.log)
             for _ in range(BROKEN_REQUESTS):
-                started = time.monotonic()
-                send_broken(proxy, request)
                 # A proxy that sends it to the servers again and again would still be at it.
-                assert time.monotonic() - started < AT_ONCE_SECONDS_MAX
-            started = time.monotonic()
-            answer = proxy.exchange(head("GET", "/health/live"))
+                with stopwatch.within(AT_ONCE_SECONDS_MAX):
+                    send_broken(proxy, request)
+            with stopwatch.within(AT_ONCE_SECONDS_MAX):
+                answer = proxy.exchange(head("GET", "/health/live"))
 
             assert status(answer) == 200, answer
-            assert time.monotonic() - started < AT_ONCE_SECONDS_MAX
             assert not TAKEN_OUT.search(proxy.log[before:])
 
 

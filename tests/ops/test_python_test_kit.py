@@ -17,7 +17,7 @@ from tests.documents import ROOT
 from tests.peers import Peer, peer
 from tests.processes import GATEHOUSE
 
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="test_kit")]
+pytestmark = pytest.mark.long
 
 PACKAGE = ROOT / "ops" / "clients" / "python"
 TESTS = PACKAGE / "tests_with_server"

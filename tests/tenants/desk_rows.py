@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING, Final, LiteralString
 from uuid import UUID
 
@@ -10,6 +9,7 @@ from psycopg.types.json import Jsonb
 
 from core.secrets import hash_token
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
+from tests.seeds import Numbers
 from tests.tenants.customers import Assignment, Customer, Facts, Membership, V
 from tests.tenants.desk import Desk
 from tests.world.backend import insert_key
@@ -28,7 +28,7 @@ _PAUSED: Final[dict[str, LiteralString]] = {
     "vendor": "UPDATE service_customers SET vendor_paused_at = %s WHERE id = %s",
     "customer": "UPDATE service_customers SET customer_paused_at = %s WHERE id = %s",
 }
-numbers = count(1)
+numbers = Numbers()
 
 
 async def opened(hood: Neighbourhood) -> Desk:

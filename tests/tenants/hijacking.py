@@ -7,9 +7,9 @@ what the undo takes back is in that organization alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any, Final
 
+from tests.seeds import Numbers
 from tests.tenants.giving import picked
 from tests.tenants.model import Violation
 from tests.tenants.neighbourhood import B, Neighbourhood
@@ -27,7 +27,7 @@ MADE: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
     ("setup-links", {"parts": ["scim"], "expires_in_days": 7}, "url"),
     ("webhooks", {"name": "Hook", "url": "https://hooks.example/in", "events": ["user.joined"]}, "id"),
 )
-numbers = count(1)
+numbers = Numbers()
 
 
 @dataclass

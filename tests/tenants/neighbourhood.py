@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -17,6 +16,7 @@ from core.mail import mail
 from core.mail.mail import MailMessage
 from tests.application import Answer
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
+from tests.seeds import Numbers
 from tests.tenants.customers import V
 from tests.tenants.desk import Desk
 from tests.tenants.model import Ended, Held, Model, Person, Violation, Way
@@ -36,7 +36,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 TECHNICIAN, DEPUTY = "technician", "deputy"
 # A test machine with too much to do refuses for a moment.
 BUSY, TRIES_MAX = 503, 5
-numbers = count(1)
+numbers = Numbers()
 
 
 @dataclass

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 import jwt
 
 from tests.openid_provider import KEY, OTHER_KEY
+from tests.seeds import Numbers
 from tests.tenants import acting, connecting, judging
 from tests.tenants.model import Ended, Held, Violation, Way
 from tests.tenants.neighbourhood import A, B, Neighbourhood
@@ -18,7 +18,7 @@ from tests.world.signing_in import claims_of
 SWITCHING = Story.SWITCHING
 REVOKED = "what a provider ended"
 LOCKED = "an account was locked"
-numbers = count(1)
+numbers = Numbers()
 
 
 @step(SWITCHING)

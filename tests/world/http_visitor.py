@@ -18,7 +18,7 @@ class HttpVisitor:
     def __init__(self, url: str, *, host: str | None = None) -> None:
         self._url = url
         headers = AGENT if host is None else {**AGENT, "Host": host}
-        self._client = httpx.Client(base_url=url, headers=headers, follow_redirects=False, timeout=30)
+        self._client = httpx.Client(base_url=url, headers=headers, follow_redirects=False, timeout=60)
 
     def __enter__(self) -> Self:
         return self

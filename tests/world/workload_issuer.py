@@ -51,7 +51,7 @@ class WorkloadIssuer:
             document = {"issuer": self.url, "jwks_uri": f"{self.url}/keys", **self.document}
             return 200, JSON, json.dumps(document).encode()
         if self.waiting is not None:
-            self.waiting.wait(20)
+            self.waiting.wait(60)
         return 200, JSON, json.dumps({"keys": self.keys}).encode() if self.body is None else self.body
 
     def token(self, world: World, *, key: Any = RSA, algorithm: str = "RS256", kid: str = "1", **claims: Any) -> str:

@@ -34,6 +34,7 @@ KINDS: Final = {
     MailTemplate.INVITATION_ACCEPTED: marked("Invitation accepted"),
     MailTemplate.MEMBERSHIP_ADDED: marked("Membership to confirm"),
     MailTemplate.ACCOUNT_CLOSED: marked("Account closed"),
+    MailTemplate.ACCOUNT_LOCKED: marked("Account locked"),
     MailTemplate.WELCOME: marked("Welcome"),
     MailTemplate.TRIAL_ENDING: marked("Trial ends soon"),
     MailTemplate.PAYMENT_ACTION_REQUIRED: marked("Payment to confirm"),
@@ -44,6 +45,7 @@ KINDS: Final = {
     MailTemplate.DOMAIN_FAILING: marked("Domain of an organization fails"),
     MailTemplate.WEBHOOK_OFF: marked("Webhook switched off by its receiver"),
     MailTemplate.CREDENTIALS_LEFT: marked("Credentials that a former member has made"),
+    MailTemplate.ORGANIZATION_DELETED: marked("Organization to be deleted"),
     MailTemplate.IMPERSONATION_STARTED: marked("The platform acts as this person"),
     MailTemplate.CUSTOMER_IMPERSONATION_STARTED: marked("The platform acts as a person of the organization"),
 }

@@ -29,6 +29,7 @@ from core.mail.mail import MailTemplate, RenderedMail
 from core.sessions.origins import Origin
 from entrypoints.pages.frame.languages import LANGUAGES
 from ports.database import Database
+from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
 
 # Longer than the longest wait of a mail in these tests.
@@ -202,7 +203,7 @@ class Installation:
     async def run_courier(self, until: Callable[[], bool]) -> None:
         """Run a supervised courier until the condition is true, and stop it properly."""
         async with trio.open_nursery() as nursery:
-            supervisor = Supervisor(nursery, clock=lambda: datetime.now(UTC), metrics=self.metrics)
+            supervisor = Supervisor(nursery, clock=SettableClock(), metrics=self.metrics)
             courier = self.courier()
             supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
             await self.wait_until(until)

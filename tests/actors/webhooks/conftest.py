@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -13,6 +12,7 @@ from adapters.crypto.vault import Vault
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from tests.actors.webhooks.simulation import EPOCH, Simulation, patient
+from tests.drawing import report_seed
 
 
 @pytest.fixture
@@ -36,8 +36,6 @@ async def simulation(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Simulation:
-    """A simulation with the seed of the environment, or with one of the test's own; a failing test prints it."""
+    """A simulation whose seed is the name of the test, with the seed of a report where that is given."""
     patient(monkeypatch)
-    seed = os.environ.get("GATEHOUSE_SIMULATION_SEED") or request.node.name
-    request.node.add_report_section("setup", "simulation", f"GATEHOUSE_SIMULATION_SEED={seed}")
-    return Simulation(seed, database, connection, vault, autojump_clock)
+    return Simulation(f"{request.node.name} {report_seed()}", database, connection, vault, autojump_clock)

@@ -1,7 +1,7 @@
 """Sequencers and dispatchers in virtual time, with a real database, unreliable receivers and processes that are killed.
 
 What happens is drawn from a seed and from what it happens to, so the same seed leads to the same receivers and events.
-A run prints its seed when it fails; `GATEHOUSE_SIMULATION_SEED` runs another one.
+The seed is the name of the test with that of a report (`tests/drawing.py`).
 """
 
 from __future__ import annotations

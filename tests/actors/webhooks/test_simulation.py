@@ -193,7 +193,6 @@ async def test_a_receiver_that_never_answers_delays_no_other(simulation: Simulat
 
 
 @pytest.mark.long
-@pytest.mark.in_turn(part="faults")
 @pytest.mark.parametrize("number", range(2))
 async def test_many_events_through_everything_that_can_go_wrong(
     simulation: Simulation, autojump_clock: MockClock, number: int

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from itertools import count
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
@@ -32,12 +31,13 @@ from core.sessions.origins import BACKGROUND
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock
 from tests.plans import explained, explained_statements, pages_read, rows_read, tables_read_whole
+from tests.seeds import Numbers
 from tests.world.builder import Builder
 
 BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 PARTS: Final = 5
 PERIOD_DAYS: Final = 60
-_numbers = count(1)
+_numbers = Numbers()
 EMPTYING: Final = (
     "DELETE FROM login_events",
     "DELETE FROM sign_in_counting",

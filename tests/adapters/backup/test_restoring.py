@@ -25,6 +25,7 @@ from ops.dump_schema import dump
 from tests.adapters.backup.databases import NOW, backed_up, contents, restored
 from tests.clock import SettableClock
 from tests.postgres import Databases
+from tests.shown_text import shows
 from tests.world.builder import Builder
 
 TEXTS = ("back\\slash", "tab\tand\nline", "\\.", "COPY users FROM stdin;", "--", "", "ünï😀", "\\N", "'; DROP TABLE x")
@@ -336,7 +337,7 @@ def test_the_password_is_not_among_the_arguments_of_a_program() -> None:
     environment, address = environment_and_address("postgresql://ann:secret-word@db.example/id?sslmode=require")
 
     assert environment["PGPASSWORD"] == "secret-word"
-    assert "secret-word" not in address
+    assert not shows(address, "secret-word")
     assert "sslmode=require" in address
 
 

@@ -19,7 +19,7 @@ from adapters.postgres.driver.timed_connection import TimedConnection
 from tests.meeting import Meeting
 from tests.postgres import CONNECTIONS_MAX, lent
 
-LONG_SECONDS = 10.0
+LONG_SECONDS = 60.0
 SHORT_SECONDS = 0.01
 
 

@@ -19,7 +19,7 @@ import pytest
 from adapters.postgres.embedded.folder import FileLock, poll_until
 from adapters.postgres.embedded.server import EmbeddedPostgres
 
-DEADLINE_SECONDS = 30.0
+DEADLINE_SECONDS = 60.0
 REPOSITORY = Path(__file__).resolve().parents[3]
 # Prints the address on its first line, and releases PostgreSQL when its input ends.
 USER = """

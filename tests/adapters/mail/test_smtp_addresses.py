@@ -12,6 +12,7 @@ from adapters.gateways.smtp_server import Encryption, SmtpServer, SmtpUrlInvalid
 from core.mail.mail import MailDeferred
 from tests.adapters.mail.smtp import gateway_to
 from tests.mail_server import PostOffice
+from tests.shown_text import shows
 
 
 class TestCheck:
@@ -103,4 +104,4 @@ class TestServerAddress:
         except SmtpUrlInvalid as error:
             shown = str(error)
 
-        assert "hunter2" not in shown
+        assert not shows(shown, "hunter2")

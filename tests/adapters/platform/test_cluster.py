@@ -40,7 +40,6 @@ def test_one_server_is_no_cluster(transact: Callable[..., Any]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.in_turn(part="cluster")
 def test_a_node_that_is_stopped_or_hangs_is_down_and_the_others_are_asked_nevertheless(
     citus_databases: CitusDatabases, measured: Callable[[], cluster.Cluster]
 ) -> None:

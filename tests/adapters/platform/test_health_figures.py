@@ -86,7 +86,8 @@ def test_a_probe_succeeds_when_the_database_answers(transact: Callable[..., Any]
 
 
 def test_the_time_of_the_database_is_the_present_time(transact: Callable[..., Any]) -> None:
-    assert abs(transact(health_figures.database_time) - datetime.now(UTC)) < timedelta(minutes=1)
+    before = datetime.now(UTC)
+    assert before <= transact(health_figures.database_time) <= datetime.now(UTC)
 
 
 def test_accounts_that_come_change_and_go_are_counted_without_reading_all_of_them(
@@ -215,7 +216,7 @@ def test_what_waits_is_found_by_indexes_alone(connection: Connection) -> None:
     connection.execute("SET enable_sort = off")
     connection.execute("SET enable_bitmapscan = off")
     values = {
-        "now": datetime.now(UTC),
+        "now": datetime(2026, 2, 3, tzinfo=UTC),
         "entries_max": figures_in_postgres.BACKLOG_ENTRIES_MAX,
         "counted_max": figures_in_postgres.COUNTED_MAX,
     }

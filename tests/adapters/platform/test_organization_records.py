@@ -19,6 +19,7 @@ from tests.postgres import Databases
 pytestmark = pytest.mark.long
 
 ORGANIZATIONS = 10_000
+NOW = datetime(2026, 2, 3, tzinfo=UTC)
 ID = UUID("0191d3c1-0000-7000-8000-00000000000f")
 
 
@@ -48,7 +49,7 @@ def test_a_rare_text_is_found_by_its_groups_of_characters(fleet: Connection) -> 
 def test_a_page_is_read_in_the_order_of_its_index(fleet: Connection) -> None:
     statement = organization_records.page_of(OrganizationFilter(), Matches())
     for status in (None, "active"):
-        kept = kept_values(datetime.now(UTC))
+        kept = kept_values(NOW)
         plan = plan_of(fleet, statement, status=status, tier_id=None, at=None, id=None, limit=26, **kept)
 
         assert "Seq Scan on organizations" not in plan
@@ -67,9 +68,9 @@ def test_what_is_read_of_the_largest_tables_is_a_range_of_an_index(fleet: Connec
         (
             overview.FAILING_WEBHOOKS,
             "webhook_queues_lost",
-            {"since": datetime.now(UTC), "webhooks_max": 9, "limit": 5},
+            {"since": NOW, "webhooks_max": 9, "limit": 5},
         ),
-        (overview.GONE_WEBHOOKS, "webhooks_gone", {"since": datetime.now(UTC), "limit": 5, "counted_max": 10}),
+        (overview.GONE_WEBHOOKS, "webhooks_gone", {"since": NOW, "limit": 5, "counted_max": 10}),
         (overview.FAILING_STREAMS, "siem_streams_failing", {"limit": 5}),
     ):
         assert index in plan_of(fleet, statement, **values), index

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-from datetime import UTC, datetime
 
 import pytest
 
 from adapters.saml import documents, signatures, upstream
 from adapters.saml.documents import ATTRIBUTES_MAX, NAMESPACES_MAX, Unreadable
 from core.sign_in.upstream.saml import SamlRecipient
+from tests.clock import SettableClock
 from tests.identity_provider import Asked, IdentityProvider
 
 OURS = "https://login.example/metadata"
@@ -42,7 +42,7 @@ def test_an_element_has_only_so_many_attributes() -> None:
 
 
 def test_a_signature_names_only_so_many_prefixes() -> None:
-    idp = IdentityProvider(now=lambda: datetime.now(UTC))
+    idp = IdentityProvider(now=SettableClock())
     answer = idp.answer(ASKED)
     assert TRANSFORM in answer
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
 from itertools import product
 from typing import Final
 
@@ -15,6 +14,7 @@ from adapters.saml import signatures, upstream
 from adapters.saml.documents import Unreadable
 from core.secrets import Secret
 from core.sign_in.upstream.saml import SamlAnswer, SamlRecipient
+from tests.clock import SettableClock
 from tests.encryption import (
     CBC_256,
     DSIG,
@@ -35,7 +35,7 @@ NOT_DECRYPTED: Final = "Its assertion cannot be decrypted with a key of this con
 @pytest.fixture
 def idp() -> IdentityProvider:
     """An identity provider."""
-    return IdentityProvider(now=lambda: datetime.now(UTC))
+    return IdentityProvider(now=SettableClock())
 
 
 @pytest.fixture

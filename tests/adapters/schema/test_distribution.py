@@ -18,7 +18,7 @@ from core.platform.log_months import Log
 from tests.citus_databases import CitusDatabases
 from tests.postgres import connected
 
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="cluster")]
+pytestmark = pytest.mark.long
 
 ORGANIZATIONS: Final = 40
 

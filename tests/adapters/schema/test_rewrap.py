@@ -23,7 +23,7 @@ from tests.signing_keys import key_pair
 from tests.transactions import transaction_on
 from tests.waiting import wait_until
 
-OLD_KEY, NEW_KEY = MasterKey.generate(), MasterKey.generate()
+OLD_KEY, NEW_KEY = MasterKey(bytes([1]) * 32), MasterKey(bytes([2]) * 32)
 BEFORE, DURING, AFTER = Vault([OLD_KEY]), Vault([NEW_KEY, OLD_KEY]), Vault([NEW_KEY])
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MAILS = SEALED_COLUMNS[0]

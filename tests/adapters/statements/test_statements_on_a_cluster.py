@@ -19,7 +19,7 @@ from adapters.postgres.schema.distribution import LOGS
 from tests.adapters.statements.texts import read
 from tests.citus_databases import CitusDatabases
 
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="cluster")]
+pytestmark = pytest.mark.long
 
 STATEMENTS_MIN: Final = 250
 NAMES_A_LOG: Final = re.compile(rf"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:{'|'.join(LOGS)})\b")

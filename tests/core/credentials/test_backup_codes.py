@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ from core.credentials import backup_codes
 from core.credentials.backup_codes import ALPHABET, CODES_PER_SET
 from ports.unit_of_work import UnitOfWork
 
-ADA, GRACE = uuid4(), uuid4()
+ADA, GRACE = UUID(int=1), UUID(int=2)
 
 
 class CodesInMemory:

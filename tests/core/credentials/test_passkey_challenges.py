@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from core.credentials import passkey_challenges
 from core.credentials.passkey_challenges import ANY_ACCOUNT, Purpose, StoredPasskeyChallenge, subject_of
 from ports.unit_of_work import UnitOfWork
 
-ADA, GRACE = subject_of(uuid4()), subject_of(uuid4())
+ADA, GRACE = subject_of(UUID(int=1)), subject_of(UUID(int=2))
 
 
 def subjects_of(uow: UnitOfWork, challenge: StoredPasskeyChallenge) -> set[bytes]:

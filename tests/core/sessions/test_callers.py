@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -14,12 +14,12 @@ from core.sessions.tokens import IssuedElsewhere
 
 START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 ADA = Caller(
-    user_id=uuid4(),
+    user_id=UUID(int=1),
     email="ada@example.com",
     email_verified_at=None,
     is_platform_owner=False,
     user_created_at=START,
-    session_id=uuid4(),
+    session_id=UUID(int=2),
     amr=["pwd"],
     authenticated_at=START,
     device_id=None,
@@ -34,8 +34,8 @@ ADA = Caller(
     is_end_user=False,
     impersonator_id=None,
 )
-ORGANIZATION = replace(ADA, organization_id=uuid4(), organization_slug="acme", organization_status="active")
-SERVICE = replace(ORGANIZATION, service_id=uuid4(), service_slug="shop", service_client_id=uuid4())
+ORGANIZATION = replace(ADA, organization_id=UUID(int=3), organization_slug="acme", organization_status="active")
+SERVICE = replace(ORGANIZATION, service_id=UUID(int=4), service_slug="shop", service_client_id=UUID(int=5))
 
 
 def test_a_caller_without_a_context_belongs_to_it() -> None:

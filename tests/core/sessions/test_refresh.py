@@ -24,12 +24,12 @@ from ports.unit_of_work import UnitOfWork
 
 START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 CALLER = Caller(
-    user_id=uuid4(),
+    user_id=UUID(int=1),
     email="ada@example.com",
     email_verified_at=START,
     is_platform_owner=False,
     user_created_at=START,
-    session_id=uuid4(),
+    session_id=UUID(int=2),
     amr=["pwd"],
     authenticated_at=START,
     device_id=None,

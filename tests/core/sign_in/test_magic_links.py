@@ -13,6 +13,7 @@ from core.accounts.requesting_browsers import recall, requesting
 from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from core.sign_in import magic_links
+from tests.shown_text import shows
 from tests.statements import recorded_statements
 
 NO_RETURN = ReturnRequest()
@@ -63,7 +64,7 @@ def test_a_link_is_bound_to_the_browser_that_requested_it() -> None:
 
     assert stored is not None
     assert stored == browser
-    assert "cookie" not in str(browser.stored())
+    assert not shows(str(browser.stored()), "cookie")
     assert stored.is_bound_to("the value of its cookie")
     assert not stored.is_bound_to("another value")
     assert not stored.is_bound_to(None)

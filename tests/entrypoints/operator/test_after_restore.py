@@ -23,7 +23,7 @@ from tests.world.issued_rows import ALIVE
 from tests.world.team import Team
 from tests.world.world import World
 
-LOST, PRESENT, NEW = MasterKey.generate(), MasterKey.generate(), MasterKey.generate()
+LOST, PRESENT, NEW = MasterKey(bytes([1]) * 32), MasterKey(bytes([2]) * 32), MasterKey(bytes([3]) * 32)
 BEFORE: Final = Vault([LOST, PRESENT])
 AFTER: Final = Vault([NEW, PRESENT])
 # Sessions, whatever leads to one, and what stands for a second factor.

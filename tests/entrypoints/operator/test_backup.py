@@ -26,7 +26,7 @@ from tests.processes import GATEHOUSE, MASTER_KEY, Commands, CommandsHere, Servi
 from tests.waiting import wait_until
 from tests.world.builder import Builder, new_id
 
-OTHER_KEY = MasterKey.generate().encoded()
+OTHER_KEY = MasterKey(bytes([1]) * 32).encoded()
 # The last migration of version 0.1.0.
 OLD_SCHEMA = 25
 KEY_ID = Vault(parse_master_keys(Secret(MASTER_KEY))).current_id
@@ -233,7 +233,7 @@ def test_a_backup_that_is_stopped_leaves_nothing(
         wait_until(lambda: bool(list(tmp_path.glob("*.part"))))
         os.kill(process.pid, number)
 
-        assert process.wait(30) == -number
+        assert process.wait(60) == -number
 
     assert list(tmp_path.glob("backup.tar*")) == []
 
@@ -253,7 +253,7 @@ def test_a_restore_that_is_killed_leaves_the_database_as_it_was(
         process = subprocess.Popen([GATEHOUSE, "restore", "--replace", "backup.tar"], cwd=tmp_path, env=environment)
         wait_until(lambda: connection.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount > 0, seconds_max=120)
         process.kill()
-        process.wait(30)
+        process.wait(60)
 
     wait_until(
         lambda: (
@@ -281,7 +281,7 @@ def test_a_restore_that_is_stopped_ends_by_the_signal_and_changes_nothing(
         )
         wait_until(lambda: watching.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount > 0, seconds_max=120)
         os.kill(process.pid, number)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=60)
 
     assert (process.returncode, errors) == (-number, b"")
     assert contents(database_url) == before

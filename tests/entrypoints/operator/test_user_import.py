@@ -253,11 +253,13 @@ async def test_an_import_from_a_silent_pipe_can_be_cancelled(importer: Importer)
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as file:
         run = UserImportRun(file, stored_form, TO_ASCII, importer.clock, importer.out)
-        with trio.move_on_after(0.05) as scope:
-            await run.run(None)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run.run, None)
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.cancel_scope.cancel()
         os.close(writing)
 
-    assert scope.cancelled_caught
+    assert nursery.cancel_scope.cancelled_caught
 
 
 @pytest.mark.long

@@ -11,6 +11,7 @@ import pytest
 from tests.application import Answer
 from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
+from tests.shown_text import shows
 from tests.statements import recorded_statements
 from tests.world.builder import FREE_TIER
 from tests.world.signing_in import claims_of
@@ -96,7 +97,7 @@ class TestList:
         answer = await team.request("owner", "GET", "/members")
 
         assert answer.json["pagination"]["total"] == 3
-        assert "eve" not in answer.text
+        assert not shows(answer.text, "eve")
 
     async def test_the_limit_is_the_organizations_own_or_that_of_its_tier(
         self, team: Team, subtests: pytest.Subtests

@@ -14,6 +14,7 @@ from core.platform.mails import ListedMailState, MailContentGone, MailUnknown, O
 from entrypoints.installation import Installation
 from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
+from tests.shown_text import shows
 from tests.world.builder import EMAIL
 from tests.world.platform import PLATFORM_OWNER
 from tests.world.support import SupportDesk
@@ -70,7 +71,7 @@ class TestList:
             "organization_id": None,
             "created_at": "2026-02-03T04:05:06Z",
         }
-        assert SECRET not in everything.text
+        assert not shows(everything.text, SECRET)
         for query, expected in (
             ("state=failed", [failed]),
             ("state=queued", [waiting]),

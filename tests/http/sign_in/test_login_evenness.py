@@ -118,6 +118,7 @@ class TestTime:
         return serving(replace(installation, settings=Settings(rate_limits=False)))
 
     @pytest.mark.long
+    @pytest.mark.timing
     async def test_every_refusal_takes_the_same_time(
         self, world: World, refused_logins: dict[str, tuple[str, str]], clock: SettableClock
     ) -> None:

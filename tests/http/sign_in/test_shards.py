@@ -13,7 +13,7 @@ from tests.plan_costs import Sent, statements_as_sent
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import World
 
-pytestmark = [pytest.mark.long, pytest.mark.in_turn(part="cluster")]
+pytestmark = pytest.mark.long
 
 TASKS: Final = re.compile(r"Task Count: (\d+)")
 

@@ -14,6 +14,7 @@ from tests.application import Answer
 from tests.authenticators import Authenticator
 from tests.clock import SettableClock
 from tests.pages.credentials.test_mfa import codes_of, secret_of
+from tests.shown_text import shows
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.visitor import Visitor, forms_of
 from tests.world.world import World
@@ -152,7 +153,7 @@ async def test_a_sign_in_that_is_over_offers_nothing(world: World, ada: Visitor)
     page = await ada.open("/app/second-factor")
 
     assert page.status == 200
-    assert "data-passkey" not in page.text
+    assert not shows(page.text, "data-passkey")
 
 
 async def test_the_browser_is_told_which_passkeys_still_count(world: World, ada: Visitor) -> None:
@@ -168,7 +169,7 @@ async def test_the_browser_is_told_which_passkeys_still_count(world: World, ada:
     told = json.loads(html.unescape(match[1]))
     assert (told["rpId"], told["name"], len(told["credentialIds"])) == ("localhost", EMAIL, 1)
     assert "signal_passkeys" in page.text
-    assert "data-signals" not in (await ada.open(PASSKEYS)).text
+    assert not shows((await ada.open(PASSKEYS)).text, "data-signals")
 
 
 async def test_password_managers_find_the_pages(world: World) -> None:
@@ -230,7 +231,7 @@ class TestRequired:
         assert refused.status == 403
         [address] = re.findall(r'href="(/app/second-factor/set-up\?[^"]+)"', refused.text)
         page = await owner.open(html.unescape(address))
-        assert "data-passkey" not in page.text
+        assert not shows(page.text, "data-passkey")
         closed = await owner.open("/app/second-factor/passkey")
         assert closed.status == 403
 

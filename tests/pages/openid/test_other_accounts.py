@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 
 from tests.application import Answer
+from tests.shown_text import shows
 from tests.world.authorization import address_of, led_back
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.relying_party import RelyingParty
@@ -62,7 +63,7 @@ async def test_a_page_elsewhere_leads_to_signing_out_alone(visitor: Visitor, wor
     page = await visitor.post("/app/account/name", {"form_token": "x", "name": "Ada"})
     signed_out = await visitor.submit(await visitor.open(SIGN_OUT), SIGN_OUT)
 
-    assert "return_id" not in page.text + signed_out.text
+    assert not shows(page.text + signed_out.text, "return_id")
     assert 'href="/app/sign-in"' in signed_out.text
 
 

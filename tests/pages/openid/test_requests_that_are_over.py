@@ -8,6 +8,7 @@ import pytest
 
 from tests.application import Answer
 from tests.clock import SettableClock
+from tests.shown_text import shows
 from tests.world.authorization import address_of, led_back, push
 from tests.world.relying_party import RelyingParty
 from tests.world.visitor import Visitor, forms_of
@@ -84,7 +85,7 @@ async def test_an_unknown_request_names_no_service(shop: RelyingParty, visitor: 
 
     assert page.status == 400
     assert "This request is over" in page.text
-    assert "Shop" not in page.text
+    assert not shows(page.text, "Shop")
 
 
 async def test_a_program_gets_the_refusal(shop: RelyingParty, visitor: Visitor) -> None:

@@ -74,7 +74,7 @@ async def test_a_try_shows_what_is_in_the_tokens_and_ends_their_session(
     assert claim(page, "id-token", "sub") == str(people.ids["ann"])
     assert claim(page, "access-token", "service") == "shop"
     assert claim(page, "userinfo", "email_verified") == "true"
-    assert "eyJ" not in page.text
+    assert re.search(r"eyJ[\w-]+\.eyJ", page.text) is None
     assert page.headers["Cache-Control"] == "no-store"
     live = world.connection.execute(
         "SELECT count(*) FROM sessions WHERE service_id IS NOT NULL AND revoked_at IS NULL"

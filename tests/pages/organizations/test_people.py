@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from tests.application import Answer
+from tests.shown_text import shows
 from tests.world.team import Team
 from tests.world.visitor import Visitor
 from tests.world.world import World
@@ -122,7 +123,7 @@ async def test_a_member_who_has_not_confirmed_shows_nothing_of_the_account(
     assert "&lt;b onclick" in confirmed.text
     assert HOSTILE not in confirmed.text
     assert "<dd>On</dd>" in confirmed.text
-    assert "Bolt" not in unconfirmed.text
+    assert not shows(unconfirmed.text, "Bolt")
     assert "<dd>Unknown</dd>" in unconfirmed.text
     assert "has not confirmed the membership yet" in unconfirmed.text
 

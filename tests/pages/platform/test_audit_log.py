@@ -11,6 +11,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.application import Answer
+from tests.shown_text import shows
 from tests.world.builder import new_id
 from tests.world.callers import Callers
 from tests.world.visitor import Visitor
@@ -57,7 +58,7 @@ async def test_what_was_done_is_found_and_opened(callers: Callers, platform_owne
     assert len(rows(found)) == 1
     assert HOSTILE not in found.text + entry.text
     assert "Reason – =1" in rows(entry)
-    assert "Seal" not in entry.text
+    assert not shows(entry.text, "Seal")
     [exported] = csv.DictReader(file.text.splitlines())
     assert (exported["target"], exported["actor"]) == (HOSTILE, "command")
 

@@ -50,7 +50,7 @@ class Browser:
 
 
 def _http(apache: Mellon) -> httpx.Client:
-    return httpx.Client(base_url=apache.url, timeout=20.0)
+    return httpx.Client(base_url=apache.url, timeout=60.0)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from core.saml.judgement import MFA_CONTEXT, PASSWORD_CONTEXT
 from core.saml.messages import NameIdFormat
 from tests.clock import SettableClock
 from tests.service_provider import is_signed, posted_form
+from tests.shown_text import shows
 from tests.world.builder import PASSWORD
 from tests.world.directory import insert_directory
 from tests.world.saml import SamlService, SamlWorld
@@ -54,7 +55,7 @@ class TestSignedIn:
 
         policy = page.headers["Content-Security-Policy"]
         assert "script-src 'self';" in policy
-        assert "unsafe" not in policy
+        assert not shows(policy, "unsafe")
         assert page.headers["Referrer-Policy"] == "strict-origin"
         assert page.headers["Cache-Control"] == "no-store"
         assert "<button" in page.text
@@ -100,7 +101,7 @@ class TestSignedIn:
 
         assert (names[0] == names[1]) is (name_format is NameIdFormat.PERSISTENT)
         assert names[0] != names[2]
-        assert "member" not in " ".join(names)
+        assert not shows(" ".join(names), "member")
 
     @pytest.mark.parametrize("name_format", NameIdFormat)
     @pytest.mark.long

@@ -14,6 +14,7 @@ from tests.application import Answer
 from tests.concurrency import statuses_of
 from tests.multipart import CONTENT_TYPE, form_data
 from tests.service_provider import ServiceProvider, posted_form
+from tests.shown_text import shows
 from tests.waiting import eventually
 from tests.world.saml import SamlWorld
 from tests.world.team import Team
@@ -69,7 +70,7 @@ async def test_an_admin_sets_up_saml_and_signs_in(world: World, shop: Team, ann:
     assert test.status == 200
     assert downloaded.text.startswith("-----BEGIN CERTIFICATE-----")
     assert downloaded.headers["Content-Disposition"] == 'attachment; filename="acme-shop.pem"'
-    assert "PRIVATE" not in downloaded.text
+    assert not shows(downloaded.text, "PRIVATE")
     configuration = await stored(shop)
     assert (configuration["entity_id"], configuration["attribute_mapping"]) == (
         sp.entity_id,

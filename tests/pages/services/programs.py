@@ -7,11 +7,11 @@ import socket
 import subprocess
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 from adapters.postgres.driver.connection import Connection
 from core.secrets import hash_token
+from tests.waiting import wait_until
 from tests.world.builder import Builder
 
 SECRET = "the-secret-of-the-shop-with-many-characters"
@@ -46,15 +46,16 @@ def running(
 
 def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     """Wait until something listens on a port of this machine."""
-    end = datetime.now(UTC).timestamp() + START_SECONDS_MAX
-    while process.poll() is None and datetime.now(UTC).timestamp() < end:
+
+    def listens() -> bool:
         try:
-            with socket.create_connection(("localhost", port), timeout=0.05):
-                return
+            socket.create_connection(("localhost", port)).close()
         except OSError:
-            continue
-    process.kill()
-    raise AssertionError(process.communicate()[0].decode())
+            return False
+        return True
+
+    wait_until(lambda: listens() or process.poll() is not None, seconds_max=START_SECONDS_MAX)
+    assert process.poll() is None, process.communicate()[0].decode()
 
 
 def insert_shop(builder: Builder, connection: Connection, home: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from core.services.applications import APPLICATIONS_MAX
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
+from tests.shown_text import shows
 from tests.world.authorization import address_of, led_back, sign_in
 from tests.world.builder import EMAIL
 from tests.world.relying_party import RelyingParty, insert_relying_party
@@ -135,7 +136,7 @@ async def test_a_confined_session_shows_and_ends_those_of_its_organization(
     fields = forms_of(page)[0].fields
 
     assert "Shop of Acme" in page.text
-    assert "Globex" not in page.text
+    assert not shows(page.text, "Globex")
     assert (await visitor.open(f"{PAGE}/{foreign}")).status == 404
     assert (await visitor.post(f"{PAGE}/{foreign}/disconnect", fields)).status == 404
     assert (await visitor.post(f"/app/account/sessions/at/{foreign}/end", fields)).status == 404

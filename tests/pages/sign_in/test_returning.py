@@ -9,6 +9,7 @@ import pytest
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from tests.clock import SettableClock
+from tests.shown_text import shows
 from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.visitor import Visitor, forms_of
@@ -86,7 +87,7 @@ async def test_what_is_no_path_of_gatehouse_is_not_stored_with_a_mailed_link(
     assert sent.status in {200, 303}, sent.text
     [data] = [row[0] for row in world.rows("SELECT data FROM one_time_tokens WHERE purpose = %s", purpose)]
     assert data["return_to"] == ""
-    assert "evil" not in str(data)
+    assert not shows(str(data), "evil")
 
 
 @pytest.mark.parametrize("wanted", ["/app", "/app/account", "/app/organizations/acme", "/docs", "/"])
@@ -123,7 +124,7 @@ async def test_a_page_with_parameters_is_opened_after_the_sign_in(world: World, 
 
     assert answer.status == 303
     assert address.startswith("/app/sign-in?return_id=")
-    assert "devices" not in address
+    assert not shows(address, "devices")
     assert await signed_in_location(visitor, address) == "/app?tab=devices&q=%3Cb%3E"
 
 

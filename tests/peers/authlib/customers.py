@@ -20,8 +20,8 @@ Browser: Any = importlib.import_module("browser").Browser
 ISSUER = os.environ["ISSUER"]
 VERIFIER = "correct-horse-battery-staple-correct-horse-battery"
 
-metadata = requests.get(f"{ISSUER}/.well-known/openid-configuration", timeout=10).json()
-keys = KeySet.import_key_set(requests.get(metadata["jwks_uri"], timeout=10).json())
+metadata = requests.get(f"{ISSUER}/.well-known/openid-configuration", timeout=60).json()
+keys = KeySet.import_key_set(requests.get(metadata["jwks_uri"], timeout=60).json())
 
 
 def told(claims: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:

@@ -22,8 +22,8 @@ EMAIL, PASSWORD = os.environ["EMAIL"], os.environ["PASSWORD"]
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 browser = Browser(ISSUER, EMAIL, PASSWORD)
 
-metadata = requests.get(f"{ISSUER}/.well-known/openid-configuration", timeout=10).json()
-keys = KeySet.import_key_set(requests.get(metadata["jwks_uri"], timeout=10).json())
+metadata = requests.get(f"{ISSUER}/.well-known/openid-configuration", timeout=60).json()
+keys = KeySet.import_key_set(requests.get(metadata["jwks_uri"], timeout=60).json())
 for method in ("client_secret_basic", "client_secret_post"):
     session = OAuth2Session(
         os.environ["CLIENT_ID"],
@@ -52,7 +52,7 @@ for method in ("client_secret_basic", "client_secret_post"):
     assert not session.introspect_token(metadata["introspection_endpoint"], renewed["access_token"]).json()["active"]
 
     device = requests.post(
-        metadata["device_authorization_endpoint"], data={"client_id": os.environ["CLIENT_ID"]}, timeout=10
+        metadata["device_authorization_endpoint"], data={"client_id": os.environ["CLIENT_ID"]}, timeout=60
     ).json()
     assert "The device is signed in" in browser.open(device["verification_uri_complete"])
     time.sleep(device["interval"])

@@ -18,7 +18,7 @@ SLUG = os.environ["PEER_SLUG"]
 USER_IDS = os.environ["PEER_USER_IDS"].split()
 # The request may end the session of the one before.
 SESSION_SECONDS_MAX = 1
-SIGN_IN_SECONDS_MAX = 10
+SIGN_IN_SECONDS_MAX = 60
 # Fields whose valid values depend on other fields, or on what is stored.
 DEPENDENT_FIELDS = ("new_owner_user_id", "org_slug", "service_slug", "redirect_uri", "role", "slug", "target_type")
 

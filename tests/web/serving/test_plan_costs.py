@@ -202,7 +202,6 @@ async def test_a_statement_that_crosses_a_table_of_one_row_is_found(
 
 
 @pytest.mark.long
-@pytest.mark.in_turn(part="later_cluster")
 async def test_no_statement_is_expected_to_be_dear_by_the_postgresql_of_debian(sent: list[Sent]) -> None:
     with other_postgres() as postgres:
         postgres.start()

@@ -21,6 +21,7 @@ from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 CLIENT_ID = "01890a5d-ac96-7000-b570-c68bbc2c495c"
 SECRET = "the secret of the service"
+WAIT_SECONDS_MAX = 60.0
 KINDS = {
     "RSA": (lambda: rsa.generate_private_key(65537, 2048), RSAAlgorithm.to_jwk, "RS256"),
     "EC": (lambda: ec.generate_private_key(ec.SECP256R1()), ECAlgorithm.to_jwk, "ES256"),
@@ -87,10 +88,16 @@ class Issuer:
     metadata: dict[str, Any] = field(default_factory=dict)
     # Held while a request is answered: a test that takes it holds answers back.
     gate: threading.Lock = field(default_factory=threading.Lock)
+    arrived: threading.Condition = field(default_factory=threading.Condition)
 
     def count(self, path: str) -> int:
         """Return how many requests there were for a path."""
         return self.requests.count(path)
+
+    def wait_for(self, path: str, count: int) -> None:
+        """Return when so many requests for a path have come."""
+        with self.arrived:
+            assert self.arrived.wait_for(lambda: self.count(path) >= count, WAIT_SECONDS_MAX), "too few requests came"
 
     def claims(self, **changes: Any) -> dict[str, Any]:
         """Return the claims of an access token; a change to None leaves one out."""
@@ -158,7 +165,9 @@ def serving(clock: Clock) -> Generator[Issuer]:
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
-            issuer.requests.append(path)
+            with issuer.arrived:
+                issuer.requests.append(path)
+                issuer.arrived.notify_all()
             issuer.headers.append(dict(self.headers))
             issuer.bodies.append(body)
             if self.headers.get("content-type") == "application/x-www-form-urlencoded":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from drivers import Driver
 from issuer import CLIENT_ID, Issuer, Key
@@ -21,8 +19,7 @@ def test_one_fetch_serves_all_callers_that_wait(driver: Driver, issuer: Issuer) 
     made = verifier(driver, issuer)
     with issuer.gate:
         waiting = driver.at_once(12, made.verify, issuer.token())
-        while not issuer.requests:
-            time.sleep(0.001)
+        issuer.wait_for("/.well-known/openid-configuration", 1)
 
     assert {future.result().subject for future in waiting} == {"ann"}
     assert issuer.requests == ["/.well-known/openid-configuration", JWKS]
@@ -110,8 +107,7 @@ def test_nothing_is_verified_while_gatehouse_has_never_answered(driver: Driver, 
     issuer.is_away = True
     with issuer.gate:
         waiting = driver.at_once(6, made.verify, issuer.token())
-        while not issuer.requests:
-            time.sleep(0.001)
+        issuer.wait_for("/.well-known/openid-configuration", 1)
 
     for future in waiting:
         with pytest.raises(Unreachable):

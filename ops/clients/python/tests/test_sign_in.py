@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import time
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -248,8 +247,7 @@ def test_one_of_many_requests_refreshes_the_session_for_all(driver: Driver, issu
     clock.advance(2)
     with issuer.gate:
         waiting = driver.at_once(12, application.sign_in.session, cookie)
-        while issuer.count(TOKEN) < 2:
-            time.sleep(0.001)
+        issuer.wait_for(TOKEN, 2)
     sessions = [future.result() for future in waiting]
 
     assert issuer.count(TOKEN) == 2
@@ -342,8 +340,7 @@ def test_a_logout_during_a_refresh_is_not_undone_by_it(driver: Driver, issuer: I
 
     with issuer.gate:
         [waiting] = driver.at_once(1, application.sign_in.session, cookie)
-        while issuer.count(TOKEN) < 2:
-            time.sleep(0.001)
+        issuer.wait_for(TOKEN, 2)
         application.sessions.delete_by(sid="the session", sub=None)
 
     assert waiting.result() is None

@@ -11,6 +11,7 @@ from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sign_in.identities import PLATFORM
 from core.sign_in.upstream.flows import AtDomain, Departure, ReturnAddress, UpstreamSignIn
+from tests.shown_text import shows
 
 DEPARTURE = Departure(
     sign_in=UpstreamSignIn(
@@ -49,7 +50,7 @@ def test_the_address_has_the_state_the_nonce_and_the_challenge_but_no_verifier(a
             "access_type": "x",
         }.items()
     )
-    assert "verifier" not in address
+    assert not shows(address, "verifier")
 
 
 def test_without_extra_parameters_the_address_has_ours_alone() -> None:

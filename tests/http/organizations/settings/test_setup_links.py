@@ -15,6 +15,7 @@ from entrypoints.pages.organizations.setup import DOMAIN as DOMAIN_PAGE
 from entrypoints.pages.organizations.setup import PARTS, SETUP
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
+from tests.shown_text import shows
 from tests.world.domains import DOMAIN, Domains
 from tests.world.setups import BASE_URL, Setups, path_of
 from tests.world.visitor import Visitor, forms_of
@@ -244,7 +245,7 @@ class TestPages:
 
         assert without.status == 404
         assert "One session that began there ends." in page.text
-        assert "passkey" not in page.text
+        assert not shows(page.text, "passkey")
         assert statuses_of(answers) == [303, 404]
         assert (await there.send("GET", "/app")).status == 404
         assert world.value("SELECT revoked_at IS NOT NULL FROM sessions WHERE id = %s", session_id)

@@ -161,7 +161,7 @@ async def test_tokens_are_stored_encrypted(world: World, user: SignedInUser) -> 
     [(access, refresh)] = world.rows("SELECT access_token_sealed, refresh_token_sealed FROM identities")
 
     assert token.encode() not in bytes(access)
-    assert b"rt-" not in bytes(refresh)
+    assert b"rt-websuite" not in bytes(refresh)
 
 
 async def _again(user: SignedInUser) -> SignedInUser:

@@ -16,6 +16,7 @@ from entrypoints.upstream_settings import added_to
 from entrypoints.web.serving.application import Application
 from tests.application import Client
 from tests.openid_provider import CLIENT_SECRET, OpenIdProvider, running_openid_provider
+from tests.shown_text import shows
 from tests.world.acme_shop import AcmeShop
 from tests.world.added_providers import Added, platform_brand_of, providers_file, settings_with
 from tests.world.authorization import led_back
@@ -57,7 +58,7 @@ async def test_the_sign_in_page_has_a_button_with_the_title_and_its_first_letter
     assert '<span class="provider-mark" aria-hidden="true">A</span>Continue with Acme ID</a>' in page.text
     assert '<span class="provider-mark" aria-hidden="true">O</span>Continue with Other ID</a>' in page.text
     assert "Weiter mit Acme ID" in german.text
-    assert "codehost" not in page.text
+    assert not shows(page.text, "codehost")
 
 
 async def test_a_picture_takes_the_place_of_the_letter(

@@ -9,6 +9,7 @@ import pytest
 
 from core.openid import device as device_codes
 from tests.application import Answer
+from tests.shown_text import shows
 from tests.world.authorization import address_of, led_back
 from tests.world.builder import PASSWORD_HASH, Service
 from tests.world.openid_acme import Acme
@@ -97,7 +98,7 @@ async def test_a_password_leads_on_to_the_connection_that_the_customer_requires(
     page = await visitor.sign_in(ADA, path=address_of(shop))
     answer = await _go(acme, visitor, page)
     # The identity is linked by signing in to the account once more, which the page asks for.
-    assert "code" not in (answer.headers.get("Location") or "")
+    assert not shows(answer.headers.get("Location") or "", "code")
     assert world.value("SELECT count(*) FROM sessions WHERE service_id IS NOT NULL") == 0
 
 

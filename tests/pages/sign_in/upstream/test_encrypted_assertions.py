@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from adapters.gateways import upstream_saml
 from entrypoints.settings import Settings
@@ -82,7 +83,7 @@ async def test_a_tenant_decrypts_nothing_that_is_encrypted_for_another_connectio
     assert (await posted(acme, await certificate_of(second), Encryption())).status == 500
 
 
-async def test_every_failure_has_the_same_answer_at_the_same_moment(acme: SamlAcme) -> None:
+async def test_every_failure_has_the_same_answer_at_the_same_moment(acme: SamlAcme, autojump_clock: MockClock) -> None:
     own, theirs = await certificate_of(acme), key_pair("theirs").certificate_pem
     answers: dict[str, str] = {}
     for name, certificate, encryption in (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from urllib.parse import parse_qs
-from uuid import uuid4
+from uuid import UUID
 
 import pytest
 from playwright.sync_api import Route
@@ -22,7 +22,7 @@ from tests.world.builder import Builder
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 CLOCK = SettableClock()
-CONNECTION_ID = str(uuid4())
+CONNECTION_ID = str(UUID(int=1))
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ def issuer(tmp_path: Path, clock: SettableClock) -> Generator[str]:
 
 def sign_in(address: str, account: str) -> str:
     """Sign in at the provider and agree there, as its pages ask for; return where it sends the browser."""
-    with httpx.Client(timeout=30) as browser:
+    with httpx.Client(timeout=60) as browser:
         answer = browser.get(address)
         for _ in range(REDIRECTS_MAX):
             if answer.is_redirect:

@@ -14,6 +14,7 @@ from entrypoints.settings import Settings
 from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider
 from tests.service_provider import key_pair, posted_form
+from tests.shown_text import shows
 from tests.simplesamlphp import SimpleSamlPhp, simplesamlphp
 from tests.world.saml_connection import HEADERS, SamlAcme, saml_acme
 from tests.world.visitor import Visitor
@@ -111,7 +112,7 @@ async def test_a_user_signs_in_by_simplesamlphp_and_its_logout_ends_the_session(
     answered = await carried(acme, asked)
 
     assert live_sessions(acme) == 0
-    assert "error" not in followed(running, answered).lower(), running.log
+    assert not shows(followed(running, answered).lower(), "error"), running.log
 
 
 async def test_who_signs_out_here_is_signed_out_there(acme: SamlAcme, running: SimpleSamlPhp) -> None:

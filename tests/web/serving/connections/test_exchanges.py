@@ -10,6 +10,7 @@ from trio.testing import MockClock
 
 from core.limits import BODY_BYTES_MAX
 from entrypoints.web.serving.connections import LINGER_SECONDS_MAX
+from tests.waiting import WAIT_SECONDS_MAX
 from tests.web.probe import serving
 from tests.web.serving.connections.wires import GOOD, Running, Slow, assert_envelope, request, running
 
@@ -247,7 +248,7 @@ async def test_a_request_whose_client_resets_the_connection_is_cancelled(slow: S
         await slow.begun.wait()
         wire.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
         await wire.stream.aclose()
-        with trio.fail_after(5):
+        with trio.fail_after(WAIT_SECONDS_MAX):
             await slow.ended.wait()
 
     assert (slow.committed, slow.cancelled) == (0, 1)

@@ -21,11 +21,11 @@ from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
+from tests.waiting import WAIT_SECONDS_MAX
 from tests.web.probe import serving
 
 GOOD = b"GET /good HTTP/1.1\r\nHost: x\r\n\r\n"
 LARGE_BYTES = 30_000_000
-ANSWER_SECONDS_MAX = 5.0
 
 
 class Note(msgspec.Struct):
@@ -185,7 +185,7 @@ class Wire:
         return found
 
     async def _more(self) -> bool:
-        with trio.fail_after(ANSWER_SECONDS_MAX):
+        with trio.fail_after(WAIT_SECONDS_MAX):
             data = await self.stream.receive_some()
         self._buffer += data
         return bool(data)

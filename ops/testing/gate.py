@@ -1,0 +1,175 @@
+"""The gate: format, lint, import contracts, types, the suite, and the coverage of core.
+
+What depends on a part of the tree alone is asked only when that part has changed: types of changed files and of those
+that import them, coverage of changed files of core, and the tests that `tests/when_changed.toml` names. Where `CI` is
+set, everything is asked, and the matrices are whole.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ops.testing.areas import tests_of
+from ops.testing.changes import Changes
+from ops.testing.imports import importers_of, python_files
+from ops.testing.steps import BIN, PYTHON, Beside, Ended, loop_seconds, run
+from ops.testing.table import unchanged_in_gate
+
+# Of what `loop_seconds` counts: the tests with PostgreSQL, and the types of all files.
+TESTS_LOOPS: Final = 5_000
+TYPES_LOOPS: Final = 650
+# Processes wait too, for PostgreSQL, for a program, for a browser; more than these would need much memory.
+PROCESSES: Final = min((os.cpu_count() or 1) + 1, 6)
+# The types of more files are asked for by asking for those of all.
+TYPES_PART_MAX: Final = 0.4
+SAMPLE: Final = "GATEHOUSE_TEST_SAMPLE"
+QUARTER: Final = "quarter"
+NOT_IN_GATE: Final = "not long and not timing and not draws"
+_TOGETHER: Final = re.compile(r"^ *[\d.]+ +([\d.]+)  together$", re.MULTILINE)
+_SUMMARY: Final = re.compile(r"^.* in \d+(?:\.\d+)?s.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run asks."""
+
+    types: Sequence[str] | None
+    """The files whose types are checked; None for all."""
+    covered: Sequence[str] | None
+    """The files of core whose coverage is measured; None for all, and empty for none."""
+    left_out: Sequence[str]
+    """The modules of tests that are left out, because nothing that they read has changed."""
+    tests: Sequence[str] = ("tests",)
+    is_whole: bool = False
+    """Whether matrices are asked whole, and properties tried with more examples."""
+
+    @property
+    def loops(self) -> float:
+        """About how much processor time it takes."""
+        share = 1.0 if self.types is None else len(self.types) / len(python_files())
+        return TESTS_LOOPS + TYPES_LOOPS * share
+
+    def __str__(self) -> str:
+        types = "all types" if self.types is None else f"types of {len(self.types)} files"
+        covered = "of core" if self.covered is None else f"of {len(self.covered)} files of core"
+        tests = (
+            "all tests" if not self.left_out else f"tests but {len(self.left_out)} modules that read nothing changed"
+        )
+        matrices = "whole matrices, properties with many examples" if self.is_whole else "a quarter of each matrix"
+        return f"format, lint, contracts, {types}, {tests}, {matrices}, coverage {covered}"
+
+
+def plan_of(changed: Changes, *, is_whole: bool) -> Plan:
+    """Return what the gate asks after a change; `is_whole` asks everything."""
+    if is_whole:
+        return Plan(types=None, covered=None, left_out=(), is_whole=True)
+    if changed.files is None:
+        return Plan(types=None, covered=None, left_out=())
+    existing = sorted(changed.files & python_files())
+    checked = sorted({*existing, *importers_of(existing)})
+    return Plan(
+        types=None
+        if changed.touch(("pyproject.toml",)) or len(checked) > TYPES_PART_MAX * len(python_files())
+        else checked,
+        covered=[file for file in existing if file.startswith("core/")],
+        left_out=unchanged_in_gate(changed),
+    )
+
+
+def plan_of_areas(changed: Changes) -> Plan:
+    """Return what a person asks in the middle of a change: the areas that it touches, without coverage."""
+    plan = plan_of(changed, is_whole=False)
+    return Plan(types=plan.types, covered=(), left_out=plan.left_out, tests=tests_of(changed))
+
+
+@dataclass(slots=True)
+class Gate:
+    """One run, with what has failed until now and the processor time that was spent."""
+
+    plan: Plan
+    _failed: list[str] = field(default_factory=list[str])
+    _code: int = 0
+    _spent: dict[str, float] = field(default_factory=dict[str, float])
+    _summary: str = "pytest ran no test"
+
+    def run(self, options: Sequence[str], marks: str) -> int:
+        """Run all steps, and return the code of the first that failed."""
+        began, loop = time.monotonic(), loop_seconds()
+        processors = os.cpu_count() or 1
+        expected = self.plan.loops * loop / min(processors, 2)
+        print(f"gate       {self.plan}", flush=True)
+        print(f"           about {expected:.0f} s on this machine, if nothing else runs", flush=True)
+        self._step("format", [str(BIN / "ruff"), "format", "--check", "."])
+        self._step("lint", [str(BIN / "ruff"), "check", "."])
+        self._step("contracts", [str(BIN / "lint-imports")])
+        # Beside the tests. Begun first, it ends long before them, so that nothing waits for it.
+        types = None if self.plan.types == [] else Beside([str(BIN / "basedpyright"), *(self.plan.types or ())])
+        self._tests(options, marks)
+        if types is not None:
+            self._report("types", types.wait())
+        self._coverage()
+        self._print_spent(loop)
+        seconds = time.monotonic() - began
+        verdict = f"FAILED: {', '.join(self._failed)}" if self._failed else "all passed"
+        print(f"{verdict} in {seconds:.0f} s")
+        # Last, where people and programs look for it.
+        print(self._summary, flush=True)
+        return self._code
+
+    def _step(self, name: str, command: Sequence[str]) -> None:
+        self._report(name, run(command))
+
+    def _report(self, name: str, ended: Ended, *, is_shown: bool = False) -> None:
+        """Print one line; after a failure also the whole output, unless it was shown."""
+        self._spent[name] = ended.cpu_seconds
+        verdict = "FAILED" if ended.code else "ok    "
+        print(f"{name:<10} {verdict}  {ended.seconds:3.0f} s", flush=True)
+        if ended.code:
+            self._code = self._code or ended.code
+            self._failed.append(name)
+            if not is_shown:
+                print(ended.printed, flush=True)
+
+    def _tests(self, options: Sequence[str], marks: str) -> None:
+        command = ["-m", "pytest", f"--processes={PROCESSES}", "--durations=5", *options, "-m", marks]
+        if self.plan.is_whole:
+            command.append("--hypothesis-profile=thorough")
+        command += [*self.plan.tests, *(f"--ignore={module}" for module in self.plan.left_out)]
+        covered = self.plan.covered
+        if covered is None:
+            run([str(BIN / "coverage"), "erase"])
+            command = [
+                "-m",
+                "coverage",
+                "run",
+                f"--source={os.environ.get('GATEHOUSE_TEST_COVERAGE_OF', 'core')}",
+                *command,
+            ]
+        elif covered:
+            run([str(BIN / "coverage"), "erase"])
+            command = ["-m", "coverage", "run", "--source=", f"--include={','.join(covered)}", *command]
+        sample = "" if self.plan.is_whole else QUARTER
+        ended = run([PYTHON, *command], shows=True, environment={SAMPLE: sample})
+        self._report("tests", ended, is_shown=True)
+        # PostgreSQL is not waited for, so that it is taken from the table of the tests.
+        self._spent["PostgreSQL"] = sum(map(float, _TOGETHER.findall(ended.printed)))
+        if found := _SUMMARY.findall(ended.printed):
+            self._summary = found[-1].strip("= ")
+
+    def _coverage(self) -> None:
+        covered = self.plan.covered
+        if covered is not None and not covered:
+            return
+        run([str(BIN / "coverage"), "combine", "--quiet"])
+        included = "core/*" if covered is None else ",".join(covered)
+        self._step("core 100%", [str(BIN / "coverage"), "report", f"--include={included}", "--fail-under=100"])
+
+    def _print_spent(self, loop: float) -> None:
+        total = sum(self._spent.values())
+        parts = ", ".join(f"{name} {self._spent.get(name, 0.0):.1f}" for name in ("types", "PostgreSQL"))
+        print(f"CPU seconds: {total:.1f}, of which {parts}; {total / loop:,.0f} times a loop of {loop:.3f} s")
