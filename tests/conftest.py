@@ -147,6 +147,15 @@ def secret_watch() -> Iterator[SecretWatch]:
     assert WATCH.leaks() == []
 
 
+@pytest.fixture(autouse=True)
+def garbage_collection() -> Iterator[None]:
+    """Fail a test that leaves garbage collection off, after which a process grows to gigabytes."""
+    yield
+    if not gc.isenabled():
+        gc.enable()
+        pytest.fail("the test has turned garbage collection off")
+
+
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """The PostgreSQL of this test run; `GATEHOUSE_TEST_DATABASE_URL` selects another one."""

@@ -7,6 +7,7 @@ and refusals of a command, once another test has shown that the command works as
 
 from __future__ import annotations
 
+import gc
 import http.client
 import io
 import json
@@ -187,6 +188,8 @@ class CommandsHere:
                 status = _status_of(arguments)
             finally:
                 structlog.configure(**log_before)
+                # A start turns it off until it serves, which it does not here.
+                gc.enable()
         written = self.capsys.readouterr()
         return subprocess.CompletedProcess(arguments, status, written.out, written.err)
 
