@@ -166,9 +166,10 @@ def databases(request: pytest.FixtureRequest) -> Iterator[Databases]:
 
 
 @pytest.fixture
-def database_url(databases: Databases) -> Iterator[str]:
-    """A migrated database without data, for one test."""
-    with databases.migrated() as url:
+def database_url(databases: Databases, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A migrated database without data, for one test; a new one for a test that reads plans."""
+    reads_plans = any(request.node.get_closest_marker(name) for name in ("plans", "one_server"))
+    with databases.for_plans() if reads_plans else databases.migrated() as url:
         yield url
 
 
