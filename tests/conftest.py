@@ -189,8 +189,15 @@ def databases(request: pytest.FixtureRequest) -> Iterator[Databases]:
 
 @pytest.fixture
 def database_url(request: pytest.FixtureRequest, databases: Databases) -> Iterator[str]:
-    """A migrated database for one test, without data, or with the signing keys that its installation needs."""
-    with databases.migrated(has_signing_keys=stored_signing_keys.__name__ in request.fixturenames) as url:
+    """A migrated database for one test, without data, or with the signing keys that its installation needs.
+
+    It is a new one for a test that reads plans.
+    """
+    has_signing_keys = stored_signing_keys.__name__ in request.fixturenames
+    reads_plans = any(request.node.get_closest_marker(name) for name in ("plans", "one_server"))
+    made = databases.for_plans() if reads_plans else databases.migrated(has_signing_keys=has_signing_keys)
+    assert not (reads_plans and has_signing_keys), "a database for plans has no signing keys"
+    with made as url:
         yield url
 
 

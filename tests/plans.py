@@ -25,6 +25,7 @@ _PLANNED = (b"SELECT", b"(SELECT", b"WITH", b"INSERT", b"UPDATE", b"DELETE")
 @contextmanager
 def explained_statements(connection: Connection) -> Generator[list[dict[str, Any]]]:
     """Yield a list of the plans of all statements run on a connection. Each runs twice, first to explain it."""
+    _require_same_rows(connection)
     plans: list[dict[str, Any]] = []
 
     def cursor(*, row_factory: RowFactory[Row] = tuple_row, binary: bool = False) -> Cursor[Row]:
@@ -62,6 +63,7 @@ class _Explaining(Cursor[Row]):
 
 def explained(connection: Connection, query: LiteralString, values: Mapping[str, object]) -> dict[str, Any]:
     """Run a query with these values as a prepared statement, and return its plan."""
+    _require_same_rows(connection)
     named = {name: value for name, value in values.items() if f"%({name})s" in query}
     numbered = query % {name: f"${number}" for number, name in enumerate(named, start=1)} if named else query
     connection.execute(_without_placeholders(f"PREPARE explained AS {numbered}".encode()))
@@ -109,6 +111,13 @@ def rows_read(plan: dict[str, Any], table: str) -> float:
 def blocks_read(plan: dict[str, Any]) -> int:
     """Return how many blocks were looked at, in memory or not, each as often as it was."""
     return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+
+
+def _require_same_rows(connection: Connection) -> None:
+    """Fail in a database whose rows and statistics are others in each run (`Databases.for_plans`)."""
+    query = "SELECT to_regnamespace('drawn') IS NULL AND to_regclass('pg_dist_node') IS NULL"
+    [[is_shared]] = connection.execute(query, prepare=False)
+    assert not is_shared, "the test reads plans: mark it `plans`, or make its database by `for_plans`"
 
 
 def _rows_of(node: dict[str, Any]) -> float:

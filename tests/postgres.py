@@ -13,6 +13,7 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -34,6 +35,18 @@ LEAVING_SECONDS_MAX = 0.1
 LEAVING_POLL_SECONDS = 0.001
 CONNECTIONS_MAX = 4
 _MAKERS = count(1)
+# ANALYZE reads 300 rows for each unit of its target, and of a larger table others each time. No test of plans has more.
+ROWS_OF_PLANS_MAX = 60_000
+STATISTICS_TARGET = ROWS_OF_PLANS_MAX // 300
+# Functions of these names, which come before those of PostgreSQL, and return the same in each database.
+DRAWN: tuple[LiteralString, ...] = (
+    "CREATE SCHEMA drawn",
+    "CREATE SEQUENCE drawn.numbers",
+    "CREATE FUNCTION drawn.gen_random_uuid() RETURNS uuid LANGUAGE sql AS "
+    "$$ SELECT md5(nextval('drawn.numbers')::text)::uuid $$",
+    "CREATE FUNCTION drawn.random() RETURNS double precision LANGUAGE sql AS "
+    "$$ SELECT ('x' || left(md5(nextval('drawn.numbers')::text), 8))::bit(32)::bigint / 4294967296.0::float8 $$",
+)
 
 
 @contextmanager
@@ -120,6 +133,24 @@ class Databases:
             yield url
 
     @contextmanager
+    def for_plans(self) -> Generator[str]:
+        """Yield the URL of a database that no test has used, in which rows and statistics are the same in each run.
+
+        A plan depends on ids, on their order in the pages, on the rows that ANALYZE has read, and on what the tests
+        before have left in pages and statistics.
+        """
+        with self.untouched() as url:
+            with closing(psycopg.connect(url, autocommit=True)) as connection:
+                for statement in DRAWN:
+                    connection.execute(statement)
+                name = Identifier(connection.info.dbname)
+                connection.execute(SQL("ALTER DATABASE {} SET search_path = public, drawn, pg_catalog").format(name))
+                connection.execute(
+                    SQL("ALTER DATABASE {} SET default_statistics_target = {}").format(name, STATISTICS_TARGET)
+                )
+            yield url
+
+    @contextmanager
     def empty(self) -> Generator[str]:
         """Yield the URL of a new database without a schema."""
         with self._fresh("template0") as url:
@@ -140,6 +171,7 @@ class Databases:
         try:
             yield url
         finally:
+            self._disconnect(url)
             self._drop(name)
 
     def pool(self, url: str) -> Pool:
@@ -175,11 +207,14 @@ class Databases:
             self._pool.close()
             self._pool = None
 
-    def _retire(self, spare: SpareDatabase) -> None:
-        if self._pool_url == spare.url:
+    def _disconnect(self, url: str) -> None:
+        if self._pool_url == url:
             self.close_pool()
-        if connection := self._connections.pop(spare.url, None):
+        if connection := self._connections.pop(url, None):
             connection.close()
+
+    def _retire(self, spare: SpareDatabase) -> None:
+        self._disconnect(spare.url)
         spare.close()
         self._drop(spare.name)
 

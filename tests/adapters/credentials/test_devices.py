@@ -257,6 +257,7 @@ def test_recognition_executes_the_same_single_statement_for_every_user_and_token
     assert all(others == statements[0] for others in statements)
 
 
+@pytest.mark.plans
 @pytest.mark.long
 def test_a_device_is_found_by_its_token_or_user_agent_through_an_index(ada: Person, connection: Connection) -> None:
     ada.run(ada.sign_in)

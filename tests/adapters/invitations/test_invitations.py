@@ -27,7 +27,7 @@ ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 @pytest.fixture(scope="module")
 def many(databases: Databases) -> Iterator[Connection]:
     """A database with many invitations: a quarter is pending, and half of those have expired."""
-    with databases.migrated() as url, databases.connection(url) as connection:
+    with databases.for_plans() as url, databases.connection(url) as connection:
         fill(connection, SettableClock())
         yield connection
 

@@ -31,7 +31,7 @@ MANY = b"""
 @pytest.fixture(scope="module")
 def many(databases: Databases) -> Iterator[Connection]:
     """Very many jobs of others."""
-    with databases.migrated() as url, databases.raw_connection(url) as connection:
+    with databases.for_plans() as url, databases.raw_connection(url) as connection:
         connection.execute(MANY)
         connection.execute("VACUUM ANALYZE")
         yield Connection(connection)

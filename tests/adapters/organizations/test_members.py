@@ -270,7 +270,7 @@ def test_a_user_becomes_a_member_once(crowd: Crowd, transact: Callable[..., Any]
 @pytest.fixture(scope="module")
 def large(databases: Databases) -> Iterator[tuple[Connection, dict[str, object]]]:
     """A database with an organization of many members and few admins, and its id; no test changes it."""
-    with databases.migrated() as url, databases.connection(url) as connection:
+    with databases.for_plans() as url, databases.connection(url) as connection:
         crowd = Crowd(connection, SettableClock())
         crowd.sign_in_users()
         slug = add_large_organization(crowd)

@@ -24,7 +24,7 @@ NO_TIER = "00000000-0000-7000-8000-00000000000f"
 @pytest.fixture(scope="module")
 def many(databases: Databases) -> Iterator[Connection]:
     """A database with many organizations, one of a hundred of them pending, which no test changes."""
-    with databases.migrated() as url, databases.connection(url) as connection:
+    with databases.for_plans() as url, databases.connection(url) as connection:
         fill(connection)
         yield connection
 

@@ -108,6 +108,7 @@ def test_a_grant_ends_with_the_membership(related: Related) -> None:
     assert related.builder.connection.execute("SELECT count(*) FROM relations").fetchone() == (0,)
 
 
+@pytest.mark.plans
 def test_a_check_among_many_members_scans_no_whole_table(related: Related) -> None:
     ada = related.member(related.acme, "member")
     related.grant(related.acme, related.shop, ada, "manager")

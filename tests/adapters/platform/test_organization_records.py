@@ -26,7 +26,7 @@ ID = UUID("0191d3c1-0000-7000-8000-00000000000f")
 @pytest.fixture(scope="module")
 def fleet(databases: Databases) -> Iterator[Connection]:
     """A database with very many organizations, for tests that only explain queries."""
-    with databases.migrated() as url, databases.connection(url) as connection:
+    with databases.for_plans() as url, databases.connection(url) as connection:
         connection.execute(
             """
             INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)

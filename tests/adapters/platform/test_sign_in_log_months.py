@@ -261,6 +261,7 @@ def test_statements_read_the_months_that_they_need(log: SignInLog, subtests: pyt
             assert len(read) <= partitions, sorted(read)
 
 
+@pytest.mark.plans
 def test_an_attempt_to_sign_in_reads_its_habits_beside_the_log(log: SignInLog) -> None:
     with explained_statements(log.connection) as plans:
         log.transact(lambda uow: risk.defer_habits(uow, log.user_id)())

@@ -19,7 +19,7 @@ USERS = 10_000
 @pytest.fixture(scope="module")
 def crowd(databases: Databases) -> Iterator[Connection]:
     """A database with very many users, for tests that only explain queries."""
-    with databases.migrated() as url, databases.connection(url) as connection:
+    with databases.for_plans() as url, databases.connection(url) as connection:
         connection.execute(
             """
             INSERT INTO users (id, email, created_at, updated_at)

@@ -60,6 +60,7 @@ def crowd(builder: Builder, connection: Connection) -> UUID:
     return organization_id
 
 
+@pytest.mark.plans
 @pytest.mark.parametrize(
     ("text", "index"),
     [

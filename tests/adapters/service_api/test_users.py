@@ -197,6 +197,7 @@ def test_the_runbook_finds_a_wrong_number_and_counts_again(shop: Shop) -> None:
     assert len(shop.all_pages()) == 45
 
 
+@pytest.mark.plans
 @pytest.mark.parametrize("offset", [0, 2_500, 4_990])
 @pytest.mark.long
 def test_a_page_anywhere_reads_few_rows(builder: Builder, offset: int) -> None:

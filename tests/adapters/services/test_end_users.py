@@ -43,7 +43,7 @@ LIMIT = 20
 @pytest.fixture(scope="module")
 def many(databases: Databases) -> Iterator[Connection]:
     """A database with many end users, which no test changes."""
-    with databases.migrated() as url, databases.raw_connection(url) as connection:
+    with databases.for_plans() as url, databases.raw_connection(url) as connection:
         connection.execute(MANY)
         connection.execute("VACUUM ANALYZE")
         yield Connection(connection)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 from uuid import UUID
 
+import pytest
+
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.services import sales, sold_subscriptions
 from tests.plans import explained, indexes_used, rows_read, tables_read_whole
@@ -41,6 +43,7 @@ SUBSCRIPTIONS: Final = """
 """
 
 
+@pytest.mark.plans
 def test_the_changes_of_a_service_are_read_in_their_index(
     builder: Builder, connection: Connection, raw_connection: RawConnection
 ) -> None:
@@ -57,6 +60,7 @@ def test_the_changes_of_a_service_are_read_in_their_index(
         assert rows_read(plan, "subscription_changes") == RARE_CHANGES
 
 
+@pytest.mark.plans
 def test_adding_changes_up_reads_no_others_that_wait(
     builder: Builder, connection: Connection, raw_connection: RawConnection
 ) -> None:
@@ -75,6 +79,7 @@ def test_adding_changes_up_reads_no_others_that_wait(
     ]
 
 
+@pytest.mark.plans
 def test_counting_the_subscriptions_of_many_people_reads_no_more_of_them_than_it_counts(
     builder: Builder, connection: Connection, raw_connection: RawConnection
 ) -> None:

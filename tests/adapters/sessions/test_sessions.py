@@ -262,6 +262,7 @@ class TestRevoke:
         assert transact(lambda uow: uow.sessions.revoke_all(ada)) == []
 
 
+@pytest.mark.plans
 @pytest.mark.long
 def test_among_a_million_sessions_a_caller_is_found_by_keys_in_a_few_pages(raw_connection: RawConnection) -> None:
     raw_connection.execute(A_MILLION_SESSIONS.read_bytes())

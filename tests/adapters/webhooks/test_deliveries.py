@@ -80,7 +80,7 @@ def queue_again(uow: Any, organization_id: UUID, webhook_id: UUID, delivery_id: 
 @pytest.fixture(scope="module")
 def many(databases: Databases) -> Iterator[Connection]:
     """Very many deliveries that are due."""
-    with databases.migrated() as url, databases.raw_connection(url) as connection:
+    with databases.for_plans() as url, databases.raw_connection(url) as connection:
         connection.execute(MANY)
         connection.execute("VACUUM ANALYZE")
         yield Connection(connection)
