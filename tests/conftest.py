@@ -47,14 +47,11 @@ from tests.secret_watch import WATCH, SecretWatch, watch_everything
 from tests.signing_keys import MASTER_KEY, first_keys
 from tests.stopwatch import stopwatch
 from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
+from tests.virtual_time import virtual_time
 from tests.waiting import WAIT_SECONDS_MAX
 
 __all__ = ["chromium", "stopwatch", "watch"]
 
-# Real seconds without a running task after which virtual time jumps. Longer than a transaction, because Trio cannot
-# tell a task that waits for a thread from one that sleeps; the fixture of pytest-trio jumps immediately.
-# A round trip to the database on a busy machine must not look as if all tasks slept.
-AUTOJUMP_SECONDS = 0.1
 # Fewer tests make themselves what they need.
 WARMING_TESTS_MIN = 300
 PAGES = "entrypoints.pages.frame.rendering"
@@ -290,6 +287,7 @@ def transact(connection: Connection, tools: Tools) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def autojump_clock() -> MockClock:
-    """Virtual time that jumps when all tasks wait for it."""
-    return MockClock(autojump_threshold=AUTOJUMP_SECONDS)
+def autojump_clock() -> Iterator[MockClock]:
+    """Virtual time that jumps at once when all tasks wait for it, and stands still while work is outstanding."""
+    with virtual_time() as clock:
+        yield clock

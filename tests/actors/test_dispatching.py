@@ -23,12 +23,6 @@ from tests.actors.parcels import ITEMS, LEASE_SECONDS, PLACES, Crash, Queues, Se
 
 
 @pytest.fixture
-def autojump_clock() -> MockClock:
-    """Virtual time that jumps immediately, because nothing here takes real time."""
-    return MockClock(autojump_threshold=0)
-
-
-@pytest.fixture
 def doorbells() -> MemoryDoorbells:
     return MemoryDoorbells()
 

@@ -16,12 +16,6 @@ from tests.actors.parcels import ITEMS, PLACES, Queues, Sender
 
 
 @pytest.fixture
-def autojump_clock() -> MockClock:
-    """Virtual time that jumps immediately, because nothing here takes real time."""
-    return MockClock(autojump_threshold=0)
-
-
-@pytest.fixture
 def doorbells() -> MemoryDoorbells:
     return MemoryDoorbells()
 

@@ -20,17 +20,11 @@ from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, RETRY_DELAYS, Attempt
 from core.errors import ServiceUnavailable
-from tests.actors.mail_courier.installation import Steps, TimelessDatabase
+from tests.actors.mail_courier.installation import SteppedDatabase, Steps
 from tests.world.builder import Builder
 
 SILENT = Attempt(status_code=None, body=None, error="The receiver did not answer within 15 seconds.")
 TOLD = Attempt(status_code=200, body="", error=None)
-
-
-@pytest.fixture
-def autojump_clock() -> MockClock:
-    """Virtual time that jumps immediately, except while a transaction runs."""
-    return MockClock(autojump_threshold=0)
 
 
 @pytest.fixture
@@ -118,13 +112,12 @@ async def dispatcher(
     database: PostgresDatabase,
     clock: Callable[[], datetime],
     metrics: PrometheusMetrics,
-    autojump_clock: MockClock,
 ) -> LogoutDispatcher:
     return LogoutDispatcher(
         sender=services,
         tokens=cast("Any", services),
         clock=clock,
-        database=TimelessDatabase(database, autojump_clock, Steps()),
+        database=SteppedDatabase(database, Steps()),
         doorbells=MemoryDoorbells(),
         metrics=metrics,
     )

@@ -186,12 +186,6 @@ class Process:
 
 
 @pytest.fixture
-def autojump_clock() -> MockClock:
-    """Virtual time that jumps immediately, because nothing here takes real time."""
-    return MockClock(autojump_threshold=0)
-
-
-@pytest.fixture
 def server() -> Server:
     return Server()
 

@@ -11,12 +11,6 @@ from trio.testing import MockClock
 from actors.precedence import REQUEST_SECONDS_MAX, WAIT_SECONDS_MAX, RequestsFirst
 
 
-@pytest.fixture
-def autojump_clock() -> MockClock:
-    """Virtual time that jumps immediately, because nothing here takes real time."""
-    return MockClock(autojump_threshold=0)
-
-
 async def seconds_of(precedence: RequestsFirst, turns: int = 1, work: Callable[[int], str] = str) -> list[float]:
     """Return after how long each of several turns came that were wanted at the same moment."""
     began_at = trio.current_time()

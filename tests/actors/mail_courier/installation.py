@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -85,16 +84,14 @@ class FakeMailServer:
             self.concurrent -= 1
 
 
-class TimelessDatabase:
-    """A database in whose transactions no virtual time passes; it can be unavailable for some calls of a use case."""
+class SteppedDatabase:
+    """A database whose transactions begin and end with a step; it can be away for some calls of a use case."""
 
-    def __init__(self, database: PostgresDatabase, clock: MockClock, steps: Steps) -> None:
+    def __init__(self, database: PostgresDatabase, steps: Steps) -> None:
         self.outages: dict[str, int] = {}
         self.calls: list[str] = []
         self._database = database
-        self._clock = clock
         self._steps = steps
-        self._running = 0
 
     async def transact(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         name: str = getattr(use_case, "func", use_case).__name__
@@ -127,28 +124,19 @@ class TimelessDatabase:
 
     async def run_uncounted(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a use case that does not count as a step of the courier."""
-        self._running += 1
-        self._clock.autojump_threshold = math.inf
-        try:
-            return await self._database.transact(use_case, *args, **kwargs)
-        finally:
-            self._running -= 1
-            if not self._running:
-                self._clock.autojump_threshold = 0
+        return await self._database.transact(use_case, *args, **kwargs)
 
-    def of_another_replica(self) -> TimelessDatabase:
+    def of_another_replica(self) -> SteppedDatabase:
         """Return the same database as another replica has it, whose rings are not heard here."""
-        return TimelessDatabase(replace(self._database, doorbells=RecordedDoorbells()), self._clock, self._steps)
+        return SteppedDatabase(replace(self._database, doorbells=RecordedDoorbells()), self._steps)
 
 
 class Installation:
     """A courier's dependencies, and the tables that it works on."""
 
-    def __init__(
-        self, database: PostgresDatabase, connection: Connection, doorbells: MemoryDoorbells, clock: MockClock
-    ) -> None:
+    def __init__(self, database: PostgresDatabase, connection: Connection, doorbells: MemoryDoorbells) -> None:
         self.steps = Steps()
-        self.database = TimelessDatabase(database, clock, self.steps)
+        self.database = SteppedDatabase(database, self.steps)
         self.mail_server = FakeMailServer(self.steps)
         self.metrics = PrometheusMetrics(version="test")
         self._doorbells = doorbells
@@ -214,12 +202,6 @@ class Installation:
 
 
 @pytest.fixture
-def autojump_clock() -> MockClock:
-    """Virtual time that jumps immediately, except while a transaction runs."""
-    return MockClock(autojump_threshold=0)
-
-
-@pytest.fixture
 def clock(autojump_clock: MockClock) -> Callable[[], datetime]:
     """The clock of the transactions, which shows the virtual time."""
     return lambda: datetime(2026, 2, 3, tzinfo=UTC) + timedelta(seconds=autojump_clock.current_time())
@@ -231,7 +213,5 @@ def doorbells() -> MemoryDoorbells:
 
 
 @pytest.fixture
-async def installation(
-    database: PostgresDatabase, connection: Connection, doorbells: MemoryDoorbells, autojump_clock: MockClock
-) -> Installation:
-    return Installation(database, connection, doorbells, autojump_clock)
+async def installation(database: PostgresDatabase, connection: Connection, doorbells: MemoryDoorbells) -> Installation:
+    return Installation(database, connection, doorbells)

@@ -16,12 +16,6 @@ from tests.drawing import report_seed
 
 
 @pytest.fixture
-def autojump_clock() -> MockClock:
-    """Virtual time that jumps immediately, except while a transaction runs."""
-    return MockClock(autojump_threshold=0)
-
-
-@pytest.fixture
 def clock(autojump_clock: MockClock) -> Callable[[], datetime]:
     """The clock of the transactions, which shows the virtual time."""
     return lambda: EPOCH + timedelta(seconds=autojump_clock.current_time())

@@ -6,7 +6,6 @@ The seed is the name of the test with that of a report (`tests/drawing.py`).
 
 from __future__ import annotations
 
-import math
 import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -63,34 +62,16 @@ class Sent(NamedTuple):
 
 @dataclass
 class VirtualDatabase:
-    """The database of one process, in whose transactions no virtual time passes; any step may be the last one."""
+    """The database of one process, whose transactions begin and end with a step; any step may be the last one."""
 
     simulation: Simulation
     database: PostgresDatabase
 
     async def transact(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         self.simulation.step()
-        async with self.simulation.standing_still:
-            result = await self.database.transact(use_case, *args, **kwargs)
+        result = await self.database.transact(use_case, *args, **kwargs)
         self.simulation.step()
         return result
-
-
-@dataclass
-class StandingStill:
-    """Virtual time stands still as long as a transaction runs."""
-
-    clock: MockClock
-    running: int = 0
-
-    async def __aenter__(self) -> None:
-        self.running += 1
-        self.clock.autojump_threshold = math.inf
-
-    async def __aexit__(self, *_: object) -> None:
-        self.running -= 1
-        if not self.running:
-            self.clock.autojump_threshold = 0
 
 
 @dataclass
@@ -111,9 +92,6 @@ class Simulation:
     over: trio.Event = field(default_factory=trio.Event)
     _steps: int = 0
     _attempts: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
-
-    def __post_init__(self) -> None:
-        self.standing_still = StandingStill(self.clock)
 
     @property
     def now(self) -> float:
@@ -161,8 +139,7 @@ class Simulation:
                     EventType.USER_INVITED, organization_id=self.organizations[organization], name=name, of=organization
                 )
 
-        async with self.standing_still:
-            await self.database.transact(publish_all)
+        await self.database.transact(publish_all)
 
     async def send(
         self, organization_id: UUID, url: str, delivery: DueDelivery, secrets: Sequence[Secret], *, at: datetime

@@ -30,11 +30,10 @@ from tests.postgres import connected
 class FailingDatabase:
     """A database that is away for some calls of a use case."""
 
-    def __init__(self, simulation: Simulation, database: PostgresDatabase) -> None:
+    def __init__(self, database: PostgresDatabase) -> None:
         self.outages: dict[str, int] = {}
         self.calls: list[str] = []
         self.arguments: list[tuple[str, tuple[Any, ...]]] = []
-        self._simulation = simulation
         self._database = database
 
     async def transact(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -44,8 +43,7 @@ class FailingDatabase:
         if self.outages.get(name, 0) > 0:
             self.outages[name] -= 1
             raise ServiceUnavailable(retry_after_seconds=1)
-        async with self._simulation.standing_still:
-            return await self._database.transact(use_case, *args, **kwargs)
+        return await self._database.transact(use_case, *args, **kwargs)
 
 
 class Process:
@@ -55,7 +53,7 @@ class Process:
         self.simulation = simulation
         self.doorbells = MemoryDoorbells()
         self.waiters = MemoryFeedWaiters()
-        self.database = FailingDatabase(simulation, replace(simulation.database, doorbells=self.doorbells))
+        self.database = FailingDatabase(replace(simulation.database, doorbells=self.doorbells))
         database: Any = self.database
         self.sequencer = EventSequencer(
             database=database, doorbells=self.doorbells, waiters=self.waiters, metrics=simulation.metrics
@@ -324,8 +322,7 @@ async def test_a_sequencer_beside_a_busy_one_hands_on_what_came_too_late_for_it(
     simulation.organization("acme")
     process = Process(simulation)
     await simulation.publish("acme", "a")
-    async with simulation.standing_still:
-        await simulation.database.transact(sequencing.hand_on, 10)
+    await simulation.database.transact(sequencing.hand_on, 10)
     await simulation.publish("acme", "b")
     with connected(database_url) as other, other.transaction():
         other.execute("SELECT FROM event_positions FOR UPDATE")

@@ -1,0 +1,114 @@
+"""Virtual time: it jumps at once when every task sleeps, and stands still while work is outstanding.
+
+Trio lets a `MockClock` jump when no task can run, and cannot tell a task that waits for an answer from one that sleeps.
+So the work that is done outside the event loop is counted where a task begins to wait for it: statements of PostgreSQL,
+threads, and child processes. Until the last of it has ended, the loop waits in real time and no deadline passes.
+
+What tasks of one loop send each other over loopback needs no count, because Linux puts it into the queue of the
+receiver before `send` returns. A peer that is a task and never answers lets deadlines pass at once. A peer on a thread
+or in a process of its own is not seen; no test in virtual time has one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
+from typing import Any, ParamSpec, TypeVar
+
+import pytest
+import trio
+from outcome import Outcome
+from trio._core._thread_cache import ThreadCache
+from trio.testing import MockClock
+
+from adapters.crypto.passwords import Argon2PasswordHasher
+from adapters.postgres.driver import waiting
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+@contextmanager
+def virtual_time() -> Generator[MockClock]:
+    """Yield a clock for one event loop, and count the work of that loop while the block lasts."""
+    outstanding = Outstanding(MockClock(autojump_threshold=0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(waiting, "answer", outstanding.counted(waiting.answer))
+        # Every thread of Trio begins here, those that look up names or read files too.
+        patch.setattr(ThreadCache, "start_thread_soon", outstanding.counted_thread(ThreadCache.start_thread_soon))
+        for owner, name in ((Argon2PasswordHasher, "_on_a_thread"), (trio.Process, "wait")):
+            patch.setattr(owner, name, outstanding.counted_task(getattr(owner, name)))
+        yield outstanding.clock
+
+
+class Outstanding:
+    """Counts the work that tasks of one event loop wait for; the clock jumps only when there is none."""
+
+    def __init__(self, clock: MockClock) -> None:
+        self.clock = clock
+        self._count = 0
+
+    def counted(self, function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        """Return the function, as work that is outstanding until it returns."""
+
+        def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            with self._work():
+                return function(*args, **kwargs)
+
+        return run
+
+    def counted_task(self, function: Callable[Arguments, Awaitable[Result]]) -> Callable[Arguments, Awaitable[Result]]:
+        """Return the coroutine function, as work that is outstanding while a task awaits it."""
+
+        async def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            with self._work():
+                return await function(*args, **kwargs)
+
+        return run
+
+    def counted_thread(self, start: Callable[..., None]) -> Callable[..., None]:
+        """Return the starter of threads; each thread is outstanding until its result is delivered to the loop."""
+
+        def start_counted(
+            cache: ThreadCache, work: Callable[[], Any], deliver: Callable[[Outcome[Any]], object], name: str | None
+        ) -> None:
+            if not self._is_of_this_loop():
+                start(cache, work, deliver, name)
+                return
+            loop = trio.lowlevel.current_trio_token()
+
+            def deliver_and_end(result: Outcome[Any]) -> None:
+                deliver(result)
+                # The loop may have ended without the result.
+                with suppress(trio.RunFinishedError):
+                    loop.run_sync_soon(self._end)
+
+            self._begin()
+            start(cache, work, deliver_and_end, name)
+
+        return start_counted
+
+    @contextmanager
+    def _work(self) -> Generator[None]:
+        if not self._is_of_this_loop():
+            yield
+            return
+        self._begin()
+        try:
+            yield
+        finally:
+            self._end()
+
+    def _is_of_this_loop(self) -> bool:
+        # A browser of the tests has a loop of its own on another thread.
+        return trio.lowlevel.in_trio_run() and trio.lowlevel.current_clock() is self.clock
+
+    def _begin(self) -> None:
+        self._count += 1
+        self.clock.autojump_threshold = math.inf
+
+    def _end(self) -> None:
+        self._count -= 1
+        if not self._count:
+            self.clock.autojump_threshold = 0
