@@ -28,6 +28,7 @@ from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.transaction import Tools
+from core.platform_brand import NAME_DEFAULT
 from core.sessions.signing_keys import KeyPair
 from entrypoints.server import Server, listen
 from entrypoints.settings import Bind, Settings
@@ -109,7 +110,7 @@ class Site:
 
     async def _serve(self) -> None:
         settings = Settings(dev=True, rate_limits=False, base_url=self.url, **self._others)
-        tools = _tools(self.url, self._clock)
+        tools = tools_at(self.url, self._clock)
         pool = Pool(self._database_url, connections_max=CONNECTIONS_MAX)
         database = PostgresDatabase(
             pool=pool, tools=tools, doorbells=RecordedDoorbells(), wait_seconds_max=WAIT_SECONDS_MAX
@@ -125,7 +126,8 @@ class Site:
         await trio.to_thread.run_sync(pool.close)
 
 
-def _tools(url: str, clock: Clock) -> Tools:
+def tools_at(url: str, clock: Clock, *, name: str = NAME_DEFAULT) -> Tools:
+    """Return what the units of work of a server at this address need besides a connection; the platform has a name."""
     pepper = HmacPepper()
     pepper.load(os.urandom(PEPPER_BYTES))
     return Tools(
@@ -135,8 +137,8 @@ def _tools(url: str, clock: Clock) -> Tools:
         pepper=pepper,
         domain_names=IdnaDomainNames(),
         locations=NoLocations(),
-        totp=PyotpTotp(),
-        webauthn=PyWebAuthn(rp_id=urlsplit(url).hostname or "", origin=url),
+        totp=PyotpTotp(issuer=name),
+        webauthn=PyWebAuthn(rp_id=urlsplit(url).hostname or "", rp_name=name, origin=url),
         has_rate_limits=False,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,22 +12,29 @@ from adapters.postgres.database import PostgresDatabase
 from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
 from tests.browser import Site, Watched
-from tests.pages.samples import samples
+from tests.pages.crawl.recording import Shown
+from tests.pages.crawl.serving import routes_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 IN_UTC = {"de-DE": "3. Februar 2026, 04:05 Uhr (UTC)", "en-GB": "3 February 2026, 04:05 UTC"}
+CHANGED_AT = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+PAGES = {
+    "time": Shown("", "accounts/email_change_undo.html", {"token": "token", "changed_at": CHANGED_AT}, html=""),
+}
 PHONE: Any = {"width": 320, "height": 640}
 
 
 @pytest.fixture
 def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
-    """A running server with a sample of every page."""
+    """A running server with a page that shows a time."""
 
     async def prepare(database: PostgresDatabase) -> None:
         """Add nothing."""
 
-    site = Site([*capabilities.routes(is_development=True), *samples.routes], database_url, key_pairs, prepare=prepare)
+    site = Site(
+        [*capabilities.routes(is_development=True), *routes_of(PAGES).routes], database_url, key_pairs, prepare=prepare
+    )
     yield site
     site.close()
 
@@ -44,7 +52,7 @@ def test_times_are_in_the_zone_and_the_language_of_the_reader(
 ) -> None:
     page = watch(locale=locale, timezone_id=timezone_id).page
 
-    page.goto(f"{site.url}/samples?template=accounts/email_change_undo.html")
+    page.goto(f"{site.url}/shown?name=time")
     time = page.locator("time").first
 
     # Browsers differ in the blanks before AM.
@@ -57,7 +65,7 @@ def test_times_are_in_the_zone_and_the_language_of_the_reader(
 def test_without_scripts_they_are_in_utc_and_say_so(site: Site, watch: Callable[..., Watched], locale: str) -> None:
     page = watch(locale=locale, timezone_id="America/New_York", java_script_enabled=False).page
 
-    page.goto(f"{site.url}/samples?template=accounts/email_change_undo.html")
+    page.goto(f"{site.url}/shown?name=time")
 
     assert page.locator("time").first.inner_text() == IN_UTC[locale]
 

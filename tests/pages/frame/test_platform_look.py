@@ -18,12 +18,9 @@ from core.organizations.settings.pictures import Picture, PictureType
 from core.platform_brand import NAME_DEFAULT, PlatformBrand
 from entrypoints import capabilities
 from entrypoints.installation import Installation
-from entrypoints.pages.frame.languages import LANGUAGES
 from entrypoints.pages.frame.platform_look import look_of
-from entrypoints.pages.frame.rendering import render
 from entrypoints.web.serving.application import Application
 from tests.application import Client
-from tests.pages.samples import SAMPLES
 from tests.pictures import drawn_png
 
 PNG = Picture(type=PictureType.PNG, content=drawn_png(40, 30))
@@ -34,24 +31,12 @@ BRAND = PlatformBrand(name="Zebra & Co", color="#c00000", logo=PNG)
 CORE = Path(core.__file__ or "").parent
 # Where the product itself is meant: by its default name, and for operators, who know it by that.
 OF_THE_PRODUCT = {"platform_brand.py", "platform/backups.py", "platform/health_figures.py"}
-# It describes the settings of the product, which have its name.
-FOR_OPERATORS = {"platform/system.html", "platform/system_settings.html"}
 
 
 @pytest.fixture
 def branded(installation: Installation) -> Client:
     """A client of a platform with a brand."""
     return Client(Application(replace(installation, platform=BRAND), capabilities.routes(is_development=True)))
-
-
-@pytest.mark.parametrize("tag", LANGUAGES)
-def test_no_page_names_the_product_when_the_platform_has_another_name(tag: str) -> None:
-    for name, values in SAMPLES.items():
-        shown = {**values, "brand": None}
-        html = render(name, LANGUAGES[tag], version="1.2.3", platform=look_of(BRAND), **shown)
-
-        assert NAME_DEFAULT not in html or name in FOR_OPERATORS, name
-        assert "Zebra &amp; Co</title>" in html, name
 
 
 def test_no_refusal_names_the_product() -> None:

@@ -153,6 +153,7 @@ def framed_refusal(call: Call, refusal: Refusal) -> Response:
         language,
         # The fields that are judged before the preview are not typed by people.
         text=language.known(FORM_DAMAGED if isinstance(refusal, BadRequest) else message_on_page(refusal)),
+        platform=look_of(call.installation.platform),
         page=quote(call.request.path.removesuffix("/preview")),
         request_id=call.request_id,
     )
