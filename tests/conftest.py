@@ -46,7 +46,7 @@ from tests.properties import draw_no_constants, register_profiles
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
 from tests.signing_keys import MASTER_KEY, first_keys
 from tests.stopwatch import stopwatch
-from tests.tracing import COUNTS_EVERYTHING, follow_stacks, tracing_nothing, tracing_use_cases
+from tests.tracing import COUNTS_EVERYTHING, follow_stacks, is_traced, tracing_nothing, tracing_use_cases
 from tests.virtual_time import virtual_time
 from tests.waiting import WAIT_SECONDS_MAX
 
@@ -109,7 +109,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Trace a test where it runs core: directly, or in greenlets. What a test does by chance is not traced at all."""
     runs_core_directly = "tests/core/" in item.nodeid or "transact" in getattr(item, "fixturenames", ())
     by_chance = item.get_closest_marker("hypothesis") or item.get_closest_marker("matrix")
-    if by_chance and not COUNTS_EVERYTHING:
+    if (by_chance and not COUNTS_EVERYTHING) or not is_traced(item.nodeid):
         tracing = tracing_nothing()
     elif runs_core_directly or COUNTS_EVERYTHING:
         tracing = nullcontext()

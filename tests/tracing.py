@@ -19,6 +19,14 @@ import greenlet
 
 # With `GATEHOUSE_TEST_COVERAGE=all`, every layer is measured, and whatever reaches a line counts.
 COUNTS_EVERYTHING = os.environ.get("GATEHOUSE_TEST_COVERAGE") == "all"
+# The folders and modules of the tests that are traced, separated by blanks; without it, all are.
+TRACED = "GATEHOUSE_TEST_TRACED"
+_TRACED = tuple(os.environ.get(TRACED, "").split())
+
+
+def is_traced(node: str) -> bool:
+    """Return whether what a test reaches is counted."""
+    return not _TRACED or node.startswith(_TRACED)
 
 
 class Follower:
