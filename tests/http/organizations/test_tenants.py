@@ -38,8 +38,6 @@ SEARCHED = frozenset[str](
         "the vendor is told of no unconfirmed membership",
         "an assertion for a customer says nothing of the vendor",
         "the platform acts for customers for which a person has come in",
-        "what an organization has issued ends when it is deleted",
-        "a program's token is for this installation",
     }
 )
 # Within how many histories of its story a new search finds that a rule was undone.
