@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -62,6 +63,15 @@ class Step:
 
 
 KINDS: list[Kind] = []
+
+
+def step_of(text: str) -> Step:
+    """Return the step that a text shows, as `str` of it does; raise `KeyError` for one whose kind is unknown."""
+    call = ast.parse(text, mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert isinstance(call.func, ast.Name)
+    kind = {kind.name: kind for kind in KINDS}[call.func.id]
+    return Step(kind, {str(one.arg): ast.literal_eval(one.value) for one in call.keywords})
 
 
 def step(*stories: Story) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., Awaitable[None]]]:
