@@ -86,7 +86,7 @@ PARTS: Final = (
     Part(
         name="order",
         about="the gate's tests, modules in another order",
-        command=lambda seed: _tests("tests", "-m", NOT_IN_GATE, f"--shuffle={seed}"),
+        command=lambda seed: _tests("tests", "-m", NOT_IN_GATE, "-p", "tests.shuffling", f"--shuffle={seed}"),
     ),
     Part(
         name="faults",
