@@ -96,6 +96,7 @@ class Processes:
         """Give up what captures output, which processes cannot share."""
         capturing = _plugin(self._config, "capturemanager")
         capturing.stop_global_capturing()
+        _plugin(self._config, "terminalreporter").flush()
         sys.stdout.flush()
         sys.stderr.flush()
         try:
@@ -139,6 +140,8 @@ class Processes:
         elif kind == _REPORT:
             report = hook.pytest_report_from_serializable(config=self._config, data=value)
             hook.pytest_runtest_logreport(report=report)
+            # Where the output goes into a pipe, progress would be seen at the end.
+            _plugin(self._config, "terminalreporter").flush()
         else:
             process.running = None
             self._counted(value)
