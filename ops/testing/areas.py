@@ -12,13 +12,13 @@ from ops.testing.imports import helpers_of, python_files
 _DEEPER = ("adapters", "entrypoints")
 
 
-def tests_of(changed: Changes) -> Sequence[str]:
+def find_tests(changed: Changes) -> Sequence[str]:
     """Return the folders and modules of tests of what has changed; all tests where that is not known."""
     if changed.files is None:
         return ("tests",)
     found = set[str]()
     for file in changed.files:
-        found |= _tests_of(Path(file))
+        found |= _of_file(Path(file))
     modules = {file for file in python_files() if file.startswith("tests/") and Path(file).name.startswith("test_")}
     found |= {module for module in modules if not helpers_of(module).isdisjoint(changed.files)}
     # What stands in a folder that is there anyway is not named twice.
@@ -26,7 +26,7 @@ def tests_of(changed: Changes) -> Sequence[str]:
     return sorted(each for each in found if not any(str(parent) in folders for parent in Path(each).parents))
 
 
-def _tests_of(file: Path) -> set[str]:
+def _of_file(file: Path) -> set[str]:
     """Return the folders of the area of a file, and the modules that are named like it."""
     if len(file.parts) < 2 or file.parts[0] not in {"core", "ports", "adapters", "actors", "entrypoints"}:
         return set()

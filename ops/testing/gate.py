@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ops.testing.areas import tests_of
+from ops.testing.areas import find_tests
 from ops.testing.changes import Changes
 from ops.testing.imports import importers_of, python_files
 from ops.testing.steps import BIN, PYTHON, Beside, Ended, loop_seconds, run
 from ops.testing.table import unchanged_in_gate
 
 # Of what `loop_seconds` counts: the tests with PostgreSQL, and the types of all files.
-TESTS_LOOPS: Final = 5_000
-TYPES_LOOPS: Final = 650
+TESTS_LOOPS: Final = 11_000
+TYPES_LOOPS: Final = 1_500
 # Processes wait too, for PostgreSQL, for a program, for a browser; more than these would need much memory.
 PROCESSES: Final = min((os.cpu_count() or 1) + 1, 6)
 # The types of more files are asked for by asking for those of all.
@@ -92,7 +92,7 @@ def plan_of(changed: Changes, *, is_whole: bool) -> Plan:
 def plan_of_areas(changed: Changes) -> Plan:
     """Return what a person asks in the middle of a change: the areas that it touches, without coverage."""
     plan = plan_of(changed, is_whole=False)
-    return replace(plan, covered=(), tests=tests_of(changed))
+    return replace(plan, covered=(), tests=find_tests(changed))
 
 
 @dataclass(slots=True)
@@ -171,7 +171,7 @@ class Gate:
         """Return the tests that are traced at first: those of the areas of the files whose coverage is measured."""
         if not self.plan.covered:
             return ()
-        return tests_of(Changes(since="", files=frozenset(self.plan.covered)))
+        return find_tests(Changes(since="", files=frozenset(self.plan.covered)))
 
     def _coverage(self, options: Sequence[str], marks: str) -> None:
         covered = self.plan.covered
