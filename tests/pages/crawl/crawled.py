@@ -24,12 +24,12 @@ from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
 from tests.ids import follow, now
 from tests.pages.crawl import ways
+from tests.pages.crawl.ground import Ground
 from tests.pages.crawl.hostile import HostileWorld, insert_hostile_world
 from tests.pages.crawl.organizations import EMPTY, FULL
 from tests.pages.crawl.recording import Recorder, RecordingClient
 from tests.pages.crawl.rows import Rows
 from tests.pages.crawl.spider import Spider
-from tests.pages.crawl.ways import Ground
 from tests.pictures import drawn_png
 from tests.postgres import Databases
 from tests.waiting import WAIT_SECONDS_MAX

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from tests.pages.crawl import integrations, organizations, people
+from tests.pages.crawl import connections, organizations, people, receivers, records, services
 from tests.pages.crawl.organizations import EMPTY, Organization
 from tests.pages.crawl.people import Person
 from tests.pages.crawl.rows import Rows
@@ -38,19 +38,19 @@ async def insert_hostile_world(world: World, rows: Rows) -> HostileWorld:
     organizations.insert_organizations_in_each_state(rows, owner)
     empty_id = organizations.insert_organization(rows, EMPTY)
     organizations.join(rows.of(organization_id=empty_id), newcomer.id, "owner")
-    integrations.insert_healthy_organization(rows, newcomer)
+    receivers.insert_healthy_organization(rows, newcomer)
     rows.add("signing_keys", kid="retired", state="retired", public_pem="", published_until=rows.ago(days=-1))
     organizations.insert_more_people(full, member, owner)
-    organizations.insert_end_users(full, states)
+    services.insert_end_users(full, states)
     people.insert_belongings(rows, owner)
     people.insert_sign_ins(rows, owner, organization_id=full.id, service_id=full.service_id)
     people.insert_mails(full.rows, EMAIL)
-    integrations.insert_connections(full, owner)
-    integrations.insert_saml(full)
-    integrations.insert_directory(full, states)
-    integrations.insert_receivers(full)
-    integrations.insert_customers(world, full, organizations.insert_vendor(rows), list(states.values()))
-    integrations.insert_sales(full)
-    integrations.insert_sign_in_counts(full)
-    await integrations.write_logs(world, full, owner, root)
+    connections.insert_connections(full, owner)
+    connections.insert_saml(full)
+    receivers.insert_directory(full, states)
+    receivers.insert_receivers(full)
+    records.insert_customers(world, full, organizations.insert_vendor(rows), list(states.values()))
+    records.insert_sales(full)
+    records.insert_sign_in_counts(full)
+    await records.write_logs(world, full, owner, root)
     return HostileWorld(world, rows, owner, newcomer, root, member, full, states)

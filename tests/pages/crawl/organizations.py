@@ -1,4 +1,4 @@
-"""The organization of the hostile world that has everything: people, services, customers and what it sells."""
+"""The organizations of the hostile world: one has everything, one is empty, and one is in each state."""
 
 from __future__ import annotations
 
@@ -12,25 +12,11 @@ from core.organizations.access import Capability
 from core.organizations.bulk_jobs import JobKind, JobState, RowState
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.setup_links import Part
-from core.services.api_keys import Permission
-from core.services.services import ServiceType
-from core.services.subscriptions import SubscriptionStatus
-from core.services.workload_rules import RefusalReason
 from tests.pages.crawl.people import Person, insert_account, insert_session
 from tests.pages.crawl.rows import Rows
-from tests.pages.crawl.values import EMAIL, HOST, NAME, RIGHT_TO_LEFT, UNBROKEN, URL
+from tests.pages.crawl.services import insert_keys, insert_services
+from tests.pages.crawl.values import EMAIL, HOST, NAME, RIGHT_TO_LEFT, UNBROKEN
 from tests.world.builder import TIERS
-
-FULL = "a-long-slug-of-an-organization-that-has-everything-of-it-all-up"
-EMPTY = "empty"
-ROLE = "a-long-slug-of-a-role-that-its-owner-has-made-themselves"
-SERVICE = "a-long-slug-of-a-service"
-_JOB_DETAILS: dict[JobKind, dict[str, str]] = {
-    JobKind.MEMBERS_CHANGE: {"role": ROLE},
-    JobKind.INVITATIONS_SEND: {"role": ROLE},
-    JobKind.ORGANIZATIONS_REJECT: {"reason": NAME},
-}
-_PLATFORM_JOBS = (JobKind.ORGANIZATIONS_APPROVE, JobKind.ORGANIZATIONS_REJECT)
 
 
 @dataclass(frozen=True)
@@ -42,6 +28,25 @@ class Organization:
     service_id: UUID
     plan_id: UUID
     offered_id: UUID
+
+
+FULL = "a-long-slug-of-an-organization-that-has-everything-of-it-all-up"
+
+
+EMPTY = "empty"
+
+
+ROLE = "a-long-slug-of-a-role-that-its-owner-has-made-themselves"
+
+
+_JOB_DETAILS: dict[JobKind, dict[str, str]] = {
+    JobKind.MEMBERS_CHANGE: {"role": ROLE},
+    JobKind.INVITATIONS_SEND: {"role": ROLE},
+    JobKind.ORGANIZATIONS_REJECT: {"reason": NAME},
+}
+
+
+_PLATFORM_JOBS = (JobKind.ORGANIZATIONS_APPROVE, JobKind.ORGANIZATIONS_REJECT)
 
 
 def insert_organization(rows: Rows, slug: str, **columns: Any) -> UUID:
@@ -75,6 +80,13 @@ def join(rows: Rows, user_id: UUID, role: str = "member", **columns: Any) -> Non
     rows.add("memberships", user_id=user_id, role=role, **given)
 
 
+def insert_vendor(rows: Rows) -> Organization:
+    """Insert another organization with services for customers."""
+    organization_id = insert_organization(rows, "vendor", name=RIGHT_TO_LEFT)
+    theirs = rows.of(organization_id=organization_id)
+    return Organization(organization_id, theirs, *insert_services(theirs))
+
+
 def insert_full_organization(rows: Rows, owner: Person, states: dict[str, UUID]) -> Organization:
     """Insert the organization with its people, its services and what they sell."""
     organization_id = insert_organization(
@@ -100,7 +112,7 @@ def insert_full_organization(rows: Rows, owner: Person, states: dict[str, UUID])
         )
     service_id, plan_id, offered_id = insert_services(mine)
     _insert_invitations(mine, service_id)
-    _insert_keys(mine, owner, service_id)
+    insert_keys(mine, service_id)
     for part in Part:
         mine.add(
             "setup_links",
@@ -139,69 +151,6 @@ def insert_more_people(organization: Organization, member: Person, owner: Person
     at_service.add("subscriptions", user_id=owner.id, plan_id=organization.plan_id, status="active")
 
 
-def insert_vendor(rows: Rows) -> Organization:
-    """Insert another organization with services for customers."""
-    organization_id = insert_organization(rows, "vendor", name=RIGHT_TO_LEFT)
-    theirs = rows.of(organization_id=organization_id)
-    return Organization(organization_id, theirs, *insert_services(theirs))
-
-
-def insert_services(rows: Rows) -> tuple[UUID, UUID, UUID]:
-    """Insert a service of each type; return that for customers, a plan of it that is sold, and another service."""
-    roles = [{"name": name, "title": NAME, "description": RIGHT_TO_LEFT} for name in ("reader", "editor")]
-    ids: list[UUID] = []
-    for kind in ServiceType:
-        is_first = not ids
-        ids.append(
-            rows.add(
-                "services",
-                slug=SERVICE if is_first else f"{SERVICE}-{kind}",
-                name=NAME if is_first else UNBROKEN,
-                service_type=kind,
-                client_secret_hash=b"0" * 32 if kind in {ServiceType.WEB, ServiceType.API} else None,
-                redirect_uris=[URL, f"https://{HOST}/callback"],
-                post_logout_redirect_uris=[URL],
-                initiate_login_uri=URL if is_first else None,
-                customers=("listed", "any", "none", "none")[len(ids)],
-                individuals="others" if len(ids) < 2 else "all",
-                roles=roles if is_first else [],
-                role_ids={one["name"]: str(rows.clock_id()) for one in roles} if is_first else {},
-                audiences=[URL] if is_first else [],
-                group_claims=["role"] if is_first else [],
-            )
-        )
-        rows.add("plans", service_id=ids[-1], name="Free", price_cents=0, currency="usd", is_default=True)
-    service_id = ids[0]
-    plan_id = rows.add(
-        "plans",
-        service_id=service_id,
-        name=NAME,
-        price_cents=123_456_789,
-        currency="eur",
-        features=[NAME, UNBROKEN],
-        billing_price_id=f"price_<b>{rows.clock_id()}{UNBROKEN}",
-    )
-    rows.add("refused_redirects", service_id=service_id, redirect_uri=f"{URL}&refused=<b>")
-    return service_id, plan_id, ids[1]
-
-
-def insert_end_users(organization: Organization, states: dict[str, UUID]) -> None:
-    """Insert end users of the service, with a subscription in each state."""
-    rows = organization.rows.of(service_id=organization.service_id, plan_id=organization.plan_id)
-    for number, user_id in enumerate(states.values()):
-        rows.add(
-            "service_users",
-            user_id=user_id,
-            email="",
-            origin=("membership", "key", "self")[number % 3],
-            last_login_at=rows.clock() if number % 2 else None,
-        )
-        status = list(SubscriptionStatus)[number % len(SubscriptionStatus)]
-        rows.add("subscriptions", user_id=user_id, status=status.value, current_period_end=rows.ago(days=-30))
-        if number < 2:
-            rows.add("service_grants", user_id=user_id, relation=("manager", "viewer")[number])
-
-
 def _insert_invitations(rows: Rows, service_id: UUID) -> None:
     for status in InvitationStatus:
         rows.add(
@@ -214,44 +163,6 @@ def _insert_invitations(rows: Rows, service_id: UUID) -> None:
             service_ids=[service_id],
             message=NAME,
         )
-
-
-def _insert_keys(rows: Rows, owner: Person, service_id: UUID) -> None:
-    key_id = rows.add("api_keys", service_id=service_id, name=NAME, permissions=[one.value for one in Permission])
-    rows.add(
-        "api_keys",
-        service_id=service_id,
-        name=UNBROKEN,
-        permissions=["read:users"],
-        last_used_at=rows.clock(),
-        expires_at=rows.ago(days=1),
-    )
-    key_id = rows.add(
-        "organization_keys",
-        name=NAME,
-        prefix="gk_abc123",
-        permissions=[one.value for one in Capability],
-        last_used_at=rows.clock(),
-        expires_at=rows.ago(days=-1),
-    )
-    by_identity = rows.add(
-        "organization_keys", name=UNBROKEN, permissions=["services.view"], prefix=None, key_hash=None
-    )
-    for number, reason in enumerate([None, *RefusalReason]):
-        rows.add(
-            "workloads",
-            service_id=service_id if number % 2 else None,
-            key_id=None if number % 2 else by_identity,
-            name=NAME,
-            issuer=URL,
-            audience=URL,
-            match={"sub": f"repo:<b>{UNBROKEN}", "environment": "production"},
-            last_used_at=rows.clock(),
-            refused_at=rows.clock() if reason else None,
-            refused_reason=reason.value if reason else None,
-            refused_claims={"sub": NAME, "environment": None} if reason else None,
-        )
-    assert key_id
 
 
 def _insert_jobs(rows: Rows, owner: Person) -> None:

@@ -1,0 +1,113 @@
+"""Services of the hostile world: of each type, with plans, end users and keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from core.organizations.access import Capability
+from core.services.api_keys import Permission
+from core.services.services import ServiceType
+from core.services.subscriptions import SubscriptionStatus
+from core.services.workload_rules import RefusalReason
+from tests.pages.crawl.rows import Rows
+from tests.pages.crawl.values import HOST, NAME, RIGHT_TO_LEFT, UNBROKEN, URL
+
+if TYPE_CHECKING:
+    from tests.pages.crawl.organizations import Organization
+
+SERVICE = "a-long-slug-of-a-service"
+
+
+def insert_services(rows: Rows) -> tuple[UUID, UUID, UUID]:
+    """Insert a service of each type; return that for customers, a plan of it that is sold, and another service."""
+    roles = [{"name": name, "title": NAME, "description": RIGHT_TO_LEFT} for name in ("reader", "editor")]
+    ids: list[UUID] = []
+    for kind in ServiceType:
+        is_first = not ids
+        ids.append(
+            rows.add(
+                "services",
+                slug=SERVICE if is_first else f"{SERVICE}-{kind}",
+                name=NAME if is_first else UNBROKEN,
+                service_type=kind,
+                client_secret_hash=b"0" * 32 if kind in {ServiceType.WEB, ServiceType.API} else None,
+                redirect_uris=[URL, f"https://{HOST}/callback"],
+                post_logout_redirect_uris=[URL],
+                initiate_login_uri=URL if is_first else None,
+                customers=("listed", "any", "none", "none")[len(ids)],
+                individuals="others" if len(ids) < 2 else "all",
+                roles=roles if is_first else [],
+                role_ids={one["name"]: str(rows.clock_id()) for one in roles} if is_first else {},
+                audiences=[URL] if is_first else [],
+                group_claims=["role"] if is_first else [],
+            )
+        )
+        rows.add("plans", service_id=ids[-1], name="Free", price_cents=0, currency="usd", is_default=True)
+    service_id = ids[0]
+    plan_id = rows.add(
+        "plans",
+        service_id=service_id,
+        name=NAME,
+        price_cents=123_456_789,
+        currency="eur",
+        features=[NAME, UNBROKEN],
+        billing_price_id=f"price_<b>{rows.clock_id()}{UNBROKEN}",
+    )
+    rows.add("refused_redirects", service_id=service_id, redirect_uri=f"{URL}&refused=<b>")
+    return service_id, plan_id, ids[1]
+
+
+def insert_end_users(organization: Organization, states: dict[str, UUID]) -> None:
+    """Insert end users of the service, with a subscription in each state."""
+    rows = organization.rows.of(service_id=organization.service_id, plan_id=organization.plan_id)
+    for number, user_id in enumerate(states.values()):
+        rows.add(
+            "service_users",
+            user_id=user_id,
+            email="",
+            origin=("membership", "key", "self")[number % 3],
+            last_login_at=rows.clock() if number % 2 else None,
+        )
+        status = list(SubscriptionStatus)[number % len(SubscriptionStatus)]
+        rows.add("subscriptions", user_id=user_id, status=status.value, current_period_end=rows.ago(days=-30))
+        if number < 2:
+            rows.add("service_grants", user_id=user_id, relation=("manager", "viewer")[number])
+
+
+def insert_keys(rows: Rows, service_id: UUID) -> None:
+    """Insert keys of a service and of its organization, and workloads with each reason of a refusal."""
+    rows.add("api_keys", service_id=service_id, name=NAME, permissions=[one.value for one in Permission])
+    rows.add(
+        "api_keys",
+        service_id=service_id,
+        name=UNBROKEN,
+        permissions=["read:users"],
+        last_used_at=rows.clock(),
+        expires_at=rows.ago(days=1),
+    )
+    rows.add(
+        "organization_keys",
+        name=NAME,
+        prefix="gk_abc123",
+        permissions=[one.value for one in Capability],
+        last_used_at=rows.clock(),
+        expires_at=rows.ago(days=-1),
+    )
+    by_identity = rows.add(
+        "organization_keys", name=UNBROKEN, permissions=["services.view"], prefix=None, key_hash=None
+    )
+    for number, reason in enumerate([None, *RefusalReason]):
+        rows.add(
+            "workloads",
+            service_id=service_id if number % 2 else None,
+            key_id=None if number % 2 else by_identity,
+            name=NAME,
+            issuer=URL,
+            audience=URL,
+            match={"sub": f"repo:<b>{UNBROKEN}", "environment": "production"},
+            last_used_at=rows.clock(),
+            refused_at=rows.clock() if reason else None,
+            refused_reason=reason.value if reason else None,
+            refused_claims={"sub": NAME, "environment": None} if reason else None,
+        )
