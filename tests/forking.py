@@ -102,7 +102,7 @@ class Processes:
         try:
             yield
         finally:
-            capturing.start_global_capturing()
+            _capture_again(self._config)
 
     def _fork(self, session: pytest.Session, number: int) -> _Process:
         # `Any`, because the type checker takes them for pipes of another platform.
@@ -162,6 +162,13 @@ def _plugin(config: pytest.Config, name: str) -> Any:
     return config.pluginmanager.getplugin(name)
 
 
+def _capture_again(config: pytest.Config) -> None:
+    """Capture as before: between the phases of a test nothing is captured."""
+    capturing = _plugin(config, "capturemanager")
+    capturing.start_global_capturing()
+    capturing.suspend_global_capture(in_=True)
+
+
 class _Reporting:
     """The plugin of a process that runs tests: sends its reports to the first one."""
 
@@ -207,7 +214,7 @@ def _prepare(config: pytest.Config, connection: Connection, number: int) -> None
     plugins = config.pluginmanager
     plugins.unregister(_plugin(config, "terminalreporter"))
     plugins.register(_Reporting(config, connection))
-    _plugin(config, "capturemanager").start_global_capturing()
+    _capture_again(config)
     folders = config._tmp_path_factory  # pyright: ignore[reportAttributeAccessIssue] - that of its plugin
     folders._basetemp = folders.getbasetemp() / f"process-{number}"
     folders._basetemp.mkdir()
