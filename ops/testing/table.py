@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 from ops.testing.changes import ROOT, Changes
-from ops.testing.imports import helpers_of
+from ops.testing.imports import helpers_of, python_files
 
 TABLE: Final = ROOT / "tests/when_changed.toml"
 # What everything reads.
@@ -21,7 +21,7 @@ AT_ONCE: Final = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A module of tests: what it reads besides its own helpers, and how long it takes."""
+    """A module or a folder of tests: what it reads besides its own helpers, and how long it takes."""
 
     module: str
     reads: Sequence[str]
@@ -32,7 +32,10 @@ class Entry:
         """Return whether what it reads has changed."""
         if changed.touch(EVERYTHING) or changed.touch(self.reads):
             return True
-        return changed.files is None or not changed.files.isdisjoint(helpers_of(self.module))
+        if changed.files is None:
+            return True
+        modules = [file for file in python_files() if file == self.module or file.startswith(f"{self.module}/")]
+        return any(not changed.files.isdisjoint(helpers_of(module)) for module in modules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,4 +77,6 @@ def test_the_gate_leaves_out_what_reads_nothing_that_has_changed() -> None:
     assert set(unchanged_in_gate(changed("README.md"))) == {
         entry.module for entry in entries("gate") if "README.md" not in entry.reads
     }
+    assert "tests/adapters/schema" not in unchanged_in_gate(changed("adapters/postgres/schema/rewrap.py"))
+    assert "tests/adapters/schema" not in unchanged_in_gate(changed("tests/adapters/schema/test_rewrap.py"))
     assert unchanged_in_gate(Changes(since="not known", files=None)) == []
