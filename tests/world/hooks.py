@@ -108,17 +108,19 @@ class Hooks:
     def publish(self, *names: str, organization_id: UUID | None = None) -> None:
         """Insert events of the type `user.invited`, one for each name, as transactions do that commit in this order."""
         world = self.team.world
-        mark_due(world.connection, organization_id or self.team.organization_id)
-        for name in names:
-            world.connection.execute(
-                """
-                INSERT INTO events (id, type, organization_id, data, occurred_at)
-                VALUES (%s, 'user.invited', %s, jsonb_build_object('name', %s::text), %s)
-                """,
-                (
-                    new_id(),
-                    organization_id or self.team.organization_id,
-                    name,
-                    world.clock(),
-                ),
-            )
+        # Together with its mark, as in the product: a mark without its event may be removed before the event comes.
+        with world.connection.transaction():
+            mark_due(world.connection, organization_id or self.team.organization_id)
+            for name in names:
+                world.connection.execute(
+                    """
+                    INSERT INTO events (id, type, organization_id, data, occurred_at)
+                    VALUES (%s, 'user.invited', %s, jsonb_build_object('name', %s::text), %s)
+                    """,
+                    (
+                        new_id(),
+                        organization_id or self.team.organization_id,
+                        name,
+                        world.clock(),
+                    ),
+                )
