@@ -105,7 +105,7 @@ def _failing(tree: Path, tests: list[str], timeout: int) -> str | None:
         "-q",
         "--processes=2",
         "-m",
-        "not long and not browser",
+        "not long and not browser and not timing and not draws",
         "-p",
         "no:cacheprovider",
     ]

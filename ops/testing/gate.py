@@ -117,7 +117,8 @@ class Gate:
         self._step("contracts", [str(BIN / "lint-imports")])
         # Beside the tests. Begun first, it ends long before them, so that nothing waits for it.
         types = None if self.plan.types == [] else Beside([str(BIN / "basedpyright"), *(self.plan.types or ())])
-        self._tests(options, marks)
+        if self.plan.tests:
+            self._tests(options, marks)
         if types is not None:
             self._report("types", types.wait())
         self._coverage(options, marks)

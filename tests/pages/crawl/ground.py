@@ -39,7 +39,7 @@ class Ground:
 
     @property
     def rows(self) -> Rows:
-        """What inserts rows of nobody."""
+        """What inserts rows that belong to no person."""
         return self.hostile.rows
 
     @property
