@@ -35,9 +35,22 @@ LEAVING_SECONDS_MAX = 0.1
 LEAVING_POLL_SECONDS = 0.001
 CONNECTIONS_MAX = 4
 _MAKERS = count(1)
-# ANALYZE reads 300 rows for each unit of its target, and of a larger table others each time. No test of plans has more.
-ROWS_OF_PLANS_MAX = 60_000
+# ANALYZE reads 300 rows for each unit of its target, and of a larger table others each time.
+ROWS_OF_PLANS_MAX = 120_000
 STATISTICS_TARGET = ROWS_OF_PLANS_MAX // 300
+TOO_LARGE_FOR_PLANS = """
+    SELECT   t.oid::regclass::text, sum(c.reltuples)
+    FROM     pg_class AS t
+    LEFT     JOIN LATERAL pg_partition_tree(t.oid) AS part ON true
+    JOIN     pg_class AS c ON c.oid = coalesce(part.relid, t.oid)
+    WHERE    t.relkind IN ('r', 'p') AND NOT t.relispartition AND c.relkind = 'r'
+    GROUP BY t.oid
+    HAVING   sum(c.reltuples) > 300 * (
+                 SELECT greatest(max(attstattarget), current_setting('default_statistics_target')::integer)
+                 FROM   pg_attribute
+                 WHERE  attrelid = t.oid
+             )
+"""
 # Functions of these names, which come before those of PostgreSQL, and return the same in each database.
 DRAWN: tuple[LiteralString, ...] = (
     "CREATE SCHEMA drawn",
@@ -149,6 +162,11 @@ class Databases:
                     SQL("ALTER DATABASE {} SET default_statistics_target = {}").format(name, STATISTICS_TARGET)
                 )
             yield url
+            with closing(psycopg.connect(url)) as connection:
+                large = connection.execute(TOO_LARGE_FOR_PLANS).fetchall()
+                assert not large, (
+                    f"the statistics of {large} are others in each run: insert fewer rows, or raise a target"
+                )
 
     @contextmanager
     def empty(self) -> Generator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from contextlib import ExitStack
+from typing import Any, Final, LiteralString
 
 import pytest
 
@@ -29,6 +30,21 @@ def test_statements_draw_the_same_ids_and_numbers_in_each_database_for_plans(dat
     assert schemas == {"public"}
     # ANALYZE reads so many rows for each unit.
     assert targets == {ROWS_OF_PLANS_MAX / 300}
+
+
+@pytest.mark.parametrize("kept", ["", "PARTITION BY HASH (number)"], ids=["plain", "partitioned"])
+def test_a_table_of_which_analyze_would_read_a_part_is_refused(databases: Databases, kept: LiteralString) -> None:
+    with ExitStack() as stack:
+        connection = stack.enter_context(databases.connection(stack.enter_context(databases.for_plans())))
+        connection.execute("CREATE TABLE numbers (number integer) " + kept)
+        if kept:
+            connection.execute("CREATE TABLE even PARTITION OF numbers FOR VALUES WITH (MODULUS 2, REMAINDER 0)")
+            connection.execute("CREATE TABLE odd PARTITION OF numbers FOR VALUES WITH (MODULUS 2, REMAINDER 1)")
+        connection.execute("INSERT INTO numbers SELECT generate_series(0, %s)", (ROWS_OF_PLANS_MAX,))
+        connection.execute("ANALYZE")
+
+        with pytest.raises(AssertionError, match=rf"'numbers', {ROWS_OF_PLANS_MAX + 1}\..*insert fewer rows"):
+            stack.close()
 
 
 @pytest.mark.plans

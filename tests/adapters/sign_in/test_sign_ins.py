@@ -17,7 +17,7 @@ from tests.world.builder import Builder
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 USERS = 100
-EACH = 2_000
+EACH = 1_000
 PAGE = 50
 
 
