@@ -1,7 +1,7 @@
 """The port `Signatures`: tokens that clients, and providers of organizations, have signed with their own keys.
 
 Only asymmetric algorithms are taken, and each only with a key of its type, so that no public key is ever used as a
-secret. A key that names an algorithm or a use is used for nothing else.
+secret. A key that names an algorithm or a use is used for nothing else. A token is taken in the one way to write it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Final, cast, final
 import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
+from adapters.crypto.compact_form import COMPACT_FORM
 from core.openid.clients import KeySet
 from core.openid.dpop import SelfSigned
 
@@ -145,7 +146,7 @@ def _is_usable(public: RSAPublicKey) -> bool:
 
 
 def _header(token: str, characters_max: int = TOKEN_CHARACTERS_MAX) -> dict[str, Any] | None:
-    if len(token) > characters_max or not token.isascii():
+    if len(token) > characters_max or COMPACT_FORM.fullmatch(token) is None:
         return None
     header = _object(_decoded(token.partition(".")[0]))
     # An extension that is marked as critical would have to be understood (RFC 7515, 4.1.11).
@@ -163,10 +164,8 @@ def _thumbprint(key: Mapping[str, str]) -> str:
 
 
 def _decoded(segment: str) -> bytes:
-    try:
-        return base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
-    except ValueError:
-        return b""
+    """Return the bytes of a part of the compact form."""
+    return base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
 
 
 def _object(text: bytes) -> dict[str, Any] | None:

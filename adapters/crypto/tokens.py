@@ -2,7 +2,8 @@
 
 The keys are stored by `adapters/postgres/sessions/signing_keys.py`, and `actors/key_refresher.py` loads them. A token
 is accepted only if its header is exactly one that Gatehouse writes, so a forger can choose nothing: no key in the
-header, no critical extension, and no algorithm but that of the key which the header names.
+header, no critical extension, and no algorithm but that of the key which the header names. Its text is the one that was
+issued: a second writing of the same bytes (`compact_form.py`) is another text.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, cast, final
 
 import jwt
 
+from adapters.crypto.compact_form import COMPACT_FORM
 from adapters.crypto.key_pairs import (
     PrivateKey,
     PublicKey,
@@ -164,8 +166,7 @@ class JwtTokenSigner:
 
     def verify(self, token: str, *, kind: TokenKind, now: datetime, host: str | None = None) -> Mapping[str, Any]:
         """Return the claims of a token of this kind that Gatehouse signed and that has not expired."""
-        # The compact form has no padding (RFC 7515, 2); with padding one token could be written in two ways.
-        if len(token) > TOKEN_CHARACTERS_MAX or not token.isascii() or "=" in token:
+        if len(token) > TOKEN_CHARACTERS_MAX or not token.isascii():
             raise TokenInvalid
         return _checked(self._signed_claims(token, kind), under(host, self._issuer), now)
 
@@ -203,6 +204,8 @@ class KeptKeys:
 
 
 def _verified(token: str, kind: TokenKind, public_key: Callable[[str], PublicKey | None]) -> _Verified:
+    if COMPACT_FORM.fullmatch(token) is None:
+        raise TokenInvalid
     kid, algorithm = _named_key(token, kind)
     public = public_key(kid)
     if public is None:
@@ -229,11 +232,7 @@ def _published(key: SigningKey) -> _PublishedKey:
 
 def _named_key(token: str, kind: TokenKind) -> tuple[str, str]:
     """Return the key id and the algorithm of the header; raise `TokenInvalid` unless it is that of such a token."""
-    segment = token.partition(".")[0]
-    try:
-        header = _json_object(base64.urlsafe_b64decode(segment + "=="))
-    except ValueError as error:
-        raise TokenInvalid from error
+    header = _json_object(base64.urlsafe_b64decode(token.partition(".")[0] + "=="))
     kid, algorithm = header.get("kid"), header.get("alg")
     is_known = isinstance(kid, str) and algorithm in _ALGORITHM_ORDER
     if not is_known or header != {"alg": algorithm, "kid": kid, "typ": kind.value}:

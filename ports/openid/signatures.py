@@ -9,7 +9,11 @@ from core.openid.dpop import SelfSigned
 
 
 class Signatures(Protocol):
-    """Verifies signed tokens that were not issued here; by public keys and asymmetric algorithms alone."""
+    """Verifies signed tokens that were not issued here; by public keys and asymmetric algorithms alone.
+
+    A signed token is in the compact form (RFC 7515, 7.1), in the one way to write its bytes: without padding, without
+    blanks, and without bits that encode nothing.
+    """
 
     def named_issuer(self, token: str) -> str | None:
         """Return the `iss` that a token claims, unverified, to find its keys; None when it is no signed token."""

@@ -31,7 +31,8 @@ class TokenSigner(Protocol):
     def verify(self, token: str, *, kind: TokenKind, now: datetime, host: str | None = None) -> Mapping[str, Any]:
         """Return the claims of a token that this installation signed, that has this kind and has not expired.
 
-        The key that the token names says with which algorithm it was signed, and the header has to say the same.
+        The key that the token names says with which algorithm it was signed, and the header has to say the same. The
+        text is the one that was issued, character by character: a second writing of the same bytes is no token.
 
         Raise `TokenExpired` or `TokenInvalid`; its subclass `SigningKeyUnknown` may be resolved by `KeyRefresh`, and
         `IssuedElsewhere` is for a valid token of another host. The caller checks the audience: here `aud`, like `sub`
@@ -50,7 +51,7 @@ class SignatureVerifier(Protocol):
     """Verifies signatures by keys that were published at some time, without the installation."""
 
     def verify_signature(self, token: str, *, kind: TokenKind) -> None:
-        """Raise `TokenInvalid` unless one of the keys signed this token of this kind."""
+        """Raise `TokenInvalid` unless one of the keys signed this token of this kind, and it is written as issued."""
         ...
 
 

@@ -23,6 +23,7 @@ from adapters.crypto.json_web_signatures import (
     remembered_keys,
 )
 from tests.kept_keys import elliptic_key, rsa_key
+from tests.second_writings import second_writings
 
 SIGNATURES = JsonWebSignatures()
 CLAIMS = {"iss": "client", "n": 1}
@@ -105,6 +106,22 @@ def test_a_token_with_another_algorithm_or_key_is_refused() -> None:
 
     for token in (hmac, unsigned, es384, other, "", "a.b.c", "x" * 9000, "é.é.é"):
         assert SIGNATURES.verified(token, KEYS) is None
+
+
+@pytest.mark.parametrize("client", ["client", "clients", "a client"])
+@pytest.mark.parametrize(("key", "algorithm"), [(RSA_KEY, "RS256"), (EC_KEY, "ES256"), (ED_KEY, "EdDSA")])
+def test_a_second_writing_of_a_token_is_no_token(key: Any, algorithm: str, client: str) -> None:
+    public = {"RS256": RSA_PUBLIC, "ES256": EC_PUBLIC, "EdDSA": ED_PUBLIC}[algorithm]
+    token = jwt.encode({"iss": client}, key, algorithm, headers={"typ": "dpop+jwt", "jwk": public})
+    assert SIGNATURES.self_signed(token, kind="dpop+jwt")
+    assert SIGNATURES.verified(token, KEYS)
+    assert SIGNATURES.named_issuer(token) == client
+
+    for name, altered in second_writings(token).items():
+        assert SIGNATURES.self_signed(altered, kind="dpop+jwt") is None, name
+        assert SIGNATURES.verified(altered, KEYS) is None, name
+        assert SIGNATURES.unverified(altered) is None, name
+        assert SIGNATURES.named_issuer(altered) is None, name
 
 
 @pytest.mark.parametrize("change", [{"alg": "RS512"}, {"use": "enc"}, {"kty": "EC"}])

@@ -19,6 +19,7 @@ from core.secrets import Secret
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm, SigningKey
 from core.sessions.tokens import TokenKind
 from tests.adapters.sessions.signing import ACTIVE, CLAIMS, ISSUER, NEXT, NOW, QUARTER_HOUR, signer_with
+from tests.second_writings import second_writings
 from tests.shown_text import shows
 from tests.signing_keys import elliptic_key
 
@@ -106,6 +107,15 @@ def test_kept_keys_of_both_kinds_verify_signatures() -> None:
         kept.verify_signature(signed(algorithm), kind=TokenKind.ACCESS)
     with pytest.raises(TokenInvalid):
         kept.verify_signature(forged(ELLIPTIC, "RS256", ELLIPTIC.kid), kind=TokenKind.ACCESS)
+
+
+def test_kept_keys_refuse_a_second_writing_of_a_signed_text() -> None:
+    kept = KeptKeys(json.dumps({"keys": SIGNER.jwks()}).encode())
+
+    for algorithm in SignatureAlgorithm:
+        for altered in second_writings(signed(algorithm)).values():
+            with pytest.raises(TokenInvalid):
+                kept.verify_signature(altered, kind=TokenKind.ACCESS)
 
 
 @pytest.mark.parametrize(

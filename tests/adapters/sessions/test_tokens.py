@@ -24,6 +24,7 @@ from core.sessions.signing_keys import KeyState
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from tests.adapters.sessions.signing import ACTIVE, CLAIMS, ISSUER, NEXT, NOW, QUARTER_HOUR, SIGNER, signed, signer_with
 from tests.kept_keys import rsa_key
+from tests.second_writings import ALPHABET, second_writings
 from tests.signing_keys import key_pair, signing_key
 
 PRIVATE = parse_private(ACTIVE.private_pem)
@@ -267,7 +268,6 @@ def test_other_claims_under_a_valid_signature_are_refused() -> None:
 
 
 TOKEN = signed()
-ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 @given(position=st.integers(0, len(TOKEN) - 1), character=st.sampled_from(ALPHABET + "+/=. \n\x00é"))
@@ -312,6 +312,22 @@ def test_a_token_with_another_last_character_is_refused() -> None:
 def test_another_spelling_of_a_token_is_refused(altered: str) -> None:
     with pytest.raises(TokenInvalid):
         verify(altered)
+
+
+def test_a_second_writing_of_a_verified_token_is_refused() -> None:
+    for length in range(3):
+        token = signed({**CLAIMS, "email": "a" * length})
+        verify(token)
+
+        assert [name for name, altered in second_writings(token).items() if is_taken(altered)] == []
+
+
+def is_taken(token: str) -> bool:
+    try:
+        verify(token)
+    except TokenInvalid:
+        return False
+    return True
 
 
 @given(st.text(st.characters(), max_size=300))

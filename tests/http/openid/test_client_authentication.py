@@ -219,6 +219,15 @@ async def test_an_assertion_authenticates_once(shop: RelyingParty, world: World,
     assert statuses_of(answers) == [200, 401, 401]
 
 
+async def test_an_assertion_is_taken_as_it_was_written_alone(shop: RelyingParty, world: World, key: ProofKey) -> None:
+    assertion = key.assertion(shop.client_id, now=world.clock)
+
+    answers = [await grant(shop, text) for text in (f"{assertion}==", assertion, f"{assertion}==")]
+
+    # What was refused at first has not used the assertion.
+    assert [answer.status for answer in answers] == [401, 200, 401]
+
+
 async def test_an_assertion_with_wrong_claims_is_refused(
     shop: RelyingParty, world: World, key: ProofKey, subtests: pytest.Subtests
 ) -> None:

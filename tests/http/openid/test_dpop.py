@@ -102,6 +102,21 @@ async def test_a_proof_is_good_once(app: RelyingParty, shop: RelyingParty, world
     assert statuses_of(answers) == [200, 401, 401]
 
 
+async def test_a_proof_is_taken_as_it_was_written_alone(
+    app: RelyingParty, shop: RelyingParty, world: World, key: ProofKey
+) -> None:
+    tokens, nonce = await bound_tokens(app, key)
+    token = tokens["access_token"]
+    proof = key.proof("GET", "/auth/userinfo", now=world.clock, nonce=nonce, access_token=token)
+
+    refused = [await user_info(world, token, f"{proof}=="), await user_info(world, f"{token}==", proof)]
+
+    assert statuses_of(refused) == [401, 401]
+    # What was refused has not used the proof.
+    assert (await user_info(world, token, proof)).status == 200
+    assert (await user_info(world, token, f"{proof}==")).status == 401
+
+
 async def test_a_used_proof_is_remembered_for_as_long_as_its_nonce_is_good(
     app: RelyingParty, shop: RelyingParty, world: World, key: ProofKey
 ) -> None:

@@ -41,6 +41,14 @@ async def test_the_token_of_another_client_is_not_active(shop: RelyingParty, wor
         assert (await other.post("/auth/introspect", {"token": token})).json == INACTIVE
 
 
+async def test_a_second_writing_of_a_token_is_not_active(shop: RelyingParty) -> None:
+    tokens = await shop.tokens()
+
+    for name in ("access_token", "refresh_token"):
+        for text in (f"{tokens[name]}=", f"{tokens[name]}==", f"{tokens[name]}\n", f" {tokens[name]}"):
+            assert (await shop.post("/auth/introspect", {"token": text})).json == INACTIVE, text
+
+
 async def test_a_public_client_cannot_introspect(app: RelyingParty, shop: RelyingParty) -> None:
     answer = await app.post("/auth/introspect", {"token": (await app.tokens())["access_token"]})
 
