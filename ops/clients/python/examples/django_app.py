@@ -28,7 +28,16 @@ settings.configure(
     },
 )
 
-from gatehouse_client.django import bearer, caller_of, feature, role, signed_in, urls  # noqa: E402 - after the settings
+from gatehouse_client.django import (  # noqa: E402 - after the settings
+    bearer,
+    caller_of,
+    customer_role,
+    feature,
+    role,
+    service_role,
+    signed_in,
+    urls,
+)
 
 
 def home(_request: HttpRequest) -> HttpResponse:
@@ -41,9 +50,23 @@ def me(request: HttpRequest) -> HttpResponse:
     return HttpResponse(f"<!doctype html><title>Shop</title><h1>Hello {caller_of(request).email}</h1>{sign_out}")
 
 
+# Your own people, by their role in your organization; nobody who came for a customer.
 @role("owner", "admin")
 def admin(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"admin": caller_of(request).subject})
+
+
+# People of a customer, by their role there.
+@customer_role("owner", "admin")
+def team(request: HttpRequest) -> HttpResponse:
+    customer = caller_of(request).customer
+    return JsonResponse({"team of": customer.id if customer else ""})
+
+
+# People with a role of your product.
+@service_role("editor")
+def reports(request: HttpRequest) -> HttpResponse:
+    return JsonResponse({"reports of": caller_of(request).subject})
 
 
 @feature("exports")
@@ -56,7 +79,7 @@ def things(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"things of": caller_of(request).subject})
 
 
-views = {"": home, "me": me, "admin": admin, "exports": exports, "api/things": things}
+views = {"": home, "me": me, "admin": admin, "team": team, "reports": reports, "exports": exports, "api/things": things}
 urlpatterns = [*urls(), *(path(name, view) for name, view in views.items())]
 
 if __name__ == "__main__":

@@ -42,9 +42,22 @@ async def me(caller: Annotated[Caller, Depends(gatehouse.signed_in)]) -> str:
     return f"<!doctype html><title>Shop</title><h1>Hello {caller.email}</h1>{sign_out}"
 
 
+# Your own people, by their role in your organization; nobody who came for a customer.
 @app.get("/admin")
 async def admin(caller: Annotated[Caller, Depends(gatehouse.role("owner", "admin"))]) -> dict[str, str]:
     return {"admin": caller.subject}
+
+
+# People of a customer, by their role there.
+@app.get("/team")
+async def team(caller: Annotated[Caller, Depends(gatehouse.customer_role("owner", "admin"))]) -> dict[str, str]:
+    return {"team of": caller.customer.id if caller.customer else ""}
+
+
+# People with a role of your product.
+@app.get("/reports")
+async def reports(caller: Annotated[Caller, Depends(gatehouse.service_role("editor"))]) -> dict[str, str]:
+    return {"reports of": caller.subject}
 
 
 @app.get("/exports")

@@ -41,10 +41,25 @@ def me() -> str:
     return f"<!doctype html><title>Shop</title><h1>Hello {g.caller.email}</h1>{sign_out}"
 
 
+# Your own people, by their role in your organization; nobody who came for a customer.
 @app.get("/admin")
 @gatehouse.role("owner", "admin")
 def admin() -> dict[str, str]:
     return {"admin": g.caller.subject}
+
+
+# People of a customer, by their role there.
+@app.get("/team")
+@gatehouse.customer_role("owner", "admin")
+def team() -> dict[str, str]:
+    return {"team of": g.caller.customer.id}
+
+
+# People with a role of your product.
+@app.get("/reports")
+@gatehouse.service_role("editor")
+def reports() -> dict[str, str]:
+    return {"reports of": g.caller.subject}
 
 
 @app.get("/exports")

@@ -1,4 +1,4 @@
-"""One application in each framework: a page for people, one for a role and a feature, and an API with scopes."""
+"""One application in each framework: pages for people, for each kind of role and a feature, and an API with scopes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def requirements(gatehouse: Any) -> dict[str, Any]:
     """Return what each path requires, in the form of the framework."""
     return {
         "/me": gatehouse.signed_in,
-        "/admin": gatehouse.role("admin"),
+        "/admin": gatehouse.role("owner", "admin"),
+        "/team": gatehouse.customer_role("owner", "admin"),
+        "/reports": gatehouse.service_role("editor"),
         "/exports": gatehouse.feature("exports"),
         "/things": gatehouse.bearer("read:things"),
         "/write": gatehouse.bearer("write:things"),

@@ -12,6 +12,7 @@ import jwt
 import pytest
 from drivers import Driver
 from issuer import CLIENT_ID, Issuer, Key
+from second_writings import second_writings
 
 from gatehouse_client import MemorySeen, Proof, ProofRefused, TokenRefused
 
@@ -94,6 +95,21 @@ def test_a_proof_for_anything_else_is_refused(blocking: Driver, issuer: Issuer) 
     ):
         with pytest.raises(ProofRefused):
             made.verify(token, dpop=sent(text))
+
+
+def test_a_proof_is_taken_as_it_was_written_alone(blocking: Driver, issuer: Issuer) -> None:
+    made = blocking.make("TokenVerifier", issuer.url, audience=CLIENT_ID, clock=issuer.clock)
+    key = Key("EC")
+    token = issuer.token(cnf={"jkt": thumbprint(key)})
+    text = proof(key, issuer, token)
+
+    for other in second_writings(text).values():
+        with pytest.raises(ProofRefused, match="no signed JWT"):
+            made.verify(token, dpop=sent(other))
+    with pytest.raises(TokenRefused, match="no signed JWT"):
+        made.verify(f"{token}==", dpop=sent(text))
+    # What was refused has used nothing.
+    assert made.verify(token, dpop=sent(text)).subject == "ann"
 
 
 def test_the_store_of_used_ids_is_bounded_and_forgets_what_has_expired() -> None:

@@ -7,12 +7,14 @@ import hashlib
 import hmac
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from drivers import Driver
 from issuer import CLIENT_ID, SECRET, Clock, Issuer, Key, serving
+from second_writings import second_writings
 
 from gatehouse_client import ScopeMissing, TokenRefused, Unreachable
 
@@ -53,7 +55,7 @@ def test_a_valid_token_names_its_caller(driver: Driver, issuer: Issuer) -> None:
     assert caller.session == "the session"
     assert caller.organization.slug == "bolt"
     assert (caller.customer.id, caller.customer.role, caller.customer.external_id) == ("c1", "admin", "crm-7")
-    assert caller.roles == {"admin", "editor"}
+    assert (caller.role, caller.customer_role, caller.service_roles) == (None, "admin", ("editor",))
     assert (caller.plan, caller.subscription_status, caller.features) == ("team", "active", ("exports",))
     assert [group.name for group in caller.groups] == ["Sales"]
     assert caller.impersonator == "olga"
@@ -69,7 +71,29 @@ def test_a_token_of_a_program_has_no_person_and_one_of_a_member_their_role(block
     member = made.verify(issuer.token(org="bolt", role="owner"))
 
     assert (program.person, program.email, program.subject, program.auth_time) == (None, None, CLIENT_ID, None)
-    assert member.roles == {"owner"}
+    assert (member.role, member.customer_role, member.service_roles) == ("owner", None, ())
+    assert (member.organization.role, program.role) == ("owner", None)
+
+
+def test_a_role_beside_a_customer_is_no_role_of_the_vendor(blocking: Driver, issuer: Issuer) -> None:
+    made = verifier(blocking, issuer)
+
+    for claims in (CUSTOMER, {"org": "bolt", "customer": "globex"}, {"org": "bolt", "customer_id": "c1"}):
+        caller = made.verify(issuer.token(**{**claims, "role": "owner"}))
+
+        assert (caller.role, caller.organization.role) == (None, None), claims
+    # Without the id of a customer nothing says for which one.
+    nameless = made.verify(issuer.token(customer="globex", customer_role="owner"))
+    assert (nameless.customer, nameless.customer_role) == (None, None)
+
+
+def test_the_roles_of_a_product_count_with_and_without_a_customer(blocking: Driver, issuer: Issuer) -> None:
+    made = verifier(blocking, issuer)
+
+    for claims in (CUSTOMER, {"org": "bolt", "role": "member"}):
+        caller = made.verify(issuer.token(**{**claims, "service_roles": ["editor", "admin"]}))
+
+        assert caller.service_roles == ("editor", "admin"), claims
 
 
 @pytest.mark.parametrize("kind", ["RSA", "EC", "OKP"])
@@ -180,7 +204,8 @@ def test_what_is_no_token_is_refused(blocking: Driver, issuer: Issuer) -> None:
     head, body, signature = issuer.token().split(".")
 
     for text in (
-        *("", "a", "a.b", "a.b.c", "..", "é.é.é", f"{head}.{body}", f"{head}.{body}.{signature}.", "x" * 20_000),
+        *("", "a", "a.b", "a.b.c", "..", "é.é.é", f"{head}.{body}", f"{head}.{body}.", f"{head}.{body}.{signature}."),
+        *("x" * 20_000, f"{head}.{body}.{signature}.x", f".{body}.{signature}", f"{head}..{signature}", "\ud800.x.x"),
         f"{head}.{encoded({})}.{signature}",
         f"{encoded([])}.{body}.{signature}",
         f"{encoded(b'{')}.{body}.{signature}",
@@ -188,6 +213,25 @@ def test_what_is_no_token_is_refused(blocking: Driver, issuer: Issuer) -> None:
     ):
         with pytest.raises(TokenRefused):
             made.verify(text)
+
+
+@pytest.mark.parametrize("kind", ["RSA", "EC", "OKP"])
+def test_a_second_writing_of_a_token_is_refused(blocking: Driver, issuer: Issuer, kind: str) -> None:
+    issuer.keys = [Key(kind)]
+    made = verifier(blocking, issuer)
+
+    for length in range(1, 4):
+        token = issuer.token(email="a" * length)
+        assert made.verify(token).email == "a" * length
+        assert [name for name, text in second_writings(token).items() if is_taken(made, text)] == []
+
+
+def is_taken(made: Any, token: str) -> bool:
+    try:
+        made.verify(token)
+    except TokenRefused:
+        return False
+    return True
 
 
 def test_a_missing_scope_is_named(driver: Driver, issuer: Issuer) -> None:
@@ -219,7 +263,7 @@ def test_introspection_asks_once_for_many_and_again_after_seconds(driver: Driver
 
     callers = [future.result() for future in driver.at_once(8, made.introspect, token)]
 
-    assert {caller.roles for caller in callers} == {frozenset({"admin"})}
+    assert {caller.role for caller in callers} == {"admin"}
     assert callers[0].email == "ann@example.com"
     assert issuer.count("/auth/introspect") == 1
     assert issuer.forms[0]["token"] == token
@@ -230,6 +274,26 @@ def test_introspection_asks_once_for_many_and_again_after_seconds(driver: Driver
     issuer.clock.advance(5)
     with pytest.raises(TokenRefused, match="no longer"):
         driver.call(made.introspect, token)
+
+
+def test_introspection_says_anew_which_roles_a_person_has(blocking: Driver, issuer: Issuer) -> None:
+    made = verifier(blocking, issuer, client_secret=SECRET)
+    answers = [
+        ({"org": "bolt", "role": "owner", "service_roles": ["editor"]}, {}, (None, None, ())),
+        (CUSTOMER, {"customer_id": "c1", "role": "owner"}, (None, None, ())),
+        (CUSTOMER, {"customer_id": "c1", "customer_role": "member"}, (None, "member", ())),
+        ({"org": "bolt"}, {"role": "admin", "service_roles": ["editor"]}, ("admin", None, ("editor",))),
+    ]
+
+    for claims, answer, expected in answers:
+        issuer.answers["/auth/introspect"] = lambda answer=answer: (200, {"active": True, **answer}, {})
+        caller = made.introspect(issuer.token(**claims))
+
+        assert (caller.role, caller.customer_role, caller.service_roles) == expected, (claims, answer)
+
+    issuer.answers["/auth/introspect"] = lambda: (200, {"active": True, "role": "owner"}, {})
+    with pytest.raises(TokenRefused, match="for its customer"):
+        made.introspect(issuer.token(**CUSTOMER))
 
 
 def test_secrets_are_in_no_representation(blocking: Driver, issuer: Issuer) -> None:

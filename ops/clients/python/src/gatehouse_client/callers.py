@@ -1,13 +1,20 @@
-"""Who calls: the claims of an access token as a typed object."""
+"""Who calls: the claims of an access token as a typed object.
+
+Three kinds of roles have the same names and are never put together: `role` is that of the vendor's own organization,
+`customer_role` that of a customer's, which a stranger may have founded, and `service_roles` are those of the product.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from gatehouse_client.claims import SECONDS_MAX
+
+# Each of them says that a person came for a customer.
+_OF_CUSTOMER: Final = frozenset({"customer", "customer_id", "customer_name", "customer_role", "customer_external_id"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +27,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Organization:
-    """The organization of the service, and the person's role there; None where the person has none."""
+    """The organization of the service, which is the vendor's.
+
+    `role` is the person's role there: None where they have none, and where they came for a customer.
+    """
 
     slug: str
     role: str | None = None
@@ -28,7 +38,11 @@ class Organization:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Customer:
-    """The customer for which a person came. `id` is the key of your data; `external_id` is your own id of it."""
+    """The customer for which a person came. `id` is the key of your data; `external_id` is your own id of it.
+
+    `role` is the person's role in the organization of the customer, and says nothing of yours. `service_roles` are the
+    roles of your product that the person has there.
+    """
 
     id: str
     slug: str
@@ -55,6 +69,12 @@ class Caller:
     session: str | None
     organization: Organization | None
     customer: Customer | None
+    # In the vendor's own organization; None for everyone who came for a customer.
+    role: str | None
+    # In the organization of the customer; None for everyone who came without one.
+    customer_role: str | None
+    # Of the product, in the context in which the person came.
+    service_roles: tuple[str, ...]
     service: str | None
     client_id: str | None
     plan: str | None
@@ -76,15 +96,6 @@ class Caller:
         """The address of the person; None for a program, and where the token does not name it."""
         return self.person.email if self.person is not None else None
 
-    @property
-    def roles(self) -> frozenset[str]:
-        """The roles in the context of the token: for a customer those there, else the one in the organization."""
-        if self.customer is not None:
-            own = {self.customer.role} if self.customer.role is not None else set[str]()
-            return frozenset(own | set(self.customer.service_roles))
-        role = self.organization.role if self.organization is not None else None
-        return frozenset({role} if role is not None else ())
-
 
 def caller_of(claims: Mapping[str, Any]) -> Caller:
     """Return the caller of claims that were verified."""
@@ -92,12 +103,16 @@ def caller_of(claims: Mapping[str, Any]) -> Caller:
     client_id = _text(claims, "client_id")
     # A token of the client credentials grant has the client itself as its subject (RFC 9068, 2.2).
     is_program = "sid" not in claims and subject == client_id
+    role, customer = _role(claims), _customer(claims)
     return Caller(
         subject=subject,
         person=None if is_program else Person(id=subject, email=_text(claims, "email")),
         session=_text(claims, "sid"),
-        organization=_organization(claims),
-        customer=_customer(claims),
+        organization=_organization(claims, role),
+        customer=customer,
+        role=role,
+        customer_role=customer.role if customer is not None else None,
+        service_roles=_texts(claims, "service_roles"),
         service=_text(claims, "service"),
         client_id=client_id,
         plan=_text(claims, "plan"),
@@ -113,9 +128,19 @@ def caller_of(claims: Mapping[str, Any]) -> Caller:
     )
 
 
-def _organization(claims: Mapping[str, Any]) -> Organization | None:
+def is_for_customer(claims: Mapping[str, Any]) -> bool:
+    """Return whether a person came for a customer."""
+    return not _OF_CUSTOMER.isdisjoint(claims)
+
+
+def _role(claims: Mapping[str, Any]) -> str | None:
+    # Gatehouse names none for a customer's people. If a token did, it would still be that of a stranger.
+    return None if is_for_customer(claims) else _text(claims, "role")
+
+
+def _organization(claims: Mapping[str, Any], role: str | None) -> Organization | None:
     slug = _text(claims, "org")
-    return Organization(slug=slug, role=_text(claims, "role")) if slug is not None else None
+    return Organization(slug=slug, role=role) if slug is not None else None
 
 
 def _customer(claims: Mapping[str, Any]) -> Customer | None:

@@ -117,8 +117,21 @@ def signed_in(view: View) -> View:
 
 
 def role(*names: str) -> Callable[[View], View]:
-    """Require a signed-in person who has one of these roles; others get 403."""
+    """Require a signed-in person with one of these roles in your own organization; others get 403.
+
+    A person who came for a customer has none, whatever they are there.
+    """
     return _requiring(web.has_role(*names))
+
+
+def customer_role(*names: str) -> Callable[[View], View]:
+    """Require a signed-in person who came for a customer and has one of these roles there; others get 403."""
+    return _requiring(web.has_customer_role(*names))
+
+
+def service_role(*names: str) -> Callable[[View], View]:
+    """Require a signed-in person with one of these roles of the product; others get 403."""
+    return _requiring(web.has_service_role(*names))
 
 
 def feature(name: str) -> Callable[[View], View]:

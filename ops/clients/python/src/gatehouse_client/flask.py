@@ -77,8 +77,19 @@ class Protection:
         return self._requiring(None)(view)
 
     def role(self, *names: str) -> Callable[[Callable[P, R]], View[P]]:
-        """Require a signed-in person who has one of these roles; others get 403."""
+        """Require a signed-in person with one of these roles in your own organization; others get 403.
+
+        A person who came for a customer has none, whatever they are there.
+        """
         return self._requiring(web.has_role(*names))
+
+    def customer_role(self, *names: str) -> Callable[[Callable[P, R]], View[P]]:
+        """Require a signed-in person who came for a customer and has one of these roles there; others get 403."""
+        return self._requiring(web.has_customer_role(*names))
+
+    def service_role(self, *names: str) -> Callable[[Callable[P, R]], View[P]]:
+        """Require a signed-in person with one of these roles of the product; others get 403."""
+        return self._requiring(web.has_service_role(*names))
 
     def feature(self, name: str) -> Callable[[Callable[P, R]], View[P]]:
         """Require a signed-in person whose plan has this feature; others get 403."""

@@ -74,8 +74,22 @@ class Protection:
         return await self._signed_in(request, None)
 
     def role(self, *names: str) -> Dependency:
-        """Return a dependency that is the signed-in person, who has one of these roles; others get 403."""
+        """Return a dependency that is the signed-in person, with one of these roles in your own organization.
+
+        Others get 403. A person who came for a customer has none, whatever they are there.
+        """
         return self._requiring(web.has_role(*names))
+
+    def customer_role(self, *names: str) -> Dependency:
+        """Return a dependency that is the signed-in person, who came for a customer and has one of these roles there.
+
+        Others get 403.
+        """
+        return self._requiring(web.has_customer_role(*names))
+
+    def service_role(self, *names: str) -> Dependency:
+        """Return a dependency that is the signed-in person, with one of these roles of the product; others get 403."""
+        return self._requiring(web.has_service_role(*names))
 
     def feature(self, name: str) -> Dependency:
         """Return a dependency that is the signed-in person, whose plan has this feature; others get 403."""

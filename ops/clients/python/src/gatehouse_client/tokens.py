@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import httpx
 
 from gatehouse_client import claims, dpop
-from gatehouse_client.callers import Caller, caller_of
+from gatehouse_client.callers import Caller, caller_of, is_for_customer
 from gatehouse_client.claims import LEEWAY_SECONDS_MAX, Rules
 from gatehouse_client.dpop import Proof
 from gatehouse_client.errors import ProofRefused, ScopeMissing, TokenRefused
@@ -71,8 +71,11 @@ class Verification:
             raise TypeError("introspection takes the client_secret of the service")
         caller = yield from self.verify(token, (), proof)
         answer = yield from self._introspection.ask(token)
-        # What Gatehouse leaves out of a customer is not so any more.
-        known = {name: value for name, value in caller.claims.items() if not name.startswith(("customer", "service_"))}
+        # A session's customer never changes, so without one the answer would be about somebody else.
+        if is_for_customer(caller.claims) and not is_for_customer(answer):
+            raise TokenRefused("the token holds no longer for its customer")
+        # What Gatehouse leaves out of roles and of a customer is not so any more.
+        known = {name: value for name, value in caller.claims.items() if not _is_judged_anew(name)}
         caller = caller_of({**known, **answer})
         require_scopes(caller, scopes)
         return caller
@@ -102,6 +105,10 @@ class Verification:
 
         if not (yield from invoke(add)):
             raise ProofRefused("the proof was used before")
+
+
+def _is_judged_anew(name: str) -> bool:
+    return name == "role" or name.startswith(("customer", "service_"))
 
 
 def require_scopes(caller: Caller, scopes: Collection[str]) -> None:

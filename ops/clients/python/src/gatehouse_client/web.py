@@ -149,7 +149,7 @@ class Protection:
         url = f"{self.resource.origin}{request.target}"
         proof = Proof(header=header, method=request.method, url=url) if scheme.lower() == "dpop" else None
         try:
-            return (yield from self._verification.verify(token.strip(), scopes, proof))
+            return (yield from self._verification.verify(token.strip(" "), scopes, proof))
         except (TokenRefused, ScopeMissing) as refusal:
             raise Refusal(self._challenged(request, refusal)) from refusal
         except Unreachable as problem:
@@ -241,8 +241,18 @@ class Protection:
 
 
 def has_role(*names: str) -> Condition:
-    """Return the condition that a caller has one of these roles."""
-    return lambda caller: not caller.roles.isdisjoint(names)
+    """Return the condition that a caller has one of these roles in the vendor's own organization."""
+    return lambda caller: caller.role is not None and caller.role in names
+
+
+def has_customer_role(*names: str) -> Condition:
+    """Return the condition that a caller has one of these roles in the organization of the customer."""
+    return lambda caller: caller.customer_role is not None and caller.customer_role in names
+
+
+def has_service_role(*names: str) -> Condition:
+    """Return the condition that a caller has one of these roles of the product."""
+    return lambda caller: not set(names).isdisjoint(caller.service_roles)
 
 
 def has_feature(name: str) -> Condition:

@@ -12,13 +12,16 @@ import pytest
 from guide import Guide, free_port, opened
 from playwright.sync_api import Page, expect, sync_playwright
 
-from gatehouse_client.testing import GatehouseKit
+from gatehouse_client.testing import GatehouseKit, Person
 
 EXAMPLE = "http://localhost:8000"
 # A browser that is installed; without it, that of `playwright install`.
 CHROMIUM = os.environ.get("GATEHOUSE_CHROMIUM")
 # Next.js and its like take minutes to build; each guide is a part of its own.
-WEB = ("express", "nextjs", "fastapi", "flask", "django")
+WEB = ("express", "nextjs")
+# They also protect pages by each kind of role: of the vendor, of the customer, of the product.
+WITH_ROLES = ("fastapi", "flask", "django")
+PAGES = ("admin", "team", "reports")
 
 
 def laid(gatehouse: GatehouseKit, name: str, folder: Path, **fields: str) -> Guide:
@@ -51,7 +54,38 @@ def test_a_person_signs_in_to_a_web_application(gatehouse: GatehouseKit, name: s
     for command in prepare:
         guide.run(command)
 
-    with guide.started(start), gatehouse.browser() as browser:
+    with guide.started(start):
+        require_sign_in(gatehouse, guide)
+
+
+@pytest.mark.parametrize("name", WITH_ROLES)
+def test_a_person_signs_in_and_the_founder_of_a_customer_opens_no_page_of_the_vendor(
+    gatehouse: GatehouseKit, name: str, tmp_path: Path
+) -> None:
+    guide = laid(gatehouse, name, tmp_path)
+    *prepare, start = guide.commands()
+    for command in prepare:
+        guide.run(command)
+    shop, stranger = gatehouse.product("shop"), gatehouse.organization("bolt")
+    vendor = shop.organization
+    # A service for every organization that wants it.
+    service = f"/api/organizations/{vendor.slug}/services/shop"
+    gatehouse.ask(vendor.owner, "PATCH", service, {"customers": "any"})
+    gatehouse.ask(stranger.owner, "POST", "/api/organizations/bolt/products", {"client_id": shop.client_id})
+
+    with guide.started(start):
+        require_sign_in(gatehouse, guide)
+        of_vendor, of_founder = (
+            [status_of(gatehouse, guide, person, page) for page in PAGES] for person in (vendor.owner, stranger.owner)
+        )
+
+    assert of_vendor == [200, 403, 403]
+    assert of_founder == [403, 200, 403]
+
+
+def require_sign_in(gatehouse: GatehouseKit, guide: Guide) -> None:
+    """Require that a person gets to the page by signing in, and stays signed in."""
+    with gatehouse.browser() as browser:
         page = gatehouse.visit(browser, guide.home, "ann")
         again = browser.get(guide.home)
 
@@ -59,6 +93,14 @@ def test_a_person_signs_in_to_a_web_application(gatehouse: GatehouseKit, name: s
     assert (str(page.url), "ann@people.example" in page.text) == (guide.home, True)
     # The session stays.
     assert "ann@people.example" in again.text
+
+
+def status_of(gatehouse: GatehouseKit, guide: Guide, person: Person, page: str) -> int:
+    """Open a page of the application in a new browser, sign in, and return the status of the page then."""
+    with gatehouse.browser() as browser:
+        answer = gatehouse.visit(browser, f"{guide.home}{page}", person)
+        assert str(answer.url) == f"{guide.home}{page}", answer.text
+        return answer.status_code
 
 
 @pytest.mark.parametrize("name", ["single-page"])
