@@ -23,7 +23,7 @@ _COLOR: Final = re.compile(r"#[0-9a-f]{6}")
 def checked_color(text: str, field: str) -> str:
     """Return a colour in lower case; raise `BadRequest` for the field when it is none."""
     color = text.strip().lower()
-    if not _COLOR.fullmatch(color):
+    if len(color) != len(WHITE) or not _COLOR.fullmatch(color):
         raise BadRequest.of_field(field, "A colour is written as # and six hexadecimal digits, such as #14544a.")
     return color
 

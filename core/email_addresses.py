@@ -8,12 +8,12 @@ mail could leave for another company's domain. Such an address is refused (ops/d
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from typing import Final
 
 from core.errors import BadRequest
 from core.limits import EMAIL_CHARACTERS_MAX
+from core.normal_forms import is_normalized, normalized
 
 # Returns the ASCII form of a domain in lower case, None when it has none (`DomainNames` in `ports/domain_names.py`).
 ToAscii = Callable[[str], str | None]
@@ -59,9 +59,8 @@ def domain_of(address: str) -> str:
 def part_of_email(typed: str, to_ascii: ToAscii) -> str:
     """Return a part of an address as it stands in stored addresses, to search for; the text is not validated."""
     part = typed.strip().lower()
-    if len(part) <= EMAIL_CHARACTERS_MAX:
-        # Stored addresses are composed. The time is quadratic in the number of marks on one letter.
-        part = unicodedata.normalize("NFC", part)
+    # Stored addresses are composed.
+    part = normalized("NFC", part, characters_max=EMAIL_CHARACTERS_MAX) or part
     local_part, at, domain = part.rpartition("@")
     # A domain that is not whole has another ASCII form, of which the stored one is no continuation.
     in_ascii = to_ascii(domain) if at and "." in domain and not domain.isascii() else None
@@ -69,7 +68,6 @@ def part_of_email(typed: str, to_ascii: ToAscii) -> str:
 
 
 def _canonical(trimmed: str, to_ascii: ToAscii) -> str:
-    # The length first: decomposing takes quadratic time in the number of marks on one letter.
     # Unprintable characters (controls, invisible and bidirectional ones, lone surrogates) would make two look alike.
     if len(trimmed) > EMAIL_CHARACTERS_MAX or not trimmed.isprintable():
         raise ValueError(NOT_AN_ADDRESS)
@@ -98,4 +96,4 @@ def _canonical_domain(domain: str, to_ascii: ToAscii) -> str:
 
 def _is_stable(text: str) -> bool:
     """Return whether no normalization of Unicode changes a text."""
-    return unicodedata.is_normalized("NFKC", text)
+    return is_normalized("NFKC", text, characters_max=EMAIL_CHARACTERS_MAX)

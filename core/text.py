@@ -8,6 +8,7 @@ from typing import Final
 
 from core.errors import BadRequest
 from core.limits import NAME_CHARACTERS_MAX, REASON_CHARACTERS_MAX
+from core.normal_forms import normalized
 from core.wording import Wording
 
 SLUG_CHARACTERS_MIN: Final = 3
@@ -70,12 +71,15 @@ def checked_public_name(name: str, *, characters_min: int = 1, field: str = "nam
 def mentions_web_address(name: str) -> bool:
     """Return whether a program that looks for links would find one in a name; `J.P. Ltd.` and `Inc. 2.0` have none."""
     # Other forms of letters and dots, such as those of full width, are resolved as the usual ones.
-    return _WEB_ADDRESS.search(unicodedata.normalize("NFKC", _JOINING.sub("", name))) is not None
+    resolved = normalized("NFKC", _JOINING.sub("", name), characters_max=REASON_CHARACTERS_MAX)
+    # In a longer text than anybody may write, nothing is looked for.
+    return resolved is None or _WEB_ADDRESS.search(resolved) is not None
 
 
 def slug_of_name(name: str) -> str:
     """Return the slug that a name proposes, which is empty for a name without Latin letters and digits."""
-    plain = unicodedata.normalize("NFKD", name.casefold())
+    # A longer name is refused, whatever its slug is.
+    plain = normalized("NFKD", name[:NAME_CHARACTERS_MAX].casefold(), characters_max=NAME_CHARACTERS_MAX) or ""
     words = re.findall(r"[a-z0-9]+", re.sub(r"[\u0300-\u036f'’]", "", plain))
     return "-".join(words)[:SLUG_CHARACTERS_MAX].strip("-")
 

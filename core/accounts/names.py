@@ -14,6 +14,8 @@ from core.errors import BadRequest
 from core.events import person_events
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
+from core.limits import NAME_CHARACTERS_MAX
+from core.normal_forms import normalized
 from core.sessions import callers
 from core.text import checked_public_name
 
@@ -49,8 +51,10 @@ class PersonNames:
 
 def checked(name: str, field: str = "name") -> str:
     """Return a person's name as it is stored; raise `BadRequest` for one that is empty, too long or misleading."""
+    trimmed = name.strip()
     # One form of each letter, so that equal names are equal texts.
-    accepted = checked_public_name(unicodedata.normalize("NFC", name), field=field)
+    composed = normalized("NFC", trimmed, characters_max=NAME_CHARACTERS_MAX) or trimmed
+    accepted = checked_public_name(composed, field=field)
     if not any(unicodedata.category(character)[0] in _WRITTEN for character in accepted):
         raise BadRequest.of_field(field, "A name has a letter or another character that can be seen.")
     return accepted

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
+from core.normal_forms import normalized
 from core.scim import filters
 from core.scim.filters import And, Comparison, Filter, Operator, ValuePath
 from core.scim.refusals import InvalidFilter
 
+# Of the name of a group, and of its id in the directory.
+TEXT_CHARACTERS_MAX: Final = 256
 _MEMBER: Final = frozenset({"members", "members.value"})
 
 
@@ -79,8 +81,12 @@ def _narrowed(found: GroupSearch, comparison: Comparison) -> GroupSearch:
 
 
 def stored_form(text: str) -> str:
-    """Return a name or an id of the directory as it is stored: in one form, so that what looks alike is the same."""
-    return unicodedata.normalize("NFC", text).strip()
+    """Return a name or an id of the directory as it is stored: in one form, so that what looks alike is the same.
+
+    A text that is too long to be stored comes back without surrounding blanks alone.
+    """
+    trimmed = text.strip()
+    return (normalized("NFC", trimmed, characters_max=TEXT_CHARACTERS_MAX) or trimmed).strip()
 
 
 def _with_name(found: GroupSearch, name: str) -> GroupSearch:

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from core.errors import BadRequest, FieldError, all_checked
 from core.lazy_dataclasses import dataclass
-from core.outbound import Network, checked_url
+from core.outbound import URL_CHARACTERS_MAX, Network, checked_url
 from core.secrets import Secret
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.saml import SamlDescription, SamlMetadata
@@ -210,7 +210,9 @@ def _trust(editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -
 
 def names_no_tenant(issuer: str) -> bool:
     """Return whether an issuer has a placeholder in place of the tenant of the provider, or names all of them."""
-    return bool(_PLACEHOLDER.search(issuer) or _OF_ALL_TENANTS.match(issuer.strip()))
+    # A longer one is no address.
+    begin = issuer.strip()[:URL_CHARACTERS_MAX]
+    return bool(_PLACEHOLDER.search(begin) or _OF_ALL_TENANTS.match(begin))
 
 
 def _checked_issuer(text: str, allowed: Sequence[Network]) -> str:

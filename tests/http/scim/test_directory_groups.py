@@ -173,7 +173,7 @@ class TestPatch:
             ("no name", {"op": "remove", "path": "displayName"}, "invalidValue"),
             ("a name of blanks", {"op": "replace", "path": "displayName", "value": "  "}, "invalidValue"),
             ("a number", {"op": "replace", "path": "displayName", "value": 7}, "invalidValue"),
-            ("a long name", {"op": "replace", "path": "displayName", "value": "x" * 256}, "invalidValue"),
+            ("a long name", {"op": "replace", "path": "displayName", "value": "x" * 257}, "invalidValue"),
             ("a hidden sign", {"op": "replace", "path": "displayName", "value": "Sa\u202eles"}, "invalidValue"),
             ("no such member", {"op": "add", "path": "members", "value": [{"value": GONE}]}, "invalidValue"),
             ("no id of a member", {"op": "add", "path": "members", "value": [{"value": "ada"}]}, "invalidValue"),
