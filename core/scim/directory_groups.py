@@ -14,18 +14,26 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.errors import ErrorCode, Refusal
+from core.errors import ErrorCode
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
 from core.organizations.access import Operation
 from core.positions import FoundRows, Position, found_rows
 from core.scim import authority, filter_parser, tokens, user_changes
-from core.scim.directory_group_filters import GroupSearch, search_of, stored_form
+from core.scim.directory_group_filters import TEXT_CHARACTERS_MAX, GroupSearch, search_of, stored_form
 from core.scim.directory_group_patches import GroupChange, changed
 from core.scim.group_resources import Group, require_showable
 from core.scim.patches import PatchOperation
-from core.scim.refusals import InvalidValue, ResourceUnknown, ScimProblem, ScimType, TooMany
+from core.scim.refusals import (
+    NAMED_MAX,
+    InvalidValue,
+    ResourceUnknown,
+    ScimProblem,
+    ScimType,
+    TooMany,
+    TooManyMembersNamed,
+)
 from core.sessions import customer_endings
 from core.wording import Wording
 
@@ -33,9 +41,6 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 GROUPS_MAX: Final = 5_000
-# How many members one call may name.
-NAMED_MAX: Final = 15_000
-TEXT_CHARACTERS_MAX: Final = 255
 
 
 class GroupExists(ScimProblem):
@@ -52,15 +57,6 @@ class TooManyGroups(TooMany):
     default_message = Wording(
         "An organization can have at most %(maximum)s groups. Send only those that decide something here.",
         maximum=GROUPS_MAX,
-    )
-
-
-class TooManyMembersNamed(Refusal):
-    """One call names more members than it may."""
-
-    code = ErrorCode.PAYLOAD_TOO_LARGE
-    default_message = Wording(
-        "A call can name at most %(maximum)s members. Add or remove them in several PATCH requests.", maximum=NAMED_MAX
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Any, Final, cast
 
@@ -48,7 +48,7 @@ def operations_of(sent: Sequence[tuple[str, str | None, Any]]) -> Sequence[Patch
         raise TooMany(
             Wording("A PATCH has at most %(maximum)s operations. Send several requests.", maximum=OPERATIONS_MAX)
         )
-    if sum(len(path or "") + _names_characters(value) for _, path, value in sent) > NAMES_CHARACTERS_MAX:
+    if not _has_short_names(sent):
         raise TooMany(
             Wording(
                 "The paths of a PATCH have at most %(maximum)s characters. Send several requests.",
@@ -83,10 +83,27 @@ def target_of(path: str) -> TargetPath:
         ) from None
 
 
-def _names_characters(value: Any) -> int:
-    """Return how long the names of attributes in a value are, with those in the object of a schema."""
-    if not isinstance(value, dict):
-        return 0
-    parts = cast("dict[str, Any]", value)
-    inner = (cast("dict[str, Any]", part) for part in parts.values() if isinstance(part, dict))
-    return sum(map(len, parts)) + sum(len(name) for part in inner for name in part)
+def _has_short_names(sent: Sequence[tuple[str, str | None, Any]]) -> bool:
+    """Return whether the paths and the names of attributes, with those in the objects of schemas, are short together.
+
+    No more of them are counted than there may be.
+    """
+    left = NAMES_CHARACTERS_MAX
+    for _, path, value in sent:
+        left -= len(path or "")
+        for parts in _objects_in(value):
+            # All names of an object but one have a character at least.
+            if len(parts) - 1 > left:
+                return False
+            left -= sum(map(len, parts))
+        if left < 0:
+            return False
+    return True
+
+
+def _objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield cast("dict[str, Any]", value)
+        for part in cast("dict[str, Any]", value).values():
+            if isinstance(part, dict):
+                yield cast("dict[str, Any]", part)

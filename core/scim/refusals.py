@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from core.errors import BadRequest, Conflict, ErrorCode, Forbidden, NotFound, Refusal
+from core.wording import Wording
+
+# How many members one call may name.
+NAMED_MAX: Final = 15_000
 
 
 class ScimType(StrEnum):
@@ -39,6 +43,15 @@ class TooMany(ScimProblem, BadRequest):
 
     scim_type = ScimType.TOO_MANY
     default_message = "The request asks for too much at once."
+
+
+class TooManyMembersNamed(Refusal):
+    """One call names more members than it may, each as often as it is named."""
+
+    code = ErrorCode.PAYLOAD_TOO_LARGE
+    default_message = Wording(
+        "A call can name at most %(maximum)s members. Add or remove them in several PATCH requests.", maximum=NAMED_MAX
+    )
 
 
 class InvalidSyntax(ScimProblem, BadRequest):

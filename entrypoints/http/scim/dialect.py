@@ -7,11 +7,11 @@ import msgspec
 from msgspec import UNSET, UnsetType, inspect
 from quart import Response
 
-from core.errors import BadRequest, ErrorCode, Refusal
+from core.errors import BadRequest, ErrorCode, PayloadTooLarge, Refusal
 from core.scim.log import DirectoryAnswer, DirectoryRequest
 from core.scim.log import record_refusal as record
-from core.scim.refusals import ScimProblem, ScimType
-from entrypoints.web.input.decoding import decode_body, decode_id
+from core.scim.refusals import NAMED_MAX, ScimProblem, ScimType, TooManyMembersNamed
+from entrypoints.web.input.decoding import decode_body, decode_id, nested_too_deeply
 from entrypoints.web.input.explanations import field_problems
 from entrypoints.web.serving.answers import JSON, encode, refusal_headers
 from entrypoints.web.serving.calls import Call
@@ -23,10 +23,16 @@ GROUP_SCHEMA: Final = "urn:ietf:params:scim:schemas:core:2.0:Group"
 LIST_SCHEMA: Final = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
 ERROR_SCHEMA: Final = "urn:ietf:params:scim:api:messages:2.0:Error"
 
+# Of attributes in one body; a member has four.
+NAMES_MAX: Final = 100_000
+# Of a value of an operation: an object of attributes, with a list of objects.
+DEPTH_MAX: Final = 8
+
 _SERVER_ERROR_MIN: Final = 500
 # What refusals call the parameter, and the body as a whole.
 _FILTER: Final = "filter"
 _BODY: Final = "body"
+_MEMBERS: Final = "members"
 
 Shape = TypeVar("Shape")
 
@@ -41,8 +47,11 @@ class ScimError(msgspec.Struct, kw_only=True, rename="camel"):
 
 
 def decode_named(data: bytes, shape: type[Shape]) -> Shape:
-    """Decode a body whose attributes may be written in any case (RFC 7643, 2.1); raise `BadRequest`."""
-    body = _spelled(decode_body(data, cast("type[Any]", dict[str, Any])), inspect.type_info(shape))
+    """Decode a body whose attributes may be written in any case (RFC 7643, 2.1).
+
+    Raise `BadRequest`, and `TooManyMembersNamed` or `PayloadTooLarge` for lists and objects that are too long.
+    """
+    body = _spelled(decode_body(data, cast("type[Any]", dict[str, Any])), inspect.type_info(shape), _Counter())
     try:
         return msgspec.convert(body, shape)
     except msgspec.ValidationError as error:
@@ -93,29 +102,73 @@ def _type_of_fields(names: set[str]) -> ScimType:
     return ScimType.INVALID_VALUE if names - {_BODY} else ScimType.INVALID_SYNTAX
 
 
-def _spelled(value: Any, kind: inspect.Type) -> Any:
+class _Counter:
+    """Counts what is in a body, each list and object before anything looks into it."""
+
+    def __init__(self) -> None:
+        self._elements_left = NAMED_MAX
+        self._names_left = NAMES_MAX
+
+    def count_list(self, values: list[Any], name: str) -> None:
+        """Count the elements of a list; raise when there are too many in all lists together."""
+        self._elements_left -= len(values)
+        if self._elements_left < 0:
+            raise TooManyMembersNamed if name == _MEMBERS else PayloadTooLarge
+
+    def count_object(self, value: dict[str, Any]) -> None:
+        """Count the names of an object; raise when there are too many in all objects together."""
+        self._names_left -= len(value)
+        if self._names_left < 0:
+            raise PayloadTooLarge
+
+    def count_all(self, value: Any, depth_left: int = DEPTH_MAX) -> None:
+        """Count what is in a value of any type; raise `BadRequest` when it is nested too deeply."""
+        if isinstance(value, list):
+            inner = cast("list[Any]", value)
+            # The values of operations have no other long lists.
+            self.count_list(inner, _MEMBERS)
+        elif isinstance(value, dict):
+            self.count_object(cast("dict[str, Any]", value))
+            inner = list(cast("dict[str, Any]", value).values())
+        else:
+            return
+        if not depth_left:
+            raise nested_too_deeply()
+        for part in inner:
+            self.count_all(part, depth_left - 1)
+
+
+def _spelled(value: Any, kind: inspect.Type, counter: _Counter, name: str = "") -> Any:
     """Return a decoded value with the names of its attributes as the type spells them."""
     match kind:
         case inspect.UnionType():
             spelled: Any = value
             for one in kind.types:
-                spelled = _spelled(spelled, one)
+                spelled = _spelled(spelled, one, counter, name)
             return spelled
         case inspect.StructType() if isinstance(value, dict):
-            return _spelled_object(cast("dict[str, Any]", value), kind)
-        case inspect.ListType() if isinstance(value, list) and isinstance(kind.item_type, inspect.StructType):
-            return [_spelled(element, kind.item_type) for element in cast("list[Any]", value)]
+            return _spelled_object(cast("dict[str, Any]", value), kind, counter)
+        case inspect.ListType() if isinstance(value, list):
+            elements = cast("list[Any]", value)
+            counter.count_list(elements, name)
+            if not isinstance(kind.item_type, inspect.StructType):
+                return elements
+            return [_spelled(element, kind.item_type, counter) for element in elements]
+        case inspect.AnyType():
+            counter.count_all(value)
+            return value
         case _:
-            return cast("Any", value)
+            return value
 
 
-def _spelled_object(value: dict[str, Any], kind: inspect.StructType) -> dict[str, Any]:
+def _spelled_object(value: dict[str, Any], kind: inspect.StructType, counter: _Counter) -> dict[str, Any]:
+    counter.count_object(value)
     fields = _fields(kind.cls)
     spelled: dict[str, Any] = {}
     for name, part in value.items():
         field = fields.get(name.lower())
         if field is not None:
-            spelled[field.encode_name] = _spelled(part, field.type)
+            spelled[field.encode_name] = _spelled(part, field.type, counter, field.name)
     return spelled
 
 

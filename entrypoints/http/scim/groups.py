@@ -7,7 +7,7 @@ from uuid import UUID
 from core.limits import GROUP_BODY_BYTES_MAX
 from core.scim import found_groups, log
 from core.scim.directory_group_patches import member_ids
-from core.scim.directory_groups import GroupExists, GroupValues, TooManyGroups, TooManyMembersNamed
+from core.scim.directory_groups import GroupExists, GroupValues, TooManyGroups
 from core.scim.group_resources import Group
 from core.scim.refusals import (
     GroupCannotBeDeleted,
@@ -21,6 +21,7 @@ from core.scim.refusals import (
     ReadOnlyAttribute,
     ResourceUnknown,
     TooMany,
+    TooManyMembersNamed,
     Unsupported,
     VersionOutdated,
 )

@@ -87,7 +87,7 @@ def decode_body(data: bytes, shape: type[Shape]) -> Shape:
         unstorable = _unstorable_texts(data)
         raise _refusal([*unstorable, *field_problems(error, shape, parsed(data), is_strict=True)]) from None
     except RecursionError:
-        raise _nested_too_deeply() from None
+        raise nested_too_deeply() from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         # If the reason is a lone surrogate, this names the field.
         if unstorable := _unstorable_texts(data):
@@ -303,7 +303,7 @@ def _unstorable_texts(data: bytes) -> list[FieldError]:
     except ValueError:
         raise _not_json() from None
     except RecursionError:
-        raise _nested_too_deeply() from None
+        raise nested_too_deeply() from None
     return [_unstorable(as_shown(field[:FIELD_NAME_CHARACTERS_MAX])) for field in fields]
 
 
@@ -311,7 +311,8 @@ def _unstorable(field: str) -> FieldError:
     return FieldError(field=field, message="This text contains a character that cannot be stored.")
 
 
-def _nested_too_deeply() -> BadRequest:
+def nested_too_deeply() -> BadRequest:
+    """Return the refusal of a body with too many levels."""
     return BadRequest.of_field("body", "This is nested too deeply.")
 
 
