@@ -21,6 +21,8 @@ PRICE_CENTS_MAX = 99_999_999
 # A route that takes more declares it (decisions 1.4): SCIM, logos, SAML metadata, the billing receiver.
 BODY_BYTES_MAX = 64 * 1024
 LARGE_BODY_BYTES_MAX = 1024 * 1024
+# A message of SAML, of which nothing is verified before it is read.
+SAML_BODY_BYTES_MAX = 256 * 1024
 # A group of a directory, with all of its members.
 GROUP_BODY_BYTES_MAX = 4 * 1024 * 1024
 

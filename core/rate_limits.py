@@ -34,6 +34,8 @@ class RateLimit(Enum):
     EXPLANATION = (2.0, 30)
     # A whole company may arrive from one address in the morning.
     SAML = (0.02, 200)
+    # Of a network: credentials that do not verify. Those that do are never refused by it.
+    REFUSED_CREDENTIAL = (1 / 6, 60)
     # Counted for each user who is signed in, on all addresses together; an impersonation counts for the impersonator.
     SIGNED_IN = (0.05, 100)
     # Of a connection: what its identity provider ends (decisions 17.2).

@@ -15,7 +15,7 @@ import logging
 import math
 import resource
 import socket
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Final
 
@@ -31,6 +31,7 @@ from entrypoints.settings import Bind, Settings
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.connections import ClientConnection
+from entrypoints.web.serving.floods import Flood
 from entrypoints.web.serving.open_connections import CONNECTIONS_OF_A_CLIENT_MAX, OpenConnections
 from ports.metrics_of_work import ConnectionRefusal
 
@@ -53,6 +54,10 @@ ROOM_SECONDS_MAX: Final = 0.1
 FULL_SECONDS_MAX: Final = 2.0
 # How often the log says that new connections wait.
 FULL_REPORT_SECONDS_MIN: Final = 60.0
+# Of so many connections, the memory is worth being given back; and how long to wait for its last objects.
+FLOOD_CONNECTIONS_MIN: Final = 500
+FLOOD_ENDS_SECONDS: Final = 2.0
+_RETURNING: Final = trio.CapacityLimiter(1)
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
 
 log = structlog.get_logger(__name__)
@@ -123,6 +128,8 @@ class Server:
     listener: socket.socket
     in_flight_seconds_max: float
     drain_seconds: float = 0.0
+    # Gives the memory of a flood back to the system, after its end.
+    return_memory: Callable[[], None] | None = None
 
     async def serve(self, stopping: trio.Event) -> None:
         """Serve until the event is set, then finish the accepted requests within `in_flight_seconds_max`.
@@ -134,6 +141,8 @@ class Server:
             clients = _Clients(self.application, config, context, connections)
             async with trio.open_nursery() as accepting:
                 accepting.start_soon(clients.accept, self.listener)
+                for flood in (clients.flood, self.application.unfinished_bodies.flood):
+                    accepting.start_soon(self._return_memory_after, flood)
                 await stopping.wait()
                 self.application.installation.stopping.set()
                 await trio.sleep(self.drain_seconds)
@@ -146,6 +155,13 @@ class Server:
                 await clients.all_closed()
             await context.terminated.set()
             connections.cancel_scope.deadline = trio.current_time() + self.in_flight_seconds_max
+
+    async def _return_memory_after(self, flood: Flood) -> None:
+        while self.return_memory is not None:
+            await flood.is_over()
+            # Until what the connections have kept is freed.
+            await trio.sleep(FLOOD_ENDS_SECONDS)
+            await trio.to_thread.run_sync(self.return_memory, limiter=_RETURNING)
 
 
 def connections_max(settings: Settings) -> int:
@@ -176,6 +192,7 @@ class _Clients:
         self._has_room = trio.Event()
         self._full_reported_at = -math.inf
         self._open = 0
+        self.flood = Flood(least=FLOOD_CONNECTIONS_MIN)
         self._last_closed = trio.Event()
 
     async def all_closed(self) -> None:
@@ -254,6 +271,7 @@ class _Clients:
         if not self._open:
             self._last_closed = trio.Event()
         self._open += 1
+        self.flood.note(self._open)
         self._metrics.connection_opened()
         self._connections.start_soon(self._serve, connection)
 
@@ -279,6 +297,7 @@ class _Clients:
             self._open_connections.remove(connection)
             self._has_room.set()
             self._open -= 1
+            self.flood.note(self._open)
             self._metrics.connection_closed()
             if not self._open:
                 self._last_closed.set()

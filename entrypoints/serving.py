@@ -28,6 +28,7 @@ from entrypoints import billing_settings, capabilities, database, equipment, log
 from entrypoints.database import Keeper
 from entrypoints.heartbeats import beat
 from entrypoints.installation import Installation
+from entrypoints.process_memory import return_free_memory
 from entrypoints.refusals import CannotStart
 from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_on, reserve
 from entrypoints.setting_kinds import Bind
@@ -216,7 +217,7 @@ def _servers(installation: Installation, served: _Served, listeners: _Listeners)
     seconds = float(settings.shutdown_seconds), float(settings.drain_seconds)
     sockets = [listeners.public] if listeners.internal is None else [listeners.public, listeners.internal]
     return [
-        Server(_application(installation, routes), listener, *seconds)
+        Server(_application(installation, routes), listener, *seconds, return_memory=return_free_memory)
         for routes, listener in zip(served, sockets, strict=True)
     ]
 

@@ -24,6 +24,7 @@ DOCUMENTED = {
     RateLimit.MFA_SETUP_ENDPOINT: (5, 300, 5),
     RateLimit.IMPERSONATION: (10, 60, 10),
     # Decisions 1.9.
+    RateLimit.REFUSED_CREDENTIAL: (6, 1, 60),
     RateLimit.SIGNED_IN: (20, 1, 100),
 }
 

@@ -50,6 +50,7 @@ class EventProcessed(msgspec.Struct, kw_only=True):
     "/webhooks/billing",
     limits=(RateLimit.BILLING_RECEIVER,),
     body_bytes_max=LARGE_BODY_BYTES_MAX,
+    is_verified_by_content=True,
     refuses=(SignatureMissing, SignatureMalformed, SignatureInvalid, EventInvalid),
 )
 @signed_by_provider(ProviderEvent)

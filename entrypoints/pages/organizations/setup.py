@@ -166,6 +166,11 @@ def setup_cookie(call: Call) -> str:
     return call.request.cookies.get(browsers.cookie_name(call, COOKIE), "")
 
 
+async def verify_holder(call: Call, _words: Mapping[str, str]) -> None:
+    """Raise `SetupLinkDead` unless the browser has the cookie of a link that is open; before a large form is read."""
+    await call.read(setup_links.present, setup_cookie(call))
+
+
 def protected_cookie(call: Call, form: SetupForm) -> str:
     """Return the cookie of a form that our own page has sent; raise `FormRefused` for any other."""
     browsers.require_own_site(call)

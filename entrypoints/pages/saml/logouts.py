@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
-from core.limits import LARGE_BODY_BYTES_MAX
+from core.limits import SAML_BODY_BYTES_MAX
 from core.saml import logouts, providers
 from core.saml.logout_steps import LogoutMessage, ProviderMessage
 from core.saml.logouts import LogoutStateUnknown
@@ -80,7 +80,8 @@ async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, quer
     "/saml/:org_slug/:service_slug/slo",
     status=303,
     limits=sign_in.LIMITS,
-    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    body_bytes_max=SAML_BODY_BYTES_MAX,
+    is_verified_by_content=True,
     refuses=REFUSES,
 )
 @on_custom_hosts
@@ -113,7 +114,8 @@ async def log_out_upstream_by_redirect(call: Call, connection_id: UUID, query: S
 @routes.post(
     "/auth/upstream/:connection_id/slo",
     limits=sign_in.LIMITS,
-    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    body_bytes_max=SAML_BODY_BYTES_MAX,
+    is_verified_by_content=True,
     refuses=(*REFUSES, ConnectionClosed, UpstreamFailed),
 )
 @public

@@ -18,6 +18,7 @@ from entrypoints.pages.organizations.setup import (
     part_page,
     protected_cookie,
     setup_cookie,
+    verify_holder,
 )
 from entrypoints.pages.saml import application_kinds
 from entrypoints.pages.saml.configuration import NAMES, changes_of, copies_of, proposed
@@ -81,7 +82,13 @@ async def show_saml(
     )
 
 
-@routes.post(SAML, limits=LIMITS, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(SetupLinkDead, FormRefused))
+@routes.post(
+    SAML,
+    limits=LIMITS,
+    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    verify_sender=verify_holder,
+    refuses=(SetupLinkDead, FormRefused),
+)
 @public
 @shows_again(show_saml, BadRequest)
 async def set_saml(call: Call, form: SamlSetupForm) -> PageOrRedirect:

@@ -14,7 +14,7 @@ import msgspec
 from quart import Response
 
 from core.errors import Forbidden, OrganizationNotActive, Refusal, SsoRequired, on_the_way_to
-from core.limits import LARGE_BODY_BYTES_MAX
+from core.limits import SAML_BODY_BYTES_MAX
 from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired
 from core.rate_limits import RateLimit
@@ -126,7 +126,8 @@ async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, quer
     "/saml/:org_slug/:service_slug/sso",
     status=303,
     limits=LIMITS,
-    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    body_bytes_max=SAML_BODY_BYTES_MAX,
+    is_verified_by_content=True,
     refuses=REFUSES,
 )
 @on_custom_hosts

@@ -12,7 +12,7 @@ import contextlib
 import re
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final, cast
 from urllib.parse import quote, urlencode
@@ -26,7 +26,9 @@ from werkzeug.exceptions import NotFound as NoSuchRoute
 
 from core.errors import (
     BadRequest,
+    ErrorCode,
     PayloadTooLarge,
+    RateLimitExceeded,
     Refusal,
     ServiceUnavailable,
     TemporaryRefusal,
@@ -34,6 +36,8 @@ from core.errors import (
     UnsupportedMediaType,
 )
 from core.limits import BODY_BYTES_MAX
+from core.networks import limited_network
+from core.rate_limits import RateLimit
 from core.sign_in.browser_returns import safe_target
 from core.wording import Wording
 from entrypoints.installation import Installation
@@ -69,10 +73,13 @@ from entrypoints.web.serving.headers import ResponseHeaders
 from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
 from entrypoints.web.serving.impersonating import OwnHandOnly, StopFirst
 from entrypoints.web.serving.incoming import GatehouseRequest, RequestBody
+from entrypoints.web.serving.keys import KEY_HEADER
+from entrypoints.web.serving.large_bodies import LargeBodies
 from entrypoints.web.serving.limit_refusals import limit_of
 from entrypoints.web.serving.paths import paths_of
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import FORM, RefusalPage, Route, is_id
+from entrypoints.web.serving.unfinished_bodies import NoRoomForBody, UnfinishedBodies, UnfinishedBody
 
 REQUEST_SECONDS_MAX: Final = 30.0
 RETRY_AFTER_SECONDS: Final = 5
@@ -80,6 +87,9 @@ UNMATCHED: Final = "unmatched"
 # Where no browser opens a page, not even that of an error.
 INTERFACE: Final = "/api/"
 FOR_PROGRAMS: Final = (INTERFACE, "/internal/", "/webhooks/", "/.well-known/")
+# How a credential is refused that does not verify, and the headers that carry one.
+UNVERIFIED: Final = frozenset({ErrorCode.UNAUTHORIZED, ErrorCode.JWT_ERROR})
+CREDENTIAL_HEADERS: Final = ("Authorization", KEY_HEADER)
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 log = structlog.get_logger(__name__)
@@ -102,6 +112,8 @@ class Application(QuartTrio):
         self._response_headers = ResponseHeaders(installation.settings)
         self.paths = paths_of(tuple(routes))
         self._generated: dict[Any, Any] = {}
+        self._large_bodies = LargeBodies()
+        self.unfinished_bodies = UnfinishedBodies()
 
     def _matched_path(self, path: str) -> str:
         """Return the path by which a route is found: without a slash at its end where the dialect has no such paths."""
@@ -166,7 +178,7 @@ class Application(QuartTrio):
     def _answer_to(self, error: Exception, request: GatehouseRequest) -> Response:
         match error:
             case Refusal():
-                refusal = error
+                refusal = self._counted(error, request)
             case HTTPException():
                 refusal = as_refusal(error)
             case ExceptionGroup(exceptions=[alone]):
@@ -190,6 +202,21 @@ class Application(QuartTrio):
         if "WWW-Authenticate" in response.headers and request.path.startswith(INTERFACE):
             response.headers["WWW-Authenticate"] = self._leading_to_metadata(response, request.call)
         return response
+
+    def _counted(self, refusal: Refusal, request: GatehouseRequest) -> Refusal:
+        """Return a refusal, or the one of a network that has sent too many credentials that do not verify.
+
+        A token that we have signed verifies, also when it has expired or its session has ended.
+        """
+        if refusal.code not in UNVERIFIED or request.call.has_signed_token:
+            return refusal
+        if not any(name in request.headers for name in CREDENTIAL_HEADERS):
+            return refusal
+        try:
+            request.call.limit(RateLimit.REFUSED_CREDENTIAL)
+        except RateLimitExceeded as exceeded:
+            return exceeded
+        return refusal
 
     def _leading_to_metadata(self, response: Response, call: Call) -> str:
         """Return the challenge of a response with the address that says who issues tokens (RFC 9728, 5.1)."""
@@ -255,7 +282,7 @@ class Application(QuartTrio):
                 request.call.form = None
             elif route.refusal_page is not None and route.form is not None and request.call.form is None:
                 with contextlib.suppress(Refusal):
-                    await self._input(route, request)
+                    await self._input(route, request, {})
             raise
 
     async def _admit(self, route: Route, request: GatehouseRequest) -> Response:
@@ -288,7 +315,7 @@ class Application(QuartTrio):
         words = {name: decode_word(path[name]) for name, kind in route.path_parameters.items() if not is_id(kind)}
         require_own_organization(words, call.custom_host)
         try:
-            arguments = await self._input(route, request)
+            arguments = await self._input(route, request, words)
             ids = {name: decode_id(path[name]) for name, kind in route.path_parameters.items() if is_id(kind)}
         except Refusal:
             if route.who.before_refusing is not None:
@@ -331,7 +358,7 @@ class Application(QuartTrio):
         with_typed = f"{address}?{urlencode(typed, doseq=True)}" if typed else address
         return with_typed if safe_target(with_typed) is not None else address
 
-    async def _input(self, route: Route, request: GatehouseRequest) -> dict[str, Any]:
+    async def _input(self, route: Route, request: GatehouseRequest, words: Mapping[str, str]) -> dict[str, Any]:
         if (request.content_length or 0) > route.body_bytes_max:
             raise PayloadTooLarge
         if (request.headers.get("Content-Encoding") or "identity").lower() != "identity":
@@ -340,23 +367,40 @@ class Application(QuartTrio):
         if route.query is not None:
             arguments["query"] = decode_query(request.query_string, route.query)
         if route.body is not None:
-            data = await self._body(route, request)
-            if route.takes_form and request.mimetype == FORM:
-                arguments["body"] = decode_query(data, route.body, allows_repetition=False)
-            elif request.mimetype in route.documents:
-                arguments["body"] = route.body.of(data)
-            else:
-                decode = decode_body if route.dialect is None else route.dialect.decode
-                arguments["body"] = decode(data, route.body)
+            arguments["body"] = await self._decoded(route, request, words, _body_of)
         if route.form is not None:
-            data = await self._body(route, request)
-            if data and request.mimetype == MULTIPART:
-                form = decode_multipart(data, request.mimetype_params.get("boundary", ""), route.form)
-            else:
-                # The fields of a form are encoded like those of a query string.
-                form = decode_query(data, route.form)
-            request.call.form = arguments["form"] = form
+            request.call.form = arguments["form"] = await self._decoded(route, request, words, _form_of)
         return arguments
+
+    async def _decoded(
+        self,
+        route: Route,
+        request: GatehouseRequest,
+        words: Mapping[str, str],
+        decode: Callable[[Route, GatehouseRequest, bytes], Any],
+    ) -> Any:
+        """Return what was sent; a large body is read for a sender who is verified, and decoded on a thread."""
+        if route.body_bytes_max <= BODY_BYTES_MAX or not await self._has_large_body(request):
+            return decode(route, request, await self._body(route, request))
+        sender = await self._verified_sender(route, request, words)
+        unfinished, is_verified = request.unfinished_body, route.verify_sender is not None
+        if unfinished is not None and is_verified and not unfinished.belongs_to(sender):
+            raise NoRoomForBody
+        data = await self._body(route, request)
+        return await self._large_bodies.run(sender, decode, route, request, data)
+
+    async def _has_large_body(self, request: GatehouseRequest) -> bool:
+        try:
+            return await request.has_large_body()
+        except HTTPException as error:
+            raise as_refusal(error) from None
+
+    async def _verified_sender(self, route: Route, request: GatehouseRequest, words: Mapping[str, str]) -> str:
+        """Return for whom a large body counts: the organization, or the network where none is known."""
+        call = request.call
+        if route.verify_sender is not None:
+            await route.verify_sender(call, words)
+        return call.use.organization_slug or call.sender or limited_network(call.address)
 
     async def _body(self, route: Route, request: GatehouseRequest) -> bytes:
         try:
@@ -367,6 +411,13 @@ class Application(QuartTrio):
         if data and content_type and content_type not in route.accepted_media_types:
             raise UnsupportedMediaType(Wording("Send the body as %(types)s.", types=" or ".join(route.media_types)))
         return data
+
+    def begin_body(self, client: tuple[str, int] | None, headers: Iterable[tuple[bytes, bytes]]) -> UnfinishedBody:
+        """Return the body that a client begins to send."""
+        forwarded = b",".join(value for name, value in headers if name == b"x-forwarded-for").decode("latin1")
+        peer = client[0] if client is not None else None
+        address = client_address(peer, forwarded, self.installation.settings.trusted_proxies)
+        return self.unfinished_bodies.begin(limited_network(address))
 
     def _call(self, request: GatehouseRequest) -> Call:
         headers, peer = request.headers, request.remote_addr
@@ -414,3 +465,19 @@ class Application(QuartTrio):
             if request.refusal.reason is not None:
                 about["reason"] = request.refusal.reason
         write("request", status=status, **about)
+
+
+def _body_of(route: Route, request: GatehouseRequest, data: bytes) -> Any:
+    if route.takes_form and request.mimetype == FORM:
+        return decode_query(data, route.body, allows_repetition=False)
+    if request.mimetype in route.documents:
+        return route.body.of(data)
+    decode = decode_body if route.dialect is None else route.dialect.decode
+    return decode(data, route.body)
+
+
+def _form_of(route: Route, request: GatehouseRequest, data: bytes) -> Any:
+    if data and request.mimetype == MULTIPART:
+        return decode_multipart(data, request.mimetype_params.get("boundary", ""), route.form)
+    # The fields of a form are encoded like those of a query string.
+    return decode_query(data, route.form)

@@ -79,6 +79,7 @@ class Call:
         "return_id",
         "reveals_secret",
         "scim_token",
+        "sender",
         "session_id",
         "shows_secret",
         "status",
@@ -153,6 +154,8 @@ class Call:
         self.takes_key = False
         # The key of an organization, in place of an access token.
         self.organization_key: PrefixedToken | TokenOfKey | None = None
+        # For whom a large body counts, where the path names no organization.
+        self.sender: str | None = None
         # What the body calls the user that the request is about, for the log of such a directory.
         self.subject: str | None = None
         # Headers that the handler adds to its response.
@@ -181,6 +184,11 @@ class Call:
         reader = self.acts_for or self.browser
         of_account = reader.language if reader is not None else None
         return languages.preferred(self.request, self.language, of_account)
+
+    @property
+    def has_signed_token(self) -> bool:
+        """Whether the credential is a token that we have signed, and that has not expired."""
+        return bool(self.claims) or isinstance(self.organization_key, TokenOfKey)
 
     @property
     def has_page(self) -> bool:

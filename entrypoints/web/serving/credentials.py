@@ -332,7 +332,8 @@ def _slug(words: Mapping[str, str]) -> str:
 
 
 async def _require_scim_token(call: Call, _words: Mapping[str, str]) -> None:
-    await call.step(scim_tokens.authorize)
+    caller = await call.step(scim_tokens.authorize)
+    call.sender = str(caller.organization_id)
 
 
 def _requiring(operation: Operation) -> Callable[[Call, Mapping[str, str]], Awaitable[None]]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final, Self, cast
 
+import trio
 from hypercorn.typing import ASGIReceiveCallable, HTTPRequestEvent, HTTPScope
 from quart_trio.wrappers import TrioRequest
 from werkzeug.datastructures import Headers
-from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.exceptions import RequestEntityTooLarge, RequestTimeout
 
 from core.errors import Refusal
-from core.limits import LARGE_BODY_BYTES_MAX
+from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.paths import Paths
 from entrypoints.web.serving.routes import Route
+from entrypoints.web.serving.unfinished_bodies import UnfinishedBody
 
 BODY_SECONDS_MAX: Final = 20
 # What Quart calls the peer of a connection that has no address.
@@ -71,14 +73,23 @@ class RequestBody:
         """Receive the rest of the body, and return all of it; raise `RequestEntityTooLarge`."""
         return self._whole().__await__()
 
+    async def is_larger_than(self, number: int) -> bool:
+        """Receive at most a little more than so many bytes; return whether there are more."""
+        while not self._is_whole and len(self._data) <= number:
+            await self._receive_part()
+        return len(self._data) > number
+
     async def _whole(self) -> bytes:
         while not self._is_whole:
-            message = cast("HTTPRequestEvent", await self._receive())
-            self._data += message["body"]
-            self._is_whole = not message["more_body"]
+            await self._receive_part()
             if self._bytes_max is not None and len(self._data) > self._bytes_max:
                 raise RequestEntityTooLarge
         return bytes(self._data)
+
+    async def _receive_part(self) -> None:
+        message = cast("HTTPRequestEvent", await self._receive())
+        self._data += message["body"]
+        self._is_whole = not message["more_body"]
 
 
 class GatehouseRequest(TrioRequest):
@@ -91,6 +102,19 @@ class GatehouseRequest(TrioRequest):
     call: Call
     route: Route | None = None
     refusal: Refusal | None = None
+
+    @property
+    def unfinished_body(self) -> UnfinishedBody | None:
+        """The parts of the body that have arrived; None where all of it came with the headers."""
+        return cast("dict[str, Any]", self.scope).get("extensions", {}).get("unfinished_body")
+
+    async def has_large_body(self) -> bool:
+        """Return whether the body is larger than routes take, without reading more of it than that."""
+        if (self.content_length or 0) > BODY_BYTES_MAX:
+            return True
+        with trio.move_on_after(BODY_SECONDS_MAX):
+            return await cast("RequestBody", self.body).is_larger_than(BODY_BYTES_MAX)
+        raise RequestTimeout
 
     @classmethod
     def of(cls, scope: HTTPScope, receive: ASGIReceiveCallable) -> Self:

@@ -36,7 +36,7 @@ from entrypoints.web.input.decoding import takes_files, takes_secret
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.input.multipart import MULTIPART
 from entrypoints.web.input.storable import unbounded_numbers
-from entrypoints.web.serving.access_policies import AccessPolicy, CredentialKind
+from entrypoints.web.serving.access_policies import AccessCheck, AccessPolicy, CredentialKind
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import SLUG_PARAMETERS, declared_policy
@@ -114,6 +114,9 @@ class Route:
     refusal_page: RefusalPage | None
     is_operational: bool = False
     body_bytes_max: int = BODY_BYTES_MAX
+    # Verifies the caller before a large body is read; None where the content is all that there is to verify.
+    verify_sender: AccessCheck | None = None
+    is_verified_by_content: bool = False
     # Whether it works under the custom domains of organizations as well; its path then names no other organization.
     on_custom_hosts: bool = False
     # The JSON body of refusals, where it is not that of every route.
@@ -300,32 +303,35 @@ class Routes:
                 form = _protected(name, form)
             if (others.get("makes_secret") and method != "POST") or (others.get("shows_secret") and method != "GET"):
                 raise TypeError(f"{name} makes a secret without a form, or shows one as its answer")
+            others.setdefault("verify_sender", who.before_refusing)
             if who.takes_browser and method != "GET":
                 raise TypeError(f"{name} takes a browser session without a protected form")
             self.routes.append(
-                Route(
-                    method=method,
-                    path=path,
-                    capability=self.capability,
-                    introduction=self.description,
-                    handler=handler,
-                    who=who,
-                    status=status,
-                    body=_bounded(name, body),
-                    form=form,
-                    query=query,
-                    path_parameters=path_parameters,
-                    answer=answer,
-                    limits=limits_of_all,
-                    is_operational=is_operational,
-                    refuses=refuses,
-                    on_custom_hosts=is_operational or works_on_custom_hosts(handler),
-                    refusal_page=self.refusal_page,
-                    refusal_body=self.refusal_body,
-                    dialect=self.dialect,
-                    use=_use_of(method, path, who, limits_of_all),
-                    organization_parameter=next((one for one in SLUG_PARAMETERS if one in path_parameters), None),
-                    **others,
+                _with_verified_sender(
+                    Route(
+                        method=method,
+                        path=path,
+                        capability=self.capability,
+                        introduction=self.description,
+                        handler=handler,
+                        who=who,
+                        status=status,
+                        body=_bounded(name, body),
+                        form=form,
+                        query=query,
+                        path_parameters=path_parameters,
+                        answer=answer,
+                        limits=limits_of_all,
+                        is_operational=is_operational,
+                        refuses=refuses,
+                        on_custom_hosts=is_operational or works_on_custom_hosts(handler),
+                        refusal_page=self.refusal_page,
+                        refusal_body=self.refusal_body,
+                        dialect=self.dialect,
+                        use=_use_of(method, path, who, limits_of_all),
+                        organization_parameter=next((one for one in SLUG_PARAMETERS if one in path_parameters), None),
+                        **others,
+                    )
                 )
             )
             return handler
@@ -346,6 +352,14 @@ def _sent_to(handler: Callable[..., Awaitable[Any]], method: str) -> dict[str, A
     if "query" in sent:
         [sent["query"]] = [one for one in get_args(sent["query"]) if one is not NoneType] or [sent["query"]]
     return sent
+
+
+def _with_verified_sender(route: Route) -> Route:
+    """Return a route; raise `TypeError` for one that reads a large body before anything is known of the caller."""
+    is_large = route.body_bytes_max > BODY_BYTES_MAX
+    if is_large and route.verify_sender is None and not (route.is_verified_by_content and route.limits):
+        raise TypeError(f"{route.name} reads a large body of callers whom nothing verifies before, or nothing limits")
+    return route
 
 
 def _use_of(method: str, path: str, who: AccessPolicy, limits: tuple[RateLimit, ...]) -> ConnectionUse:

@@ -17,6 +17,7 @@ from hypercorn.typing import ASGIReceiveEvent, ASGISendEvent
 from hypercorn.utils import suppress_body
 
 from entrypoints.web.serving.application import Application
+from entrypoints.web.serving.unfinished_bodies import NoRoomForBody, UnfinishedBody
 
 # More of a body is not read before the application has taken what has arrived.
 UNTAKEN_BYTES_MAX: Final = 2**16
@@ -69,6 +70,9 @@ class Stream:
             "server": wire.server,
             "extensions": {},
         }
+        # The parts of the body that have arrived; None while there are none, or all of it came at once.
+        self._unfinished: UnfinishedBody | None = None
+        self._has_no_room = False
         self._untaken = bytearray()
         self._is_whole = False
         # Set when a part of the body arrives, or its end; and when one is taken, or the stream ends.
@@ -97,6 +101,14 @@ class Stream:
 
     async def append(self, part: bytes) -> None:
         """Take a part of the body; wait while the application has not taken enough of what came before."""
+        if self._has_no_room:
+            return
+        if not self._is_whole and not self._has_room_for(len(part)):
+            # The rest is not kept, and the connection ends with the response.
+            self._has_no_room = True
+            self._untaken.clear()
+            self._has_arrived.set()
+            return
         self._untaken += part
         self._has_arrived.set()
         while len(self._untaken) > UNTAKEN_BYTES_MAX and not self._is_closed:
@@ -106,21 +118,37 @@ class Stream:
     def end(self) -> None:
         """Note that the body is whole."""
         self._is_whole = True
+        if self._unfinished is not None:
+            self._unfinished.complete()
         self._has_arrived.set()
 
     async def answer(self) -> None:
         """Let the application answer the request."""
-        with self._answering:
-            await self._application(self._scope, self._receive, self._send)
+        try:
+            with self._answering:
+                await self._application(self._scope, self._receive, self._send)
+        finally:
+            if self._unfinished is not None:
+                self._unfinished.end()
         if not self._is_closed:
             # It has sent less than a response.
             await self._wire.stream_send(StreamClosed(stream_id=STREAM_ID))
 
+    def _has_room_for(self, number: int) -> bool:
+        """Count bytes of a body that is not complete; return whether there is room for them."""
+        if self._unfinished is None:
+            scope = self._scope
+            self._unfinished = self._application.begin_body(scope["client"], scope["headers"])
+            scope["extensions"]["unfinished_body"] = self._unfinished
+        return self._unfinished.grow(number)
+
     async def _receive(self) -> ASGIReceiveEvent:
-        """Return what has arrived of the body since the last call."""
-        while not self._untaken and not self._is_whole:
+        """Return what has arrived of the body since the last call; raise `NoRoomForBody` where it is not kept."""
+        while not self._untaken and not self._is_whole and not self._has_no_room:
             self._has_arrived = trio.Event()
             await self._has_arrived.wait()
+        if self._has_no_room:
+            raise NoRoomForBody
         body = bytes(self._untaken)
         self._untaken.clear()
         self._has_room.set()

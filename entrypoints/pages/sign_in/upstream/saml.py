@@ -11,7 +11,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.limits import LARGE_BODY_BYTES_MAX
+from core.limits import SAML_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.sign_in.upstream import by_connection, changes, flows, refused, saml, trials
@@ -50,7 +50,8 @@ class AcsForm(msgspec.Struct, kw_only=True):
     "/auth/upstream/:connection_id/acs",
     status=303,
     limits=LIMITS,
-    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    body_bytes_max=SAML_BODY_BYTES_MAX,
+    is_verified_by_content=True,
     refuses=(ConnectionClosed, SignInOver, UpstreamFailed, MetadataExpired, SignInDeclined),
 )
 @public

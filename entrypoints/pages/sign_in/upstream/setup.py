@@ -39,6 +39,7 @@ from entrypoints.pages.organizations.setup import (
     protected_cookie,
     setup_cookie,
     steps_of_part,
+    verify_holder,
 )
 from entrypoints.pages.sign_in.upstream import provider_kinds
 from entrypoints.pages.sign_in.upstream.connection_steps import StepAddresses, steps_of, steps_without_connection
@@ -194,7 +195,11 @@ async def create_connection(call: Call, form: UpstreamSetupForm) -> PageOrRedire
 
 
 @routes.post(
-    f"{UPSTREAM}/:connection_id", limits=LIMITS, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(*REFUSES, Conflict)
+    f"{UPSTREAM}/:connection_id",
+    limits=LIMITS,
+    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    verify_sender=verify_holder,
+    refuses=(*REFUSES, Conflict),
 )
 @public
 @shows_again(show_connection, BadRequest, Conflict)

@@ -1,0 +1,113 @@
+"""The bodies of which a part has arrived: how much of them a process keeps, shared among those who send them.
+
+A body that arrives together with its headers, as nearly every one does, is none of them. One half of the memory is for
+the senders whose credential is not verified, by their networks; the other half for those of large bodies, by what
+`large_bodies.py` has verified. A sender may have as much as is free then, so there is always something left for
+another one, however many there are.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.errors import ServiceUnavailable
+from core.limits import BODY_BYTES_MAX
+from entrypoints.web.serving.floods import Flood
+
+BYTES_MAX: Final = 32 * 2**20
+RETRY_AFTER_SECONDS: Final = 5
+FLOOD_BYTES_MIN: Final = 4 * 2**20
+
+
+class NoRoomForBody(ServiceUnavailable):
+    """The process keeps too many parts of bodies, or too much of this sender's."""
+
+    default_message = "Too many bodies are on their way. Send the request again in a moment, in one piece."
+
+    def __init__(self) -> None:
+        super().__init__(retry_after_seconds=RETRY_AFTER_SECONDS)
+
+
+class UnfinishedBodies:
+    """Counts the bytes of the bodies that are not complete."""
+
+    def __init__(self, *, bytes_max: int = BYTES_MAX) -> None:
+        self._bytes_max = bytes_max
+        self._unknown = _Share(bytes_max // 2)
+        self._verified = _Share(bytes_max // 2)
+        self.flood = Flood(least=FLOOD_BYTES_MIN)
+
+    @property
+    def bytes_kept(self) -> int:
+        """How many bytes are kept."""
+        return self._bytes_max - self._unknown.free - self._verified.free
+
+    def begin(self, network: str) -> UnfinishedBody:
+        """Return a body that a network begins to send."""
+        return UnfinishedBody(self, network)
+
+    def share(self, *, is_verified: bool) -> _Share:
+        """Return the half of the senders who are verified, or of the others."""
+        return self._verified if is_verified else self._unknown
+
+
+class UnfinishedBody:
+    """The parts of one body that have arrived."""
+
+    __slots__ = ("_bodies", "_bytes", "_sender", "_share")
+
+    def __init__(self, bodies: UnfinishedBodies, sender: str) -> None:
+        self._bodies = bodies
+        self._share = bodies.share(is_verified=False)
+        self._sender = sender
+        self._bytes = 0
+
+    def grow(self, number: int) -> bool:
+        """Count so many more bytes; return False, and count nothing, when the sender has no room for them."""
+        if not self._share.take(self._sender, number):
+            return False
+        self._bytes += number
+        self._bodies.flood.note(self._bodies.bytes_kept)
+        return True
+
+    def belongs_to(self, sender: str) -> bool:
+        """Count the body for a sender that is verified; return False when that one has no room for it."""
+        number = self._bytes
+        self.end()
+        self._share, self._sender = self._bodies.share(is_verified=True), sender
+        return self.grow(number)
+
+    def complete(self) -> None:
+        """Forget the body, which is complete; a large one counts until it is decoded and answered."""
+        if self._bytes <= BODY_BYTES_MAX:
+            self.end()
+
+    def end(self) -> None:
+        """Forget the body, which is answered or will never be complete."""
+        self._share.give_back(self._sender, self._bytes)
+        self._bytes = 0
+        self._bodies.flood.note(self._bodies.bytes_kept)
+
+
+class _Share:
+    """A part of the memory, and what each sender has of it."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self.free = bytes_max
+        self._taken: dict[str, int] = {}
+
+    def take(self, sender: str, number: int) -> bool:
+        """Take bytes for a sender, unless it would have more than is free then."""
+        taken = self._taken.get(sender, 0) + number
+        if taken > self.free - number:
+            return False
+        self._taken[sender] = taken
+        self.free -= number
+        return True
+
+    def give_back(self, sender: str, number: int) -> None:
+        """Give back bytes of a sender."""
+        self.free += number
+        taken = self._taken.pop(sender, 0) - number
+        if taken > 0:
+            self._taken[sender] = taken
