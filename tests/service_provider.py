@@ -6,6 +6,7 @@ It shares no code with the application. Its requests are text, so that a test ca
 from __future__ import annotations
 
 import base64
+import secrets
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -145,7 +146,7 @@ class ServiceProvider:
     def authn_request(self, *, inside: str = "", **attributes: str | None) -> str:
         """Return a request for a sign-in; None leaves an attribute out."""
         given = {
-            "ID": f"_request-{next(_NUMBERS)}",
+            "ID": f"_request-{next(_NUMBERS)}-{secrets.token_hex(4)}",
             "Version": "2.0",
             "IssueInstant": self.time(),
             "Destination": f"{self.idp}/sso",
@@ -225,7 +226,7 @@ class ServiceProvider:
 
     def _to_slo(self) -> dict[str, str]:
         return {
-            "ID": f"_request-{next(_NUMBERS)}",
+            "ID": f"_request-{next(_NUMBERS)}-{secrets.token_hex(4)}",
             "Version": "2.0",
             "IssueInstant": self.time(),
             "Destination": f"{self.idp}/slo",
