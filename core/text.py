@@ -127,7 +127,9 @@ def checked_message(message: str, field: str = "message") -> str:
 
     An empty text is none of these errors. A message is no way to lead a person to an address of the web.
     """
-    line = re.sub(r"\r\n|\r|\n", " ", message).strip()
+    trimmed = message.strip()
+    # A line may end with two characters, for which one stands.
+    line = re.sub(r"\r\n|\r|\n", " ", trimmed) if len(trimmed) <= 2 * MESSAGE_CHARACTERS_MAX else trimmed
     if len(line) > MESSAGE_CHARACTERS_MAX:
         raise BadRequest.of_field(
             field, Wording("A message has at most %(maximum)s characters.", maximum=MESSAGE_CHARACTERS_MAX)

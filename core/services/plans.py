@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, fields, replace
 from datetime import datetime
 from functools import partial
@@ -300,19 +300,26 @@ def _checked_currency(currency: str) -> str:
     return currency
 
 
-def _checked_features(features: Iterable[str]) -> list[str]:
+def _checked_features(features: Sequence[str]) -> list[str]:
+    # Some may be there twice.
+    if len(features) > 2 * FEATURES_MAX:
+        raise _too_many_features()
     checked = list(dict.fromkeys(checked_name(feature, characters_min=1, field="features") for feature in features))
     if len(checked) > FEATURES_MAX or len(json.dumps(checked)) > FEATURES_JSON_CHARACTERS_MAX:
-        raise BadRequest.of_field(
-            "features",
-            Wording(
-                "A plan has at most %(maximum)s features, which take %(characters)s characters as"
-                " JSON: they are in every access token.",
-                maximum=FEATURES_MAX,
-                characters=Grouped(FEATURES_JSON_CHARACTERS_MAX),
-            ),
-        )
+        raise _too_many_features()
     return checked
+
+
+def _too_many_features() -> BadRequest:
+    return BadRequest.of_field(
+        "features",
+        Wording(
+            "A plan has at most %(maximum)s features, which take %(characters)s characters as"
+            " JSON: they are in every access token.",
+            maximum=FEATURES_MAX,
+            characters=Grouped(FEATURES_JSON_CHARACTERS_MAX),
+        ),
+    )
 
 
 def _checked_price_id(billing_price_id: str | None) -> str | None:

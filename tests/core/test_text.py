@@ -132,6 +132,7 @@ def test_a_message_is_one_line_and_may_be_empty() -> None:
     assert checked_message(" Hi,\r\nsee you at 10.30.\nAda ") == "Hi, see you at 10.30. Ada"
     assert checked_message(" \n ") == ""
     assert len(checked_message("é" * MESSAGE_CHARACTERS_MAX)) == MESSAGE_CHARACTERS_MAX
+    assert checked_message("x\r\n" * 150) == " ".join("x" * 150)
 
 
 @pytest.mark.parametrize(

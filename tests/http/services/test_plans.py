@@ -88,6 +88,7 @@ class TestCreate:
             ({"features": [""]}, "features"),
             ({"features": ["a\nb"]}, "features"),
             ({"features": [f"feature {number}" for number in range(FEATURES_MAX + 1)]}, "features"),
+            ({"features": ["reports"] * (2 * FEATURES_MAX + 1)}, "features"),
             ({"features": [f"{number}{'é' * 50}" for number in range(10)]}, "features"),
             ({"billing_price_id": ""}, "billing_price_id"),
             ({"billing_price_id": "price 1"}, "billing_price_id"),
