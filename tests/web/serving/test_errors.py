@@ -14,6 +14,7 @@ from werkzeug.exceptions import ImATeapot, RequestEntityTooLarge
 from core import errors
 from core.errors import BadRequest, ErrorCode, FieldError, Refusal, ServiceUnavailable, TokenInvalid
 from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
+from core.rate_limits import RateLimit
 from core.secrets import Secret
 from entrypoints.web.serving.answers import encode
 from entrypoints.web.serving.application import Application
@@ -300,7 +301,7 @@ async def test_a_body_over_the_limit_is_413_also_on_a_route_without_a_body() -> 
 async def test_a_route_takes_larger_bodies_where_it_declares_so() -> None:
     routes = Routes("large", "A route of this test.")
 
-    @routes.post("/logos", body_bytes_max=LARGE_BODY_BYTES_MAX)
+    @routes.post("/logos", body_bytes_max=LARGE_BODY_BYTES_MAX, is_verified_by_content=True, limits=(RateLimit.SAML,))
     @public
     async def take(call: Call, body: Note) -> None:
         """Take a large body."""
