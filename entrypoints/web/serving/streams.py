@@ -101,7 +101,7 @@ class Stream:
 
     async def append(self, part: bytes) -> None:
         """Take a part of the body; wait while the application has not taken enough of what came before."""
-        if self._has_no_room:
+        if self._has_no_room or self._is_closed:
             return
         if not self._is_whole and not self._has_room_for(len(part)):
             # The rest is not kept, and the connection ends with the response.
@@ -172,4 +172,6 @@ class Stream:
 
     def _close(self) -> None:
         self._is_closed = True
+        # The connection may stay for a while, and nothing reads the rest.
+        self._untaken.clear()
         self._has_room.set()

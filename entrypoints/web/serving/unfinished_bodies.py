@@ -16,7 +16,7 @@ from entrypoints.web.serving.floods import Flood
 
 BYTES_MAX: Final = 32 * 2**20
 RETRY_AFTER_SECONDS: Final = 5
-FLOOD_BYTES_MIN: Final = 4 * 2**20
+FLOOD_BYTES_MIN: Final = 2**20
 
 
 class NoRoomForBody(ServiceUnavailable):
