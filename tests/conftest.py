@@ -7,6 +7,7 @@ without an event loop, for tests of SQL. Both have `clock`, which stands still u
 from __future__ import annotations
 
 import gc
+import math
 import os
 import signal
 import sys
@@ -26,6 +27,7 @@ from adapters.crypto.vault import Vault
 from adapters.domain_names import IdnaDomainNames
 from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver import timed_connection
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.sessions.origins import BACKGROUND
@@ -251,8 +253,16 @@ def doorbells() -> RecordedDoorbells:
 
 
 @pytest.fixture
-def database(databases: Databases, database_url: str, tools: Tools, doorbells: RecordedDoorbells) -> PostgresDatabase:
+def database(
+    databases: Databases,
+    database_url: str,
+    tools: Tools,
+    doorbells: RecordedDoorbells,
+    monkeypatch: pytest.MonkeyPatch,
+) -> PostgresDatabase:
     """A database as the application sees it."""
+    # A connection that was idle for longer is checked by a statement more, and how long it is depends on the machine.
+    monkeypatch.setattr(timed_connection, "TRUSTED_SECONDS", math.inf)
     return PostgresDatabase(
         pool=databases.pool(database_url),
         tools=tools,

@@ -130,7 +130,10 @@ class Databases:
     def migrated(self, *, has_signing_keys: bool = False) -> Generator[str]:
         """Yield the URL of a database with the current schema and without data, or with the first signing keys."""
         spare, self._spare = self._spare or self._new_spare(), None
-        spare.prepare(has_signing_keys=has_signing_keys)
+        while not spare.is_prepared(has_signing_keys=has_signing_keys):
+            # It has grown, or another connection holds it for longer than we wait.
+            self._retire(spare)
+            spare = self._new_spare()
         try:
             yield spare.url
         finally:

@@ -51,15 +51,15 @@ class SpareDatabase:
         self._written = self._value(f"SELECT {WRITTEN}")
         self._has_signing_keys = False
 
-    def prepare(self, *, has_signing_keys: bool) -> None:
-        """Store the first signing keys, or delete them, where the next test needs that."""
+    def is_prepared(self, *, has_signing_keys: bool) -> bool:
+        """Store the first signing keys, or delete them, where the next test needs that; return whether all is empty."""
         if has_signing_keys == self._has_signing_keys:
-            return
+            return True
         self._connection.execute(SQL("TRUNCATE {}").format(SQL(", ").join(map(_first, TABLES.values()))))
         if has_signing_keys:
             insert_first_keys(self._connection, FIRST)
         self._has_signing_keys = has_signing_keys
-        assert self.emptied(), "the database has changed since it was emptied"
+        return self.emptied()
 
     def emptied(self) -> bool:
         """Delete the rows of a test; return whether the database is then as at the beginning."""

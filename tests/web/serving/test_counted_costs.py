@@ -7,7 +7,6 @@ round trips to PostgreSQL, bytes of the answer, and calls of Python functions by
 from __future__ import annotations
 
 import gc
-import math
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from typing import Any, Final
 
 import pytest
 
-from adapters.postgres.driver import timed_connection
 from adapters.postgres.driver.timed_connection import TimedConnection
 from tests.application import Answer
 from tests.documents import ROOT
@@ -135,8 +133,6 @@ async def counted(send: Send, monkeypatch: pytest.MonkeyPatch) -> Counts:
 async def test_no_operation_costs_more_than_its_limit_or_much_less(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A connection is checked by a round trip when it was idle for longer.
-    monkeypatch.setattr(timed_connection, "TRUSTED_SECONDS", math.inf)
     found = {name: await counted(send, monkeypatch) for name, send in (await operations(world)).items()}
 
     assert found.keys() == LIMITS.keys()
