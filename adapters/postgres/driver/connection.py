@@ -52,16 +52,17 @@ class Connection:
     def execute_later(self, text: Text, parameters: Parameters = ()) -> None:
         """Defer a statement: it goes out with the next one or with the COMMIT, which then raise its failure.
 
-        Only quick statements may be deferred, because a whole round trip has the time limit of one statement.
+        Only quick statements may be deferred, because a whole round trip has the time limit of one statement. So many
+        go out at once, and the event loop goes on meanwhile: a use case may record what it does for each of many rows.
         """
         self.cursor().defer(text, parameters)
+        if self._statements.deferred_number >= ROUND_TRIP_STATEMENTS_MAX:
+            self.flush()
 
     def execute_each(self, text: Text, values: Iterable[Parameters]) -> None:
         """Run a statement for each of these values, many in one round trip."""
-        for number, parameters in enumerate(values, start=1):
+        for parameters in values:
             self.execute_later(text, parameters)
-            if number % ROUND_TRIP_STATEMENTS_MAX == 0:
-                self.flush()
         self.flush()
 
     def in_parts(self, rows: Iterable[Value]) -> Iterator[list[Value]]:
