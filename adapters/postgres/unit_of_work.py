@@ -16,7 +16,7 @@ from adapters.postgres.transaction import Tools, Transaction
 from core.accounts.profile import NamedCaller
 from core.audit.audit_log import ORGANIZATION_KEY
 from core.errors import TokenInvalid, Unauthorized
-from core.events.actions import AuditAction
+from core.events.actions import AlikeTargets, AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations import key_callers
@@ -239,15 +239,13 @@ class PostgresUnitOfWork(Aggregates):
         )
 
     def record_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /, **details: Any) -> None:
+        self.record_alike(action, [AlikeTargets(targets=targets, details=details)])
+
+    def record_alike(self, action: AuditAction, alike: Sequence[AlikeTargets], /) -> None:
         credential = self._credential()
-        self.audit_entries.add_each(action, targets, details | credential)
-        self.events.add_each(
-            action.event,
-            [
-                (organization_id, {f"{action.target_type.value}_id": str(target_id)} | details | credential)
-                for organization_id, target_id in targets
-            ],
-        )
+        named = [AlikeTargets(targets=one.targets, details=dict(one.details) | credential) for one in alike]
+        self.audit_entries.add_alike(action, named)
+        self.events.add_alike(action.event, f"{action.target_type.value}_id", named)
 
     def record_elsewhere(
         self,

@@ -4,6 +4,7 @@
 three exists without the others. Reading entries is in `core/audit/`; multi-factor events have a separate log.
 """
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import Enum, StrEnum
 from typing import Any
@@ -125,6 +126,14 @@ class AuditAction(Enum):
         member.event = event
         member.target_type = target_type
         return member
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlikeTargets:
+    """Pairs of organization and target id, to all of which the same was done."""
+
+    targets: Sequence[tuple[UUID, UUID]]
+    details: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

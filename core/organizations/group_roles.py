@@ -7,18 +7,21 @@ longer, what a rule gave is taken: the role is `member`. The owner is changed by
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.events.actions import AuditAction
+from core.events.actions import AlikeTargets, AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters
 from core.organizations.access import Capability
 from core.organizations.authority import Authority
 from core.organizations.memberships import ADMIN, MEMBER, RoleSource
+from core.parts import ROWS_AT_ONCE_MAX, in_parts
 from core.sessions import customer_endings
 
 if TYPE_CHECKING:
@@ -113,21 +116,54 @@ class FittedMember:
     @property
     def present(self) -> GivenRole:
         """The role as it is."""
-        return GivenRole(user_id=self.user_id, role=self.role, role_source=self.role_source)
+        return GivenRole(role=self.role, role_source=self.role_source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenRole:
     """The role that a member has, and the rule that gave it, if one did; then `allowed` is what the role allows."""
 
-    user_id: UUID
     role: str
     role_source: RoleSource | None
     allowed: frozenset[Capability] = frozenset()
 
-    def is_other_than(self, member: FittedMember) -> bool:
-        """Whether the role, or what gave it, is another one than before."""
-        return (self.role, self.role_source) != (member.role, member.role_source)
+
+# What is left of a role that a rule gave when none fits any longer.
+TAKEN: Final = GivenRole(role=MEMBER, role_source=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivingRules:
+    """The rules of an organization by their place, and what decides which of them give their roles.
+
+    `by_authority` has the roles of rules that each maker of a token could give, by the ids of the authorities.
+    """
+
+    rules: Sequence[GroupRule]
+    giving: frozenset[UUID]
+    by_authority: Mapping[UUID, Collection[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlikeMembers:
+    """Members with the same role from the same source, for whom rules decide the same other one.
+
+    `user_ids` are at most `ROWS_AT_ONCE_MAX`, the oldest membership first, which was made at `first_joined_at`.
+    """
+
+    role: str
+    role_source: RoleSource | None
+    is_suspended: bool
+    user_ids: Sequence[UUID]
+    first_joined_at: datetime
+    given: GivenRole
+    # Who made the rule that gives the role; None where no rule fits any longer.
+    maker: Authority | None
+
+    @property
+    def moves(self) -> bool:
+        """Whether the role is another one, and not only what gave it."""
+        return self.given.role != self.role
 
 
 class RuleOutcome(StrEnum):
@@ -176,40 +212,58 @@ def may_set(maker: Authority, source: str, role: str, allowed_by_role: frozenset
 
 def apply(
     uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID] | None, *, by: Authority | None = None
-) -> Sequence[GivenRole]:
+) -> None:
     """Give members of a locked organization the roles of its rules; None for all whom rules concern.
 
     `by` is what the caller may do who makes the change, for a SCIM token what its maker could do: where that is too
-    little, the role stays. Return what rules decide of these members.
+    little, the role stays.
     """
-    allowed, decided = decide(uow, organization_id, user_ids, by=by)
-    _give(uow, organization_id, allowed, [(member, given) for member, given in decided if given.is_other_than(member)])
-    return [given for _, given in decided]
+    if user_ids is not None and len(user_ids) == 1:
+        apply_to_member(uow, organization_id, *user_ids, by=by)
+    else:
+        _give(uow, organization_id, decide(uow, organization_id, user_ids, by=by))
+
+
+def apply_to_member(
+    uow: UnitOfWork, organization_id: UUID, user_id: UUID, *, by: Authority | None = None
+) -> GivenRole | None:
+    """Do what `apply` does, for one member; return what rules decide, None for a member whom none concerns."""
+    deferred_rules = uow.group_rules.defer_of_organization(organization_id)
+    member = uow.group_rules.fitted(organization_id, user_id)
+    if member is None:
+        return None
+    rules = deferred_rules()
+    given = _decided(member, rules)
+    if (given.role, given.role_source) == (member.role, member.role_source):
+        return given
+    source = given.role_source
+    alike = AlikeMembers(
+        role=member.role,
+        role_source=member.role_source,
+        is_suspended=member.is_suspended,
+        user_ids=[user_id],
+        first_joined_at=member.created_at,
+        given=given,
+        maker=next((rule.maker for rule in rules if (_source(rule), rule.role) == (source, given.role)), None),
+    )
+    settled = _settled(uow, organization_id, rules, [alike], by)
+    _give(uow, organization_id, settled)
+    return settled[0].given if settled else member.present
 
 
 def decide(
     uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID] | None, *, by: Authority | None = None
-) -> tuple[Mapping[str, frozenset[Capability]], Sequence[tuple[FittedMember, GivenRole]]]:
-    """Return what `apply` would make of members, and what the roles allow that it knows."""
+) -> Sequence[AlikeMembers]:
+    """Return whose role, or what gave it, `apply` would change."""
     deferred_rules = uow.group_rules.defer_of_organization(organization_id)
-    members = uow.group_rules.fitted(organization_id, None if user_ids is None else sorted(user_ids))
-    rules = deferred_rules()
-    decided = [(member, _decided(member, rules)) for member in members]
-    allowed = {rule.role: rule.allowed for rule in rules}
-    outcome: list[tuple[FittedMember, GivenRole]] = []
-    makers = {rule.key: rule.maker for rule in rules}
-    for member, given in decided:
-        authorities = [by] if by is not None else []
-        if given.role_source is not None and member.role_source is None:
-            # A rule takes a role that was given by hand only from those to whom its maker could give it.
-            authorities.append(makers[given.role_source.source, given.role_source.group, given.role])
-        is_theirs = all(_may_change(uow, organization_id, one, allowed, member, given) for one in authorities)
-        outcome.append((member, given if is_theirs else member.present))
-    kept = _last_admin(uow, organization_id, outcome)
-    if kept is not None:
-        stays = GivenRole(user_id=kept, role=ADMIN, role_source=None)
-        outcome = [(member, stays if member.user_id == kept else given) for member, given in outcome]
-    return allowed, outcome
+    authorities = uow.directory_groups.authorities(organization_id)
+    giving = _giving(deferred_rules(), authorities)
+    alike = [
+        one
+        for part in _parts(uow, organization_id, user_ids)
+        for one in uow.group_rules.alike(organization_id, part, giving)
+    ]
+    return _settled(uow, organization_id, giving.rules, alike, by)
 
 
 def explain(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ExplainedRole | None:
@@ -218,8 +272,7 @@ def explain(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ExplainedR
     if present is None:
         return None
     rules = uow.group_rules.of_organization(organization_id)
-    found = {member.user_id: member for member in uow.group_rules.fitted(organization_id, [user_id])}
-    member = found.get(user_id)
+    member = uow.group_rules.fitted(organization_id, user_id)
     return ExplainedRole(
         role=present.membership.role,
         role_source=present.role_source,
@@ -231,11 +284,9 @@ def explain(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ExplainedR
 def is_held(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> bool:
     """Return whether a rule that fits a member gives the role that the member has."""
     rules = uow.group_rules.of_organization(organization_id)
-    return any(
-        member.role_source == RoleSource(source=rule.source, group=rule.group) and rule.role == member.role
-        for member in uow.group_rules.fitted(organization_id, [user_id])
-        for rule in rules
-        if rule.id in member.fitting
+    member = uow.group_rules.fitted(organization_id, user_id)
+    return member is not None and any(
+        (_source(rule), rule.role) == (member.role_source, member.role) for rule in rules if rule.id in member.fitting
     )
 
 
@@ -298,87 +349,167 @@ def _is_id(text: str) -> bool:
     return True
 
 
+def _parts(uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID] | None) -> Iterator[Sequence[UUID]]:
+    """Yield the ids of these members, or of all, so many at once as are decided in one statement."""
+    if user_ids is not None:
+        yield from in_parts(sorted(user_ids, key=attrgetter("int")))
+        return
+    after: UUID | None = None
+    while part := uow.group_rules.members(organization_id, after=after, limit=ROWS_AT_ONCE_MAX):
+        yield part
+        if len(part) < ROWS_AT_ONCE_MAX:
+            return
+        after = part[-1]
+
+
+def _giving(rules: Sequence[GroupRule], authorities: Mapping[UUID, Authority]) -> GivingRules:
+    """Return the rules with what each maker of a token could give: once for each role, and not for each member."""
+    # Many rules have the same maker and give the same role.
+    judged: dict[tuple[UUID | None, bool, str], bool] = {}
+    giving: list[GroupRule] = []
+    for rule in rules:
+        key = rule.made_by, rule.source == SCIM, rule.role
+        if key not in judged:
+            judged[key] = _may_give(rule, None)
+        if judged[key]:
+            giving.append(rule)
+    by_role = {rule.role: rule for rule in giving}
+    return GivingRules(
+        rules=rules,
+        giving=frozenset(rule.id for rule in giving),
+        by_authority={
+            authority_id: [role for role, rule in by_role.items() if _may_give(rule, authority)]
+            for authority_id, authority in authorities.items()
+        },
+    )
+
+
 def _decided(member: FittedMember, rules: Iterable[GroupRule]) -> GivenRole:
     for rule in rules:
         if rule.id in member.fitting and _gives(rule, member):
-            return GivenRole(user_id=member.user_id, role=rule.role, role_source=_source(rule), allowed=rule.allowed)
-    if member.role_source is None:
-        # No rule ever fitted: the role was given by hand.
-        return member.present
-    return GivenRole(user_id=member.user_id, role=MEMBER, role_source=None)
+            return given_by(rule)
+    # Without a source no rule ever fitted: the role was given by hand.
+    return member.present if member.role_source is None else TAKEN
+
+
+def given_by(rule: GroupRule) -> GivenRole:
+    """Return the role that a rule gives."""
+    return GivenRole(role=rule.role, role_source=_source(rule), allowed=rule.allowed)
 
 
 def _gives(rule: GroupRule, member: FittedMember) -> bool:
     """Return whether a rule that fits a member gives its role: what it gave before stays."""
     if (member.role, member.role_source) == (rule.role, _source(rule)):
         return True
-    authority = member.fitting[rule.id]
+    return _may_give(rule, member.fitting[rule.id])
+
+
+def _may_give(rule: GroupRule, authority: Authority | None) -> bool:
+    """Return whether a rule gives its role to whom a token with this authority has put in the group."""
     return rule.gives_role and (authority is None or authority.may_give(rule.role, rule.allowed))
 
 
-def _may_change(
+def _settled(
     uow: UnitOfWork,
     organization_id: UUID,
-    by: Authority,
+    rules: Iterable[GroupRule],
+    alike: Sequence[AlikeMembers],
+    by: Authority | None,
+) -> Sequence[AlikeMembers]:
+    """Return what is left of changes: without those that are not theirs to make, and without the loss of all admins."""
+    known = {rule.role: rule.allowed for rule in rules}
+    return _without_last_admin(
+        uow, organization_id, [one for one in alike if _is_theirs(uow, organization_id, one, known, by)]
+    )
+
+
+def _is_theirs(
+    uow: UnitOfWork,
+    organization_id: UUID,
+    alike: AlikeMembers,
     known: dict[str, frozenset[Capability]],
-    member: FittedMember,
-    given: GivenRole,
+    by: Authority | None,
 ) -> bool:
-    """Return whether a directory may take the role that a member has and give the other one."""
-    for role in {member.role, given.role} if given.is_other_than(member) else ():
+    """Return whether those whose word counts may take the role that members have, and give the other one."""
+    # A rule takes a role that was given by hand only from those to whom its maker could give it.
+    maker = alike.maker if alike.role_source is None else None
+    for role in {alike.role, alike.given.role}:
         if role not in known:
             known[role] = access.capabilities_of_role(uow, organization_id, role)
-        if not by.may_give(role, known[role]):
+        if not all(one.may_give(role, known[role]) for one in (by, maker) if one is not None):
             return False
     return True
 
 
-def _last_admin(
-    uow: UnitOfWork, organization_id: UUID, outcome: Sequence[tuple[FittedMember, GivenRole]]
-) -> UUID | None:
-    """Return the admin who must stay one, because no other active admin would remain; the oldest of several."""
-    losing = [member for member, given in outcome if member.role == ADMIN and given.role != ADMIN]
-    active = [member for member in losing if not member.is_suspended]
-    has_other = any(given.role == ADMIN and not member.is_suspended for member, given in outcome)
-    if not active or has_other or uow.scim_groups.has_admin_besides(organization_id, [one.user_id for one in losing]):
-        return None
-    return min(active, key=lambda member: (member.created_at, member.user_id)).user_id
+def _without_last_admin(
+    uow: UnitOfWork, organization_id: UUID, alike: Sequence[AlikeMembers]
+) -> Sequence[AlikeMembers]:
+    """Leave the oldest of the admins who lose the role what they have, if no other active admin would remain."""
+    losing = [one for one in alike if one.role == ADMIN and one.moves and not one.is_suspended]
+    if not losing or any(one.given.role == ADMIN and not one.is_suspended for one in alike):
+        return alike
+    if uow.group_rules.active_admins(organization_id) > sum(len(one.user_ids) for one in losing):
+        return alike
+    oldest = min(losing, key=lambda one: (one.first_joined_at, one.user_ids[0]))
+    others = [one for one in alike if one is not oldest]
+    if len(oldest.user_ids) > 1:
+        others.append(replace(oldest, user_ids=oldest.user_ids[1:]))
+    if oldest.role_source is not None:
+        stays = GivenRole(role=ADMIN, role_source=None)
+        others.append(replace(oldest, user_ids=oldest.user_ids[:1], given=stays))
+    return others
 
 
-def _give(
-    uow: UnitOfWork,
-    organization_id: UUID,
-    known: Mapping[str, frozenset[Capability]],
-    changes: Sequence[tuple[FittedMember, GivenRole]],
-) -> None:
-    if not changes:
-        return
-    uow.group_rules.give(organization_id, [given for _, given in changes])
-    _narrow_sessions(uow, organization_id, [member for member, given in changes if given.role != member.role])
-    moved = {member.user_id: given.role for member, given in changes if given.role != member.role}
-    customer_endings.end_lost(uow, organization_id, sorted(moved))
-    for inviter_id in uow.scim_groups.inviters_among(organization_id, sorted(moved)) if moved else ():
-        role = moved[inviter_id]
-        allowed = known[role] if role in known else access.capabilities_of_role(uow, organization_id, role)
-        inviters.withdraw(uow, organization_id, inviter_id, allowed)
-    alike: dict[tuple[str, str, RoleSource | None], list[UUID]] = {}
-    for member, given in changes:
-        alike.setdefault((member.role, given.role, given.role_source), []).append(member.user_id)
-    for (old_role, new_role, source), user_ids in alike.items():
-        uow.record_each(
-            AuditAction.USER_ROLE_UPDATED,
-            [(organization_id, user_id) for user_id in user_ids],
-            old_role=old_role,
-            new_role=new_role,
-            role_source={"source": source.source, "group": source.group} if source is not None else None,
-        )
+def _give(uow: UnitOfWork, organization_id: UUID, alike: Sequence[AlikeMembers]) -> None:
+    for part in _together(alike):
+        _give_part(uow, organization_id, part)
 
 
-def _narrow_sessions(uow: UnitOfWork, organization_id: UUID, losing: Iterable[FittedMember]) -> None:
+def _together(alike: Iterable[AlikeMembers]) -> Iterator[Sequence[AlikeMembers]]:
+    """Yield the changes, so many at once as have fewer than twice as many members as are given a role at once."""
+    part: list[AlikeMembers] = []
+    members = 0
+    for one in alike:
+        part.append(one)
+        members += len(one.user_ids)
+        if members >= ROWS_AT_ONCE_MAX:
+            yield part
+            part, members = [], 0
+    if part:
+        yield part
+
+
+def _give_part(uow: UnitOfWork, organization_id: UUID, part: Sequence[AlikeMembers]) -> None:
+    uow.group_rules.give(organization_id, part)
+    moved = [one for one in part if one.moves]
+    _narrow_sessions(uow, organization_id, moved)
+    new_roles = {user_id: one.given.role for one in moved for user_id in one.user_ids}
+    if new_roles:
+        customer_endings.end_lost(uow, organization_id, list(new_roles))
+        inviters.withdraw_of_moved(uow, organization_id, new_roles)
+    uow.record_alike(
+        AuditAction.USER_ROLE_UPDATED,
+        [
+            AlikeTargets(targets=[(organization_id, user_id) for user_id in one.user_ids], details=_recorded(one))
+            for one in part
+        ],
+    )
+
+
+def _recorded(alike: AlikeMembers) -> Mapping[str, Any]:
+    source = alike.given.role_source
+    return {
+        "old_role": alike.role,
+        "new_role": alike.given.role,
+        "role_source": {"source": source.source, "group": source.group} if source is not None else None,
+    }
+
+
+def _narrow_sessions(uow: UnitOfWork, organization_id: UUID, losing: Iterable[AlikeMembers]) -> None:
     """Let sessions open a role no longer that a connection gave: it may be given later by another word."""
     held: dict[str, list[UUID]] = {}
-    for member in losing:
-        if member.role_source is not None and member.role_source.source != SCIM:
-            held.setdefault(member.role, []).append(member.user_id)
+    for one in losing:
+        if one.role_source is not None and one.role_source.source != SCIM:
+            held.setdefault(one.role, []).extend(one.user_ids)
     for role, user_ids in held.items():
         uow.sessions.narrow_to_member(organization_id, role, user_ids)

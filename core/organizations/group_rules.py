@@ -7,8 +7,9 @@ role stay, and gives its role only while the maker could give it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -18,14 +19,15 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
 from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.authority import Authority
-from core.organizations.group_roles import SCIM, FittedMember, GivenRole, GroupRule, WantedRule, may_set
+from core.organizations.group_roles import SCIM, AlikeMembers, GroupRule, WantedRule, may_set
 from core.organizations.memberships import ADMIN, MEMBER
 from core.wording import Wording
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-RULES_MAX: Final = 500
+# An organization that has more of an earlier version keeps them, and may save as many as it has.
+RULES_MAX: Final = 200
 GROUP_CHARACTERS_MAX: Final = 255
 # How many members the page names before the rules are saved.
 PREVIEWED_MAX: Final = 100
@@ -186,7 +188,7 @@ def preview(uow: UnitOfWork, slug: str, wanted: Sequence[WantedRule], *, seen_st
     if seen_state not in {None, state}:
         raise RulesChanged
     changes = considered(uow, organization_id, wanted, _editor(authorized))
-    shown = {member.user_id: (member.role, given.role) for member, given in changes[:PREVIEWED_MAX]}
+    shown = _first_moved(changes)
     people = uow.group_rules.people(organization_id, sorted(shown))
     return RulesPreview(
         changes=[
@@ -194,22 +196,33 @@ def preview(uow: UnitOfWork, slug: str, wanted: Sequence[WantedRule], *, seen_st
             for one in people
             for old, new in [shown[one.user_id]]
         ],
-        total=len(changes),
+        total=number_of(changes),
         state=state,
     )
 
 
 def considered(
     uow: UnitOfWork, organization_id: UUID, wanted: Sequence[WantedRule], editor: RulesEditor
-) -> Sequence[tuple[FittedMember, GivenRole]]:
+) -> Sequence[AlikeMembers]:
     """Return the members who would get another role by what `store` would store; raise as it does. Nothing changes."""
     before = uow.group_rules.of_organization(organization_id)
     after = _made(uow, organization_id, wanted, before, editor)
     # Stored for the statement that finds whom they fit, and taken back in the same transaction.
     uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), *one) for one in after])
-    _, decided = group_roles.decide(uow, organization_id, None, by=editor.authority)
+    decided = group_roles.decide(uow, organization_id, None, by=editor.authority)
     uow.group_rules.replace(organization_id, [(rule.id, rule.wanted, rule.made_by, rule.created_at) for rule in before])
-    return [(member, given) for member, given in decided if given.role != member.role]
+    return [one for one in decided if one.moves]
+
+
+def number_of(alike: Iterable[AlikeMembers]) -> int:
+    """Return how many members these are."""
+    return sum(len(one.user_ids) for one in alike)
+
+
+def _first_moved(alike: Iterable[AlikeMembers]) -> Mapping[UUID, tuple[str, str]]:
+    """Return the present and the new role of so many members as the page names."""
+    moved = ((user_id, (one.role, one.given.role)) for one in alike for user_id in one.user_ids)
+    return dict(islice(moved, PREVIEWED_MAX))
 
 
 def state_of(rules: Sequence[GroupRule]) -> str:
@@ -234,6 +247,7 @@ def _made(
     editor: RulesEditor,
 ) -> Sequence[tuple[WantedRule, UUID | None, datetime]]:
     """Return the rules with their makers, and since when they are there; raise for those that cannot be made."""
+    _require_few(wanted, before)
     _require_valid(uow, organization_id, wanted)
     known = {rule.key: rule for rule in before}
     custom = {role.slug: access.implied_by(role.permissions) for role in uow.roles.of_organization(organization_id)}
@@ -261,14 +275,28 @@ def _allowed(custom: Mapping[str, frozenset[Capability]], role: str) -> frozense
     return custom[role] if role in custom else access.capabilities_of(role, None)
 
 
+def _require_few(wanted: Sequence[WantedRule], before: Sequence[GroupRule]) -> None:
+    if len(wanted) <= max(RULES_MAX, len(before)):
+        return
+    if len(before) <= RULES_MAX:
+        raise BadRequest.of_field("rules", Wording("An organization has at most %(maximum)s rules.", maximum=RULES_MAX))
+    raise BadRequest.of_field(
+        "rules",
+        Wording(
+            "An organization has at most %(maximum)s rules. This one has %(present)s since an earlier version: it keeps"
+            " them, and can save no more than it has.",
+            maximum=RULES_MAX,
+            present=len(before),
+        ),
+    )
+
+
 def _require_valid(
     uow: UnitOfWork,
     organization_id: UUID,
     wanted: Sequence[WantedRule],
 ) -> None:
     """Raise one `BadRequest` of all rules that name what does not exist, or the same twice."""
-    if len(wanted) > RULES_MAX:
-        raise BadRequest.of_field("rules", Wording("An organization has at most %(maximum)s rules.", maximum=RULES_MAX))
     roles = {role.slug for role in uow.roles.of_organization(organization_id)} | {ADMIN, MEMBER}
     connections = {str(one.id) for one in uow.upstream_connections.of_organization(organization_id)}
     named = [rule.group for rule in wanted if rule.source == SCIM]

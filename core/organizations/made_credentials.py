@@ -14,6 +14,7 @@ from uuid import UUID
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
+from core.parts import in_parts
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -64,7 +65,7 @@ def tell_owner(uow: UnitOfWork, organization_id: UUID, leaving: Sequence[UUID]) 
 
     Called before their memberships end, because their accounts may end with them.
     """
-    found = uow.made_credentials.of_makers(organization_id, leaving)
+    found = [one for part in in_parts(leaving) for one in uow.made_credentials.of_makers(organization_id, part)]
     if not found:
         return
     listed = [str(credential) for credential in found[:LISTED_MAX]]

@@ -161,7 +161,7 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_ro
     if role == ADMIN or (role != MEMBER and not given <= before):
         authorized.forbid_lasting()
 
-    uow.members.set_role(organization_id, user_id, role)
+    uow.members.set_role(organization_id, [user_id], role)
     customer_endings.end_lost(uow, organization_id, [user_id])
     inviters.withdraw(uow, organization_id, user_id, given)
     uow.record(

@@ -47,8 +47,8 @@ def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
     if not new_owner.is_active:
         raise _refused("This member is deactivated. Name one who can sign in to the organization.")
 
-    uow.members.set_role(organization_id, old_owner.user_id, ADMIN)
-    uow.members.set_role(organization_id, new_owner_user_id, OWNER)
+    uow.members.set_role(organization_id, [old_owner.user_id], ADMIN)
+    uow.members.set_role(organization_id, [new_owner_user_id], OWNER)
     customer_endings.end_lost(uow, organization_id, [old_owner.user_id, new_owner_user_id])
     for before, role in ((old_owner, ADMIN), (new_owner.membership, OWNER)):
         # Each change of role is an audit entry; the event is the change of owner.

@@ -13,17 +13,20 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Self
 from uuid import UUID
 
-from core.events.actions import AuditAction
+from core.events.actions import AlikeTargets, AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters, management, members
+from core.organizations.access import Capability
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER, Membership
 from core.organizations.organizations import Organization, OrganizationStatus
+from core.parts import in_parts
 from core.sessions import customer_endings, sessions
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
+_NOTHING: Final[frozenset[Capability]] = frozenset()
 REASON: Final = "email_change_undone"
 SUSPENSION_REASON: Final = "address_undone"
 
@@ -154,28 +157,47 @@ def revert(uow: UnitOfWork, takeover: Takeover) -> RevertedAccess | None:
     _revert_definitions(uow, acting)
     for organization_id in founded:
         _suspend_organization(uow, organizations[organization_id])
-    _revert_ownerships(uow, takeover, organizations, given)
-    _revert_own(uow, takeover, mine, founded)
-    _revert_given(uow, takeover, given)
+    roles = _Roles(uow)
+    _revert_ownerships(uow, takeover, organizations, given, roles)
+    _revert_own(uow, takeover, mine, founded, roles)
+    _revert_given(uow, takeover, given, roles)
     suspended = _suspend_invited(uow, takeover, acting)
     _record_grants(uow, uow.takeovers.revert_grants(acting, takeover))
     return RevertedAccess(organizations=organizations, since=takeover.since, acting=acting, suspended=suspended)
 
 
-def lower_of(uow: UnitOfWork, organization_id: UUID, then: str, now: str) -> str:
-    """Return the role that allows less of the present one and the one before; member where neither includes the other.
+class _Roles:
+    """What the roles of organizations allow, each organization read once."""
 
-    A custom role that was deleted allows nothing, and is no role to go back to.
-    """
-    if then == now:
-        return now
-    allowed_then = access.capabilities_of_role(uow, organization_id, then)
-    allowed_now = access.capabilities_of_role(uow, organization_id, now)
-    if allowed_now <= allowed_then:
-        return now
-    if allowed_then <= allowed_now and _exists(uow, organization_id, then):
-        return then
-    return MEMBER
+    def __init__(self, uow: UnitOfWork) -> None:
+        self._uow = uow
+        self._known: dict[UUID, Mapping[str, frozenset[Capability]]] = {}
+
+    def lower_of(self, organization_id: UUID, then: str, now: str) -> str:
+        """Return the role that allows less of the present one and the one before.
+
+        It is member where neither includes the other. A custom role that was deleted allows nothing, and is no role to
+        go back to.
+        """
+        if then == now:
+            return now
+        allowed = self._of(organization_id)
+        allowed_then, allowed_now = allowed.get(then, _NOTHING), allowed.get(now, _NOTHING)
+        if allowed_now <= allowed_then:
+            return now
+        return then if allowed_then <= allowed_now and then in allowed else MEMBER
+
+    def to_fall_back_to(self, organization_id: UUID, role: str) -> str:
+        """Return a role that a member had, if it can be given: the ownership cannot, and a deleted role is gone."""
+        is_given = role in BUILT_IN_ROLES or role in self._of(organization_id)
+        return role if role != OWNER and is_given else MEMBER
+
+    def _of(self, organization_id: UUID) -> Mapping[str, frozenset[Capability]]:
+        if organization_id not in self._known:
+            custom = self._uow.roles.of_organization(organization_id)
+            built_in = {role: access.capabilities_of(role, None) for role in BUILT_IN_ROLES}
+            self._known[organization_id] = built_in | {one.slug: access.implied_by(one.permissions) for one in custom}
+        return self._known[organization_id]
 
 
 def _locked(uow: UnitOfWork, takeover: Takeover) -> Mapping[UUID, Organization]:
@@ -229,7 +251,11 @@ def _suspend_organization(uow: UnitOfWork, organization: Organization) -> None:
 
 
 def _revert_ownerships(
-    uow: UnitOfWork, takeover: Takeover, organizations: Mapping[UUID, Organization], given: Sequence[GivenRole]
+    uow: UnitOfWork,
+    takeover: Takeover,
+    organizations: Mapping[UUID, Organization],
+    given: Sequence[GivenRole],
+    roles: _Roles,
 ) -> None:
     """Give the account the ownerships back that it held, from the present owners, with its memberships."""
     owned = [one for one, role in takeover.held.roles.items() if role == OWNER and one in organizations]
@@ -237,11 +263,9 @@ def _revert_ownerships(
     for owner in uow.takeovers.owners(owned):
         if owner.user_id == takeover.user_id:
             continue
-        role = _role_to_fall_back_to(
-            uow, owner.organization_id, before.get((owner.organization_id, owner.user_id), MEMBER)
-        )
+        role = roles.to_fall_back_to(owner.organization_id, before.get((owner.organization_id, owner.user_id), MEMBER))
         # A unique index allows no two owners, so the present one is lowered first.
-        _set_role(uow, owner, role)
+        _set_roles(uow, owner.organization_id, owner.role, role, [owner.user_id])
         earlier = uow.takeovers.restore_owner(
             Membership(
                 id=uow.randomness.new_id(),
@@ -274,7 +298,9 @@ def _record_restored_owner(uow: UnitOfWork, organization_id: UUID, user_id: UUID
     )
 
 
-def _revert_own(uow: UnitOfWork, takeover: Takeover, mine: Mapping[UUID, Membership], founded: set[UUID]) -> None:
+def _revert_own(
+    uow: UnitOfWork, takeover: Takeover, mine: Mapping[UUID, Membership], founded: set[UUID], roles: _Roles
+) -> None:
     """End the memberships that the account was given, and lower the roles that were raised."""
     for organization_id, membership in mine.items():
         then = takeover.held.roles.get(organization_id)
@@ -283,24 +309,24 @@ def _revert_own(uow: UnitOfWork, takeover: Takeover, mine: Mapping[UUID, Members
         if then is None:
             members.end_membership(uow, membership, reason=REASON)
             continue
-        role = lower_of(uow, organization_id, then, membership.role)
+        role = roles.lower_of(organization_id, then, membership.role)
         if role != membership.role:
-            _set_role(uow, membership, role)
+            _set_roles(uow, organization_id, membership.role, role, [takeover.user_id])
 
 
-def _revert_given(uow: UnitOfWork, takeover: Takeover, given: Sequence[GivenRole]) -> None:
+def _revert_given(uow: UnitOfWork, takeover: Takeover, given: Sequence[GivenRole], roles: _Roles) -> None:
     """Give other members the roles back that they had; one that was changed since by right is only lowered."""
+    alike: dict[tuple[UUID, str, str, str], list[UUID]] = {}
     for one in given:
         # Of owners, the present one is that of an organization which was founded in the takeover and is suspended; the
         # others have fallen back with the ownership.
-        if one.user_id == takeover.user_id or one.now == OWNER:
-            continue
-        before = _role_to_fall_back_to(uow, one.organization_id, one.before)
-        role = before if one.now == one.given else lower_of(uow, one.organization_id, before, one.now)
-        membership = uow.members.of_user(one.organization_id, one.user_id)
-        assert membership is not None, "a member of a locked organization is gone"
-        if role != membership.role:
-            _set_role(uow, membership, role)
+        if one.user_id != takeover.user_id and one.now != OWNER:
+            alike.setdefault((one.organization_id, one.before, one.given, one.now), []).append(one.user_id)
+    for (organization_id, before, last_given, now), user_ids in alike.items():
+        fallen = roles.to_fall_back_to(organization_id, before)
+        role = fallen if now == last_given else roles.lower_of(organization_id, fallen, now)
+        if role != now:
+            _set_roles(uow, organization_id, now, role, user_ids)
 
 
 def _suspend_invited(uow: UnitOfWork, takeover: Takeover, acting: Sequence[Acting]) -> Sequence[InvitedMember]:
@@ -316,40 +342,35 @@ def _suspend_invited(uow: UnitOfWork, takeover: Takeover, acting: Sequence[Actin
 
 
 def _record_grants(uow: UnitOfWork, reverted: Sequence[RevertedGrant]) -> None:
-    for one in reverted:
-        uow.record(
+    if reverted:
+        uow.record_alike(
             AuditAction.SERVICE_UPDATED,
-            one.service_id,
-            organization_id=one.organization_id,
-            event_only={"service_id": str(one.service_id)},
-            service_slug=one.service_slug,
-            change="access_revoked" if one.relation is None else "access_granted",
-            user_id=str(one.user_id),
-            relation=one.relation,
-            reason=REASON,
+            [
+                AlikeTargets(
+                    targets=[(one.organization_id, one.service_id)],
+                    details={
+                        "service_slug": one.service_slug,
+                        "change": "access_revoked" if one.relation is None else "access_granted",
+                        "user_id": str(one.user_id),
+                        "relation": one.relation,
+                        "reason": REASON,
+                    },
+                )
+                for one in reverted
+            ],
         )
 
 
-def _role_to_fall_back_to(uow: UnitOfWork, organization_id: UUID, role: str) -> str:
-    """Return a role that a member had, if it can be given: the ownership cannot, and a deleted role is gone."""
-    return role if role != OWNER and _exists(uow, organization_id, role) else MEMBER
-
-
-def _exists(uow: UnitOfWork, organization_id: UUID, role: str) -> bool:
-    return role in BUILT_IN_ROLES or uow.roles.by_slug(organization_id, role) is not None
-
-
-def _set_role(uow: UnitOfWork, membership: Membership, role: str) -> None:
-    organization_id = membership.organization_id
-    uow.members.set_role(organization_id, membership.user_id, role)
-    customer_endings.end_lost(uow, organization_id, [membership.user_id])
-    inviters.withdraw(uow, organization_id, membership.user_id, access.capabilities_of_role(uow, organization_id, role))
-    uow.record(
-        AuditAction.USER_ROLE_UPDATED,
-        membership.user_id,
-        organization_id=organization_id,
-        event_only={"user_id": str(membership.user_id)},
-        old_role=membership.role,
-        new_role=role,
-        reason=REASON,
-    )
+def _set_roles(uow: UnitOfWork, organization_id: UUID, before: str, role: str, user_ids: Sequence[UUID]) -> None:
+    """Give members, who all have the same role, another one."""
+    for part in in_parts(user_ids):
+        uow.members.set_role(organization_id, part, role)
+        customer_endings.end_lost(uow, organization_id, part)
+        inviters.withdraw_of_moved(uow, organization_id, dict.fromkeys(part, role))
+        uow.record_each(
+            AuditAction.USER_ROLE_UPDATED,
+            [(organization_id, user_id) for user_id in part],
+            old_role=before,
+            new_role=role,
+            reason=REASON,
+        )

@@ -48,10 +48,11 @@ def changed(group: Group, operations: Sequence[PatchOperation]) -> GroupChange:
 
 def member_ids(value: Any) -> frozenset[UUID]:
     """Return the ids that a value of `members` names; raise `InvalidValue` for anything that is no user."""
-    ids = [_id(member) for member in _listed(value)]
-    if None in ids:
+    named = _listed(value)
+    ids = [id_ for id_ in map(_id, named) if id_ is not None]
+    if len(ids) < len(named):
         raise InvalidValue("members: This organization has no user with one of these ids.")
-    return frozenset(id_ for id_ in ids if id_ is not None)
+    return frozenset(ids)
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ members are members of the organization; a group neither makes nor ends a member
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import partial
@@ -19,6 +19,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
 from core.organizations.access import Operation
+from core.parts import ROWS_AT_ONCE_MAX, in_parts
 from core.positions import FoundRows, Position, found_rows
 from core.scim import authority, filter_parser, tokens, user_changes
 from core.scim.directory_group_filters import TEXT_CHARACTERS_MAX, GroupSearch, search_of, stored_form
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 GROUPS_MAX: Final = 5_000
+# By how many different rights of makers of tokens members of an organization can be in groups.
+AUTHORITIES_MAX: Final = 100
 
 
 class GroupExists(ScimProblem):
@@ -57,6 +60,16 @@ class TooManyGroups(TooMany):
     default_message = Wording(
         "An organization can have at most %(maximum)s groups. Send only those that decide something here.",
         maximum=GROUPS_MAX,
+    )
+
+
+class TooManyAuthorities(TooMany):
+    """Members were put into groups by tokens whose makers had the maximum number of different rights."""
+
+    default_message = Wording(
+        "Members were put into groups by tokens with more than %(maximum)s different rights. Send all members of each"
+        " group once more by one token whose maker may give all roles, then use that token.",
+        maximum=AUTHORITIES_MAX,
     )
 
 
@@ -123,7 +136,7 @@ def list_of_organization(uow: UnitOfWork, slug: str, *, page: int, limit: int) -
 def list_members(uow: UnitOfWork, slug: str, group_id: UUID, *, page: int, limit: int) -> GroupMembersPage:
     """List the members of a group to a member of the organization; raise `ResourceUnknown`."""
     organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
-    group = _shown(uow, organization.id, group_id, shows_members=False)
+    group = _shown(uow, organization.id, group_id, member_form=None)
     found = uow.elsewhere.directory_groups.people(organization.id, group_id, limit=limit, offset=(page - 1) * limit)
     return GroupMembersPage(group=group, members=found)
 
@@ -148,7 +161,7 @@ def show_to_members(
 ) -> tuple[Group, FoundRows[PersonInGroup]]:
     """Return a group and its members from a position on, by the order of their ids; raise `ResourceUnknown`."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
-    group = _shown(uow, organization_id, group_id, shows_members=False)
+    group = _shown(uow, organization_id, group_id, member_form=None)
     found = uow.elsewhere.directory_groups.people_after(organization_id, group_id, after=after, limit=limit + 1)
 
     def count(*, counted_max: int) -> int:
@@ -162,11 +175,13 @@ def listed_members(
 ) -> Sequence[PersonInGroup]:
     """Return a part of the members of a group; for files."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
-    _shown(uow, organization_id, group_id, shows_members=False)
+    _shown(uow, organization_id, group_id, member_form=None)
     return uow.elsewhere.directory_groups.people_after(organization_id, group_id, after=after, limit=limit)
 
 
-def list_page(uow: UnitOfWork, *, filter_text: str | None, start: int, count: int, shows_members: bool) -> GroupsPage:
+def list_page(
+    uow: UnitOfWork, *, filter_text: str | None, start: int, count: int, member_form: str | None
+) -> GroupsPage:
     """List the groups that a filter selects, the oldest first; `start` counts from 1. Raise `InvalidFilter`.
 
     Raise `TooMany` when the groups of the page have more members than one answer shows.
@@ -176,21 +191,21 @@ def list_page(uow: UnitOfWork, *, filter_text: str | None, start: int, count: in
     found = uow.directory_groups.page(
         organization_id, _known(uow, organization_id, wanted), limit=count, offset=start - 1
     )
-    if not shows_members:
+    if member_form is None:
         return found
     require_showable(sum(group.member_count for group in found.groups))
-    members = uow.directory_groups.known_members(organization_id, [group.id for group in found.groups])
+    members = uow.directory_groups.members_in_form(organization_id, [group.id for group in found.groups], member_form)
     return GroupsPage(
-        groups=[group.with_members(members.get(group.id, ())) for group in found.groups], total=found.total
+        groups=[group.with_members(members.get(group.id, "")) for group in found.groups], total=found.total
     )
 
 
-def show(uow: UnitOfWork, group_id: UUID, *, shows_members: bool) -> Group:
+def show(uow: UnitOfWork, group_id: UUID, *, member_form: str | None) -> Group:
     """Return a group of the organization; raise `ResourceUnknown`."""
-    return _shown(uow, tokens.authorize(uow).organization_id, group_id, shows_members=shows_members)
+    return _shown(uow, tokens.authorize(uow).organization_id, group_id, member_form=member_form)
 
 
-def create(uow: UnitOfWork, values: GroupValues, *, shows_members: bool) -> Group:
+def create(uow: UnitOfWork, values: GroupValues, *, member_form: str | None) -> Group:
     """Create a group with these members; raise `GroupExists` or `TooManyGroups`, and `InvalidValue` for no members."""
     organization = tokens.authorize_and_lock(uow)
     _require_few(values.member_ids)
@@ -207,10 +222,11 @@ def create(uow: UnitOfWork, values: GroupValues, *, shows_members: bool) -> Grou
     if uow.directory_groups.count(organization.id) >= GROUPS_MAX:
         raise TooManyGroups
     uow.directory_groups.add(organization.id, group)
-    added = _add(uow, organization.id, group.id, values.member_ids)
-    _record(uow, AuditAction.GROUP_CREATED, organization.id, group, members_added=len(added))
-    _apply(uow, organization.id, added)
-    return _shown(uow, organization.id, group.id, shows_members=shows_members)
+    accounts = _accounts(uow, organization.id, values.member_ids)
+    added = _add(uow, organization.id, group.id, accounts)
+    _record(uow, AuditAction.GROUP_CREATED, organization.id, group, members_added=added)
+    _apply(uow, organization.id, accounts)
+    return _shown(uow, organization.id, group.id, member_form=member_form)
 
 
 def replace(
@@ -218,7 +234,7 @@ def replace(
     group_id: UUID,
     values: GroupValues,
     *,
-    shows_members: bool,
+    member_form: str | None,
     versions: Collection[str] | None = None,
 ) -> Group:
     """Make a group what a directory wants it to be; who is not named is in it no longer."""
@@ -229,7 +245,7 @@ def replace(
         replaces=True,
         added=values.member_ids,
     )
-    return _change(uow, organization_id, before, change, shows_members=shows_members)
+    return _change(uow, organization_id, before, change, member_form=member_form)
 
 
 def patch(
@@ -237,18 +253,18 @@ def patch(
     group_id: UUID,
     operations: Sequence[PatchOperation],
     *,
-    shows_members: bool,
+    member_form: str | None,
     versions: Collection[str] | None = None,
 ) -> Group:
     """Apply the operations of a PATCH, all or none."""
     organization_id, before = _locked(uow, group_id, versions)
-    return _change(uow, organization_id, before, changed(before, operations), shows_members=shows_members)
+    return _change(uow, organization_id, before, changed(before, operations), member_form=member_form)
 
 
 def delete(uow: UnitOfWork, group_id: UUID, *, versions: Collection[str] | None = None) -> None:
     """Delete a group with its rules; its members stay members."""
     organization_id, group = _locked(uow, group_id, versions)
-    members = uow.directory_groups.members(organization_id, group_id)
+    members = [one for part in _members(uow, organization_id, group_id) for one in part]
     uow.directory_groups.remove(organization_id, group_id)
     _record(uow, AuditAction.GROUP_DELETED, organization_id, group, members_removed=len(members))
     _apply(uow, organization_id, members)
@@ -257,31 +273,36 @@ def delete(uow: UnitOfWork, group_id: UUID, *, versions: Collection[str] | None 
 def _locked(uow: UnitOfWork, group_id: UUID, versions: Collection[str] | None) -> tuple[UUID, Group]:
     """Return a group that no other call changes before this transaction ends."""
     organization_id = tokens.authorize_and_lock(uow).id
-    group = _shown(uow, organization_id, group_id, shows_members=False)
+    group = _shown(uow, organization_id, group_id, member_form=None)
     user_changes.require_version(group.version, versions)
     return organization_id, group
 
 
-def _shown(uow: UnitOfWork, organization_id: UUID, group_id: UUID, *, shows_members: bool) -> Group:
+def _shown(uow: UnitOfWork, organization_id: UUID, group_id: UUID, *, member_form: str | None) -> Group:
     group = uow.directory_groups.find(organization_id, group_id)
     if group is None:
         raise ResourceUnknown
-    if not shows_members:
+    if member_form is None:
         return group
     require_showable(group.member_count)
-    return group.with_members(uow.directory_groups.known_members(organization_id, [group_id]).get(group_id, ()))
+    members = uow.directory_groups.members_in_form(organization_id, [group_id], member_form)
+    return group.with_members(members.get(group_id, ""))
 
 
 def _change(
-    uow: UnitOfWork, organization_id: UUID, before: Group, change: GroupChange, *, shows_members: bool
+    uow: UnitOfWork, organization_id: UUID, before: Group, change: GroupChange, *, member_form: str | None
 ) -> Group:
     _require_few(change.added, change.removed)
     after = before.renamed(_name(change.display_name), _external_id(change.external_id))
     is_renamed = after != before
     if is_renamed:
         _require_free(uow, organization_id, after)
-    removed = _remove(uow, organization_id, before.id, change)
-    added = _add(uow, organization_id, before.id, change.added)
+    named = _accounts(uow, organization_id, change.added)
+    if change.replaces:
+        removed = _remove_others(uow, organization_id, before.id, named)
+    else:
+        removed = _remove(uow, organization_id, before.id, _accounts(uow, organization_id, change.removed))
+    added = _add(uow, organization_id, before.id, named)
     if is_renamed or added or removed:
         uow.directory_groups.save(organization_id, after, at=uow.now)
         renamed = {"old_name": before.display_name} if after.display_name != before.display_name else {}
@@ -290,50 +311,72 @@ def _change(
             AuditAction.GROUP_CHANGED,
             organization_id,
             after,
-            members_added=len(added),
+            members_added=added,
             members_removed=len(removed),
             **renamed,
         )
     # Those who are added and were there already may be so by the word of a maker who can give more.
-    _apply(uow, organization_id, {*added, *removed, *_accounts(uow, organization_id, change.added)})
-    return _shown(uow, organization_id, before.id, shows_members=shows_members)
+    _apply(uow, organization_id, named.union(removed))
+    return _shown(uow, organization_id, before.id, member_form=member_form)
 
 
-def _add(uow: UnitOfWork, organization_id: UUID, group_id: UUID, ids: frozenset[UUID]) -> frozenset[UUID]:
-    """Put members into a group; return who was not in it. Raise `InvalidValue` for who is no member."""
-    if not ids:
-        return frozenset()
-    accounts = _accounts(uow, organization_id, ids)
-    present = frozenset(member.user_id for member in uow.scim_groups.among(organization_id, sorted(accounts)))
-    if present != accounts:
-        raise InvalidValue("members: This organization has no user with one of these ids.")
+def _add(uow: UnitOfWork, organization_id: UUID, group_id: UUID, accounts: Collection[UUID]) -> int:
+    """Put members into a group; return how many were not in it. Raise `InvalidValue` for who is no member."""
+    if not accounts:
+        return 0
+    own_id, covered = _authorities(uow, organization_id)
+    added = 0
+    for part in in_parts(accounts):
+        placed = uow.directory_groups.add_members(organization_id, group_id, part, own_id, instead_of=covered)
+        if placed is None:
+            raise InvalidValue("members: This organization has no user with one of these ids.")
+        added += placed
+    return added
+
+
+def _authorities(uow: UnitOfWork, organization_id: UUID) -> tuple[UUID, Sequence[UUID]]:
+    """Return the id of what the maker of the token could do, and those of what is less."""
     own = authority.of_caller(uow)
     known = uow.directory_groups.authorities(organization_id)
+    covered = [one for one, held in known.items() if own != held and own.covers(held)]
     own_id = next((one for one, held in known.items() if held == own), None)
     if own_id is None:
+        if len(known) >= AUTHORITIES_MAX and not uow.directory_groups.forget_authorities(organization_id):
+            raise TooManyAuthorities
         own_id = uow.randomness.new_id()
         uow.directory_groups.add_authority(organization_id, own_id, own)
-    covered = [one for one, held in known.items() if one != own_id and own.covers(held)]
-    return frozenset(
-        uow.directory_groups.add_members(organization_id, group_id, sorted(accounts), own_id, instead_of=covered)
-    )
+    return own_id, covered
 
 
-def _remove(uow: UnitOfWork, organization_id: UUID, group_id: UUID, change: GroupChange) -> frozenset[UUID]:
+def _remove_others(uow: UnitOfWork, organization_id: UUID, group_id: UUID, kept: frozenset[UUID]) -> Sequence[UUID]:
+    """Take all members out of a group but these; return who was in it."""
+    removed: list[UUID] = []
+    for part in _members(uow, organization_id, group_id):
+        removed += _remove(uow, organization_id, group_id, [one for one in part if one not in kept])
+    return removed
+
+
+def _remove(uow: UnitOfWork, organization_id: UUID, group_id: UUID, leaving: Collection[UUID]) -> Sequence[UUID]:
     """Take members out of a group; return who was in it."""
-    if change.replaces:
-        kept = _accounts(uow, organization_id, change.added)
-        leaving = frozenset(uow.directory_groups.members(organization_id, group_id)) - kept
-    else:
-        leaving = _accounts(uow, organization_id, change.removed)
-    if not leaving:
-        return leaving
-    return frozenset(uow.directory_groups.remove_members(organization_id, group_id, sorted(leaving)))
+    removed: list[UUID] = []
+    for part in in_parts(leaving):
+        removed += uow.directory_groups.remove_members(organization_id, group_id, part)
+    return removed
 
 
-def _accounts(uow: UnitOfWork, organization_id: UUID, ids: Collection[UUID]) -> frozenset[UUID]:
+def _members(uow: UnitOfWork, organization_id: UUID, group_id: UUID) -> Iterator[Sequence[UUID]]:
+    """Yield the members of a group in parts."""
+    after: UUID | None = None
+    while part := uow.directory_groups.members(organization_id, group_id, after=after, limit=ROWS_AT_ONCE_MAX):
+        yield part
+        if len(part) < ROWS_AT_ONCE_MAX:
+            return
+        after = part[-1]
+
+
+def _accounts(uow: UnitOfWork, organization_id: UUID, ids: frozenset[UUID]) -> frozenset[UUID]:
     """Return the accounts that these ids mean to the organization."""
-    return frozenset(uow.known_ids.defer_accounts(organization_id, ids)().values()) if ids else frozenset()
+    return uow.known_ids.accounts(organization_id, ids) if ids else ids
 
 
 def _known(uow: UnitOfWork, organization_id: UUID, wanted: GroupSearch) -> GroupSearch:
@@ -344,7 +387,7 @@ def _known(uow: UnitOfWork, organization_id: UUID, wanted: GroupSearch) -> Group
 def _apply(uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID]) -> None:
     if user_ids:
         group_roles.apply(uow, organization_id, user_ids, by=authority.of_caller(uow))
-        customer_endings.end_lost(uow, organization_id, sorted(user_ids))
+        customer_endings.end_lost(uow, organization_id, user_ids)
 
 
 def _require_few(*named: Collection[UUID]) -> None:

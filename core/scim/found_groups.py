@@ -1,4 +1,8 @@
-"""The groups that a SCIM token finds: its organization as one group, or those of the directory (decisions 16.1)."""
+"""The groups that a SCIM token finds: its organization as one group, or those of the directory (decisions 16.1).
+
+`member_form` is the text of a member in the answer, with `ID_IN_FORM` instead of the id; without one the answer shows
+no members. PostgreSQL fills it in for each, because a group has up to `MEMBERS_MAX` of them.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +20,29 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-def list_page(uow: UnitOfWork, *, filter_text: str | None, start: int, count: int, shows_members: bool) -> GroupsPage:
+def list_page(
+    uow: UnitOfWork, *, filter_text: str | None, start: int, count: int, member_form: str | None
+) -> GroupsPage:
     """List the groups that a filter selects; `start` counts from 1. Raise `InvalidFilter` or `TooMany`."""
     if uow.scim_caller.manages_groups:
         return directory_groups.list_page(
-            uow, filter_text=filter_text, start=start, count=count, shows_members=shows_members
+            uow, filter_text=filter_text, start=start, count=count, member_form=member_form
         )
-    found = groups.list_all(uow, filter_text=filter_text, shows_members=shows_members)
+    found = groups.list_all(uow, filter_text=filter_text, member_form=member_form)
     return GroupsPage(groups=found[start - 1 :][:count], total=len(found))
 
 
-def show(uow: UnitOfWork, group_id: UUID, *, shows_members: bool) -> Group:
+def show(uow: UnitOfWork, group_id: UUID, *, member_form: str | None) -> Group:
     """Return a group; raise `ResourceUnknown`."""
     if uow.scim_caller.manages_groups:
-        return directory_groups.show(uow, group_id, shows_members=shows_members)
-    return groups.show(uow, group_id, shows_members=shows_members)
+        return directory_groups.show(uow, group_id, member_form=member_form)
+    return groups.show(uow, group_id, member_form=member_form)
 
 
-def create(uow: UnitOfWork, values: GroupValues, *, shows_members: bool) -> Group:
+def create(uow: UnitOfWork, values: GroupValues, *, member_form: str | None) -> Group:
     """Create a group; raise `Unsupported` for a token that finds the organization alone."""
     if uow.scim_caller.manages_groups:
-        return directory_groups.create(uow, values, shows_members=shows_members)
+        return directory_groups.create(uow, values, member_form=member_form)
     tokens.authorize(uow)
     raise Unsupported(
         "This token finds the organization as one group, and creates none. For a directory that sends groups, make a"
@@ -49,13 +55,13 @@ def replace(
     group_id: UUID,
     values: GroupValues,
     *,
-    shows_members: bool,
+    member_form: str | None,
     versions: Collection[str] | None = None,
 ) -> Group:
     """Make a group what a directory wants it to be; of the organization, the members alone."""
     if uow.scim_caller.manages_groups:
-        return directory_groups.replace(uow, group_id, values, shows_members=shows_members, versions=versions)
-    return groups.replace(uow, group_id, values.member_ids, versions=versions)
+        return directory_groups.replace(uow, group_id, values, member_form=member_form, versions=versions)
+    return groups.replace(uow, group_id, values.member_ids, member_form=member_form, versions=versions)
 
 
 def patch(
@@ -63,13 +69,13 @@ def patch(
     group_id: UUID,
     operations: Sequence[PatchOperation],
     *,
-    shows_members: bool,
+    member_form: str | None,
     versions: Collection[str] | None = None,
 ) -> Group:
     """Apply the operations of a PATCH."""
     if uow.scim_caller.manages_groups:
-        return directory_groups.patch(uow, group_id, operations, shows_members=shows_members, versions=versions)
-    return groups.patch(uow, group_id, operations, versions=versions)
+        return directory_groups.patch(uow, group_id, operations, member_form=member_form, versions=versions)
+    return groups.patch(uow, group_id, operations, member_form=member_form, versions=versions)
 
 
 def delete(uow: UnitOfWork, group_id: UUID, *, versions: Collection[str] | None = None) -> None:
@@ -77,5 +83,5 @@ def delete(uow: UnitOfWork, group_id: UUID, *, versions: Collection[str] | None 
     if uow.scim_caller.manages_groups:
         directory_groups.delete(uow, group_id, versions=versions)
         return
-    groups.show(uow, group_id, shows_members=False)
+    groups.show(uow, group_id, member_form=None)
     raise GroupCannotBeDeleted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Final
@@ -14,13 +13,18 @@ from core.scim.refusals import TooMany
 from core.scim.users import version_of
 from core.wording import Wording
 
+# Stands for the id of a member in the form in which members are asked for.
+ID_IN_FORM: Final = UUID(int=0)
 # The most members that are shown or replaced at once; the body of a request holds fewer.
 MEMBERS_MAX: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A group; without `members` they were not requested. `external_id` is its id in the directory."""
+    """A group. `external_id` is its id in the directory.
+
+    `members` are texts of the form that was asked for, separated by commas; None where they were not requested.
+    """
 
     id: UUID
     display_name: str
@@ -29,7 +33,7 @@ class Group:
     updated_at: datetime
     member_count: int
     changes: int
-    members: Sequence[UUID] | None = field(default=None, repr=False)
+    members: str | None = field(default=None, repr=False)
 
     @property
     def version(self) -> str:
@@ -41,8 +45,8 @@ class Group:
         """The place of the group in the list."""
         return Position(at=self.created_at, id=self.id)
 
-    def with_members(self, members: Sequence[UUID]) -> Group:
-        """Return the group with the ids of its members."""
+    def with_members(self, members: str) -> Group:
+        """Return the group with the texts of its members."""
         return replace(self, members=members)
 
     def renamed(self, display_name: str, external_id: str | None) -> Group:

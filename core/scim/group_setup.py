@@ -79,7 +79,7 @@ def consider(uow: UnitOfWork, cookie: str, source: str, typed: str, role: str) -
         setup=setup,
         rule=rule,
         group_name=typed.strip(),
-        people=len(changes),
+        people=group_rules.number_of(changes),
         needs_code=rule.source != SCIM and not opens_by_word_alone(role, allowed),
     )
 
@@ -97,7 +97,9 @@ def consider_removal(uow: UnitOfWork, cookie: str, rule_id: UUID) -> ConsideredR
     setup = setup_links.lock(uow, cookie, Part.GROUPS)
     rule, others = _split(uow, setup, rule_id)
     changes = group_rules.considered(uow, setup.organization_id, others, _editor(setup))
-    return ConsideredRule(setup=setup, rule=rule.wanted, group_name=rule.group_name or rule.group, people=len(changes))
+    return ConsideredRule(
+        setup=setup, rule=rule.wanted, group_name=rule.group_name or rule.group, people=group_rules.number_of(changes)
+    )
 
 
 def remove(uow: UnitOfWork, cookie: str, rule_id: UUID) -> None:

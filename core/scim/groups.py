@@ -6,8 +6,9 @@ manage groups of the directory see those instead (`directory_groups.py`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import departures, inviters, keys, made_credentials
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.organizations.organizations import Organization
+from core.parts import ROWS_AT_ONCE_MAX, in_parts
 from core.scim import authority, filter_matching, filter_parser, filters, tokens, user_changes, welcome
 from core.scim.filters import Filter
 from core.scim.group_patches import member_changes
@@ -34,26 +36,32 @@ class GroupMember:
     user_id: UUID
     role: str
     is_suspended: bool
+    joined_at: datetime
 
 
-def list_all(uow: UnitOfWork, *, filter_text: str | None, shows_members: bool) -> Sequence[Group]:
+def list_all(uow: UnitOfWork, *, filter_text: str | None, member_form: str | None) -> Sequence[Group]:
     """List the groups that a filter selects: the organization, or none; raise `InvalidFilter`."""
     organization_id = tokens.authorize(uow).organization_id
-    group = _group(uow, organization_id, shows_members=False)
+    group = _group(uow, organization_id, member_form=None)
     if filter_text is not None and not _is_selected(uow, group, filter_parser.parse(filter_text)):
         return []
-    return [_group(uow, organization_id, shows_members=True) if shows_members else group]
+    return [_group(uow, organization_id, member_form=member_form) if member_form is not None else group]
 
 
-def show(uow: UnitOfWork, group_id: UUID, *, shows_members: bool) -> Group:
+def show(uow: UnitOfWork, group_id: UUID, *, member_form: str | None) -> Group:
     """Return a group; raise `ResourceUnknown` unless it is the organization."""
     organization_id = tokens.authorize(uow).organization_id
     _require_own(group_id, organization_id)
-    return _group(uow, organization_id, shows_members=shows_members)
+    return _group(uow, organization_id, member_form=member_form)
 
 
 def replace(
-    uow: UnitOfWork, group_id: UUID, member_ids: Collection[UUID], *, versions: Collection[str] | None = None
+    uow: UnitOfWork,
+    group_id: UUID,
+    member_ids: Collection[UUID],
+    *,
+    member_form: str | None,
+    versions: Collection[str] | None = None,
 ) -> Group:
     """Replace the members: who is new becomes a member, others keep their roles, who is absent is removed.
 
@@ -62,11 +70,16 @@ def replace(
     """
     organization = _locked(uow, group_id, versions)
     _replace(uow, organization, _accounts(uow, organization, member_ids))
-    return _group(uow, organization.id, shows_members=True)
+    return _group(uow, organization.id, member_form=member_form)
 
 
 def patch(
-    uow: UnitOfWork, group_id: UUID, operations: Sequence[PatchOperation], *, versions: Collection[str] | None = None
+    uow: UnitOfWork,
+    group_id: UUID,
+    operations: Sequence[PatchOperation],
+    *,
+    member_form: str | None,
+    versions: Collection[str] | None = None,
 ) -> Group:
     """Apply the operations of a PATCH; raise `MemberProtected` when one removes the owner or the last admin.
 
@@ -78,10 +91,10 @@ def patch(
         ids = _accounts(uow, organization, change.ids)
         match change.kind:
             case OperationKind.ADD:
-                present = {member.user_id for member in uow.scim_groups.among(organization.id, list(ids))}
+                present = {member.user_id for member in uow.scim_groups.among(organization.id, ids)}
                 _add(uow, organization, ids - present)
             case OperationKind.REMOVE:
-                found = uow.scim_groups.among(organization.id, list(ids))
+                found = uow.scim_groups.among(organization.id, ids)
                 kept = _protected(uow, organization.id, found)
                 if kept:
                     raise MemberProtected
@@ -90,12 +103,12 @@ def patch(
                 _remove(uow, organization.id, [member.user_id for member in found])
             case _:
                 _replace(uow, organization, ids)
-    return _group(uow, organization.id, shows_members=True)
+    return _group(uow, organization.id, member_form=member_form)
 
 
 def _accounts(uow: UnitOfWork, organization: Organization, ids: Collection[UUID]) -> frozenset[UUID]:
     """Return the accounts that these ids mean to the organization."""
-    return frozenset(uow.known_ids.defer_accounts(organization.id, ids)().values())
+    return uow.known_ids.accounts(organization.id, ids)
 
 
 def _require_own(group_id: UUID, organization_id: UUID) -> None:
@@ -106,44 +119,60 @@ def _require_own(group_id: UUID, organization_id: UUID) -> None:
 def _locked(uow: UnitOfWork, group_id: UUID, versions: Collection[str] | None) -> Organization:
     _require_own(group_id, tokens.authorize(uow).organization_id)
     organization = tokens.authorize_and_lock(uow)
-    user_changes.require_version(_group(uow, organization.id, shows_members=False).version, versions)
+    user_changes.require_version(_group(uow, organization.id, member_form=None).version, versions)
     return organization
 
 
-def _group(uow: UnitOfWork, organization_id: UUID, *, shows_members: bool) -> Group:
-    group = uow.scim_groups.find(organization_id, members_max=MEMBERS_MAX if shows_members else None)
+def _group(uow: UnitOfWork, organization_id: UUID, *, member_form: str | None) -> Group:
+    group = uow.scim_groups.find(organization_id, member_form=member_form, members_max=MEMBERS_MAX)
     if group is None:
         raise ResourceUnknown
-    if shows_members:
+    if member_form is not None:
         require_showable(group.member_count)
     return group
 
 
 def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID]) -> None:
-    require_showable(_group(uow, organization.id, shows_members=False).member_count)
-    present = uow.scim_groups.among(organization.id, None)
-    absent = [member for member in present if member.user_id not in wanted]
+    require_showable(_group(uow, organization.id, member_form=None).member_count)
+    absent: list[GroupMember] = []
+    present: set[UUID] = set()
+    for part in _members(uow, organization.id):
+        absent += [member for member in part if member.user_id not in wanted]
+        present.update(member.user_id for member in part)
     kept = _protected(uow, organization.id, absent)
     unreached = authority.out_of_reach(uow, organization.id, {member.role for member in absent})
     leaving = [member.user_id for member in absent if member.user_id not in kept and member.role not in unreached]
     # First, because who leaves makes room.
     _remove(uow, organization.id, leaving)
-    _add(uow, organization, wanted - {member.user_id for member in present})
+    _add(uow, organization, wanted - present)
+
+
+def _members(uow: UnitOfWork, organization_id: UUID) -> Iterator[Sequence[GroupMember]]:
+    """Yield the members in parts."""
+    after: UUID | None = None
+    while part := uow.scim_groups.members(organization_id, after=after, limit=ROWS_AT_ONCE_MAX):
+        yield part
+        if len(part) < ROWS_AT_ONCE_MAX:
+            return
+        after = part[-1].user_id
 
 
 def _protected(uow: UnitOfWork, organization_id: UUID, leaving: Sequence[GroupMember]) -> frozenset[UUID]:
     """Return who of these members must stay: the owner, and the oldest of the admins if no other admin remains."""
     owners = [member.user_id for member in leaving if member.role == OWNER]
-    admins = [member.user_id for member in leaving if member.role == ADMIN and not member.is_suspended]
-    if admins and not uow.scim_groups.has_admin_besides(organization_id, admins):
-        return frozenset([*owners, admins[0]])
+    admins = [member for member in leaving if member.role == ADMIN and not member.is_suspended]
+    if admins and uow.group_rules.active_admins(organization_id) == len(admins):
+        oldest = min(admins, key=lambda member: (member.joined_at, member.user_id))
+        return frozenset([*owners, oldest.user_id])
     return frozenset(owners)
 
 
 def _add(uow: UnitOfWork, organization: Organization, ids: frozenset[UUID]) -> None:
-    if not ids:
-        return
-    added = sorted(ids)
+    for part in in_parts(sorted(ids, key=attrgetter("int"))):
+        _add_part(uow, organization, part)
+
+
+def _add_part(uow: UnitOfWork, organization: Organization, added: Sequence[UUID]) -> None:
     known = uow.scim_groups.lock_known(organization.id, added)
     if len(known) != len(added):
         raise InvalidValue("members: This organization has no user with one of these ids.")
@@ -166,15 +195,13 @@ def _add(uow: UnitOfWork, organization: Organization, ids: frozenset[UUID]) -> N
 
 def _remove(uow: UnitOfWork, organization_id: UUID, ids: Sequence[UUID]) -> None:
     """End memberships with what came with them, as removing a member does (`core/organizations/members.py`)."""
-    if not ids:
-        return
-    for inviter_id in uow.scim_groups.inviters_among(organization_id, ids):
-        inviters.withdraw(uow, organization_id, inviter_id)
     made_credentials.tell_owner(uow, organization_id, ids)
-    departures.end(uow, organization_id, ids)
-    keys.end_of_makers(uow, ids, organization_id)
-    uow.scim_groups.remove(organization_id, ids)
-    uow.record_each(AuditAction.USER_REMOVED, [(organization_id, user_id) for user_id in ids])
+    for part in in_parts(ids):
+        inviters.withdraw_of_leaving(uow, organization_id, part)
+        departures.end(uow, organization_id, part)
+        keys.end_of_makers(uow, part, organization_id)
+        uow.scim_groups.remove(organization_id, part)
+        uow.record_each(AuditAction.USER_REMOVED, [(organization_id, user_id) for user_id in part])
 
 
 def _is_selected(uow: UnitOfWork, group: Group, filter_: Filter) -> bool:
@@ -185,7 +212,7 @@ def _is_selected(uow: UnitOfWork, group: Group, filter_: Filter) -> bool:
         for user_id in _ids(comparison.value)
     ]
     accounts = uow.known_ids.defer_accounts(group.id, named)()
-    present = {member.user_id for member in uow.scim_groups.among(group.id, list(accounts.values()))}
+    present = {member.user_id for member in uow.scim_groups.among(group.id, accounts.values())}
     attributes: dict[str, Any] = {
         "id": str(group.id),
         "displayname": group.display_name,

@@ -318,7 +318,7 @@ def _restore(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> Non
 def _protect(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
     """Raise `MemberProtected` for the owner and the last admin."""
     is_admin = user.role == ADMIN and user.is_active
-    if user.role == OWNER or (is_admin and not uow.scim_groups.has_admin_besides(organization_id, [user.user_id])):
+    if user.role == OWNER or (is_admin and not uow.scim_groups.has_admin_besides(organization_id, user.user_id)):
         raise MemberProtected
 
 

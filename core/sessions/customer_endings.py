@@ -11,9 +11,9 @@ and would again afterwards. So what has begun around the change is looked at onc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.events.events import EventType
@@ -73,14 +73,10 @@ def recheck(uow: UnitOfWork, sessions_max: int) -> int:
 
 def _record(uow: UnitOfWork, closed: Iterable[ClosedSession]) -> None:
     """Tell the vendors how many sessions of each user have ended."""
+    happenings: dict[UUID, list[tuple[UUID, str, Mapping[str, Any]]]] = {}
     for one, sessions in Counter(closed).items():
-        uow.publish_to_each(
-            EventType.SESSION_REVOKED,
-            (one.organization_id,),
-            actor_user_id=one.user_id,
-            actor_email=one.email,
-            sessions=sessions,
-            service_id=str(one.service_id),
-            reason=_REASON,
-            **({"customer_id": str(one.customer_id)} if one.customer_id is not None else {}),
-        )
+        of_customer = {"customer_id": str(one.customer_id)} if one.customer_id is not None else {}
+        data = {"sessions": sessions, "service_id": str(one.service_id), "reason": _REASON, **of_customer}
+        happenings.setdefault(one.organization_id, []).append((one.user_id, one.email, data))
+    for organization_id, of_organization in happenings.items():
+        uow.publish_of_users(EventType.SESSION_REVOKED, organization_id, of_organization)

@@ -240,15 +240,9 @@ def sign_out(uow: UnitOfWork, session_id: UUID, user_id: UUID, email: str) -> No
 
 def record_ended_of(uow: UnitOfWork, ended: Iterable[EndedSession], organization_id: UUID, **data: str) -> None:
     """Publish to an organization how many sessions of each user it has ended."""
-    for one, sessions in Counter(ended).items():
-        uow.publish_to_each(
-            EventType.SESSION_REVOKED,
-            (organization_id,),
-            actor_user_id=one.user_id,
-            actor_email=one.email,
-            sessions=sessions,
-            **data,
-        )
+    happenings = [(one.user_id, one.email, {"sessions": number, **data}) for one, number in Counter(ended).items()]
+    if happenings:
+        uow.publish_of_users(EventType.SESSION_REVOKED, organization_id, happenings)
 
 
 def record_ended(uow: UnitOfWork, user_id: UUID, email: str, contexts: Iterable[UUID | None], **data: str) -> None:

@@ -14,6 +14,10 @@ class KnownIds(Protocol):
         """Defer reading which account each of these ids means to an organization: else the one that has the id."""
         ...
 
+    def accounts(self, organization_id: UUID, ids: Collection[UUID]) -> frozenset[UUID]:
+        """Return the accounts that these ids mean to an organization."""
+        ...
+
     def defer_shown(self, organization_id: UUID, user_id: UUID) -> Deferred[UUID]:
         """Defer reading by which id an organization knows an account."""
         ...

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
-from core.events.actions import AuditAction
+from core.events.actions import AlikeTargets, AuditAction
 from core.events.platform_actions import PlatformAction
 
 
@@ -26,10 +26,8 @@ class AuditEntries(Protocol):
         """Add an entry; one without an origin has neither the address and user agent of the request nor its id."""
         ...
 
-    def add_each(
-        self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], details: Mapping[str, Any], /
-    ) -> None:
-        """Add one entry for each pair of organization and target id, in one statement, without an actor."""
+    def add_alike(self, action: AuditAction, alike: Sequence[AlikeTargets], /) -> None:
+        """Add one entry for each target, many in one statement, without an actor."""
         ...
 
     def add_each_without_origin(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
+from core.events.actions import AlikeTargets
 from core.events.events import EventType
 
 
@@ -35,4 +36,11 @@ class Events(Protocol):
 
     def add_each(self, event: EventType, happenings: Sequence[tuple[UUID, Mapping[str, Any]]], /) -> None:
         """Add one event for each pair of organization and data, in one statement, without an actor."""
+        ...
+
+    def add_alike(self, event: EventType, target_name: str, alike: Sequence[AlikeTargets], /) -> None:
+        """Add one event for each target, many in one statement, without an actor.
+
+        The data have the id of the target by this name.
+        """
         ...

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
-from core.events.actions import AuditAction
+from core.events.actions import AlikeTargets, AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 
@@ -32,10 +32,14 @@ class EventsUnit(Protocol):
         ...
 
     def record_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /, **details: Any) -> None:
-        """Record an action for each pair of organization and target id, in two statements, without an actor.
+        """Record an action for each pair of organization and target id, many in two statements, without an actor.
 
         The event's data name the target, as `invitation_id` does, and the key or token of the caller.
         """
+        ...
+
+    def record_alike(self, action: AuditAction, alike: Sequence[AlikeTargets], /) -> None:
+        """Do what `record_each` does, where the details are not the same for all targets."""
         ...
 
     def record_elsewhere(

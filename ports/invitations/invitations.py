@@ -79,12 +79,12 @@ class Invitations(Protocol):
     def withdraw(
         self,
         organization_id: UUID | None,
-        inviter_id: UUID,
+        inviter_ids: Sequence[UUID],
         *,
         except_roles: Sequence[str],
         keeps_services: bool,
     ) -> Sequence[tuple[UUID, UUID]]:
-        """Withdraw a user's pending invitations to an organization, or to all, except those to these roles.
+        """Withdraw the pending invitations of users to an organization, or to all, except those to these roles.
 
         With `keeps_services`, those that include services are kept like the others.
         Return the id of the organization and the id of the invitation for each.

@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
-from core.organizations.group_roles import FittedMember, GivenRole, GroupRule, WantedRule
+from core.organizations.group_roles import AlikeMembers, FittedMember, GivingRules, GroupRule, WantedRule
 from core.organizations.group_rules import PersonOfRules
 
 
@@ -29,11 +29,27 @@ class GroupRules(Protocol):
         """Return which of these texts are ids of groups of the directory."""
         ...
 
-    def fitted(self, organization_id: UUID, user_ids: Sequence[UUID] | None) -> Sequence[FittedMember]:
-        """Return whom of these members, or of all, a rule fits, or whose role a rule gave, in one statement."""
+    def fitted(self, organization_id: UUID, user_id: UUID) -> FittedMember | None:
+        """Return a member whom a rule fits, or whose role a rule gave; None for another one."""
         ...
 
-    def give(self, organization_id: UUID, given: Sequence[GivenRole]) -> None:
+    def members(self, organization_id: UUID, *, after: UUID | None, limit: int) -> Sequence[UUID]:
+        """Return the ids of the first members, or of the first after one, in the order of the ids."""
+        ...
+
+    def alike(self, organization_id: UUID, user_ids: Sequence[UUID], giving: GivingRules) -> Sequence[AlikeMembers]:
+        """Return who of these members gets another role, or the same from another source, together with those alike.
+
+        The first rule gives that fits: the one that gave the role before, or one of `giving` that the maker of the
+        token could give who put the member in the group. Who gets nothing any longer that a rule gave is a member.
+        """
+        ...
+
+    def active_admins(self, organization_id: UUID) -> int:
+        """Return how many members are admins and not suspended."""
+        ...
+
+    def give(self, organization_id: UUID, alike: Sequence[AlikeMembers]) -> None:
         """Set roles and what gave them, in one statement."""
         ...
 

@@ -74,8 +74,8 @@ class Members(Protocol):
         """Mark a membership as confirmed by its user; nothing happens when it is, or when there is none."""
         ...
 
-    def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:
-        """Store another role of a member. An index allows one owner, so the old one is changed before the new one."""
+    def set_role(self, organization_id: UUID, user_ids: Sequence[UUID], role: str) -> None:
+        """Store another role of members. An index allows one owner, so the old one is changed before the new one."""
         ...
 
     def remove(self, organization_id: UUID, user_id: UUID) -> None:

@@ -23,12 +23,15 @@ class DirectoryGroups(Protocol):
         """Return a group without its members."""
         ...
 
-    def known_members(self, organization_id: UUID, group_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[UUID]]:
-        """Return the members of groups, by the ids by which the organization knows them, in one statement."""
+    def members_in_form(self, organization_id: UUID, group_ids: Sequence[UUID], member_form: str) -> Mapping[UUID, str]:
+        """Return the members of groups, in one statement: each by this text, separated by commas.
+
+        In each `ID_IN_FORM` is the id by which the organization knows the member. A group without members has none.
+        """
         ...
 
-    def members(self, organization_id: UUID, group_id: UUID) -> Sequence[UUID]:
-        """Return the accounts of the members of a group."""
+    def members(self, organization_id: UUID, group_id: UUID, *, after: UUID | None, limit: int) -> Sequence[UUID]:
+        """Return the accounts of the first members of a group, or of the first after one, in the order of their ids."""
         ...
 
     def people(self, organization_id: UUID, group_id: UUID, *, limit: int, offset: int) -> Sequence[PersonInGroup]:
@@ -85,6 +88,10 @@ class DirectoryGroups(Protocol):
         """Store what the maker of a token could do."""
         ...
 
+    def forget_authorities(self, organization_id: UUID) -> bool:
+        """Delete what no place in a group has any longer; return whether there was any."""
+        ...
+
     def add_members(
         self,
         organization_id: UUID,
@@ -93,8 +100,8 @@ class DirectoryGroups(Protocol):
         authority_id: UUID,
         *,
         instead_of: Sequence[UUID],
-    ) -> Sequence[UUID]:
-        """Put members into a group in one statement; return who was not in it.
+    ) -> int | None:
+        """Put members into a group in one statement; return how many were not in it, None when one is no member.
 
         Who is in it by one of the authorities `instead_of` is so by this one from now on.
         """

@@ -1,6 +1,6 @@
 """Storage of the members of organizations as groups."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -13,16 +13,20 @@ from core.scim.welcome import NewMember
 class ScimGroups(Protocol):
     """Organizations as groups. A transaction that changes the members has locked the organization."""
 
-    def find(self, organization_id: UUID, *, members_max: int | None) -> Group | None:
-        """Return an organization as a group; with a maximum, with the known ids of that many members at most."""
+    def find(self, organization_id: UUID, *, member_form: str | None, members_max: int) -> Group | None:
+        """Return an organization as a group; with a form, with so many members at most, by their known ids in it."""
         ...
 
-    def among(self, organization_id: UUID, user_ids: Sequence[UUID] | None) -> Sequence[GroupMember]:
-        """Return which of these accounts are members, or all members, the oldest membership first."""
+    def among(self, organization_id: UUID, user_ids: Collection[UUID]) -> Sequence[GroupMember]:
+        """Return which of these accounts are members."""
         ...
 
-    def has_admin_besides(self, organization_id: UUID, user_ids: Sequence[UUID]) -> bool:
-        """Return whether an admin who is not suspended is none of these."""
+    def members(self, organization_id: UUID, *, after: UUID | None, limit: int) -> Sequence[GroupMember]:
+        """Return the first members, or the first after one, in the order of the ids of their accounts."""
+        ...
+
+    def has_admin_besides(self, organization_id: UUID, user_id: UUID) -> bool:
+        """Return whether an admin who is not suspended is another account than this."""
         ...
 
     def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NewMember]:

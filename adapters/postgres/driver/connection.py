@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, Final, Generic, TypeAlias
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import psycopg
 from psycopg import Copy
@@ -15,6 +15,7 @@ from psycopg.pq.abc import PGresult
 from adapters.postgres.driver.rows import Row, RowFactory, tuple_row
 from adapters.postgres.driver.statements import Parameters, Statement, Statements, Text
 from adapters.postgres.driver.write_failures import WriteFailures
+from core.parts import in_parts
 
 # All statements of one round trip share the time limit of one.
 ROUND_TRIP_STATEMENTS_MAX: Final = 100
@@ -23,6 +24,7 @@ OUTDATED: Final = (FeatureNotSupported, InvalidSqlStatementName)
 _BEGUN: Final = frozenset({TransactionStatus.INTRANS, TransactionStatus.INERROR})
 # The driver's own connection, for code that needs more of it than statements.
 RawConnection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+Value = TypeVar("Value")
 
 
 class Connection:
@@ -50,17 +52,25 @@ class Connection:
     def execute_later(self, text: Text, parameters: Parameters = ()) -> None:
         """Defer a statement: it goes out with the next one or with the COMMIT, which then raise its failure.
 
-        Only quick statements may be deferred, because a whole round trip has the time limit of one statement.
+        Only quick statements may be deferred, because a whole round trip has the time limit of one statement. So many
+        go out at once, and the event loop goes on meanwhile: a use case may record what it does for each of many rows.
         """
         self.cursor().defer(text, parameters)
+        if self._statements.deferred_number >= ROUND_TRIP_STATEMENTS_MAX:
+            self.flush()
 
     def execute_each(self, text: Text, values: Iterable[Parameters]) -> None:
         """Run a statement for each of these values, many in one round trip."""
-        for number, parameters in enumerate(values, start=1):
+        for parameters in values:
             self.execute_later(text, parameters)
-            if number % ROUND_TRIP_STATEMENTS_MAX == 0:
-                self.flush()
         self.flush()
+
+    def in_parts(self, rows: Iterable[Value]) -> Iterator[list[Value]]:
+        """Yield rows in parts; what was deferred for a part is sent before the next one."""
+        for number, part in enumerate(in_parts(rows)):
+            if number:
+                self.flush()
+            yield part
 
     def cursor(self, *, row_factory: RowFactory[Row] = tuple_row, binary: bool = False) -> Cursor[Row]:
         """Return a cursor whose rows are made by the factory."""

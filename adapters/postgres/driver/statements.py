@@ -90,6 +90,11 @@ class Statements:
         """Whether there are statements to be sent."""
         return bool(self._deferred)
 
+    @property
+    def deferred_number(self) -> int:
+        """How many statements are to be sent."""
+        return len(self._deferred)
+
     def deferred_texts(self) -> Sequence[bytes]:
         """Return the texts of the statements to be sent."""
         return [statement.text for statement in self._deferred]

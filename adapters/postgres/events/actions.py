@@ -8,8 +8,9 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.events.alike import parts_of
 from adapters.postgres.transaction import Aggregate
-from core.events.actions import AuditAction
+from core.events.actions import AlikeTargets, AuditAction
 from core.events.platform_actions import PlatformAction
 
 
@@ -50,30 +51,34 @@ class PostgresAuditEntries(Aggregate):
             ),
         )
 
-    def add_each(
-        self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], details: Mapping[str, Any], /
-    ) -> None:
-        self._transaction.mark_due(organization_id for organization_id, _ in targets)
-        self._connection.execute_later(
-            """
-            INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, ip_address, user_agent,
-                                       request_id, success, details, created_at)
-            SELECT entry.id, entry.organization_id, %s, %s, entry.target_id::text, %s, %s, %s, true, %s, %s
-            FROM   unnest(%s::uuid[], %s::uuid[], %s::uuid[]) AS entry (id, organization_id, target_id)
-            """,
-            (
-                action.value,
-                action.target_type.value,
-                self._transaction.origin.ip_address,
-                self._transaction.origin.user_agent,
-                self._transaction.origin.request_id,
-                Jsonb(details),
-                self._transaction.now,
-                [self._transaction.randomness.new_id() for _ in targets],
-                [organization_id for organization_id, _ in targets],
-                [target_id for _, target_id in targets],
-            ),
-        )
+    def add_alike(self, action: AuditAction, alike: Sequence[AlikeTargets], /) -> None:
+        origin = self._transaction.origin
+        for part in parts_of(self._connection, alike):
+            self._transaction.mark_due(part.organization_ids)
+            self._connection.execute_later(
+                """
+                INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, ip_address, user_agent,
+                                           request_id, success, details, created_at)
+                SELECT entry.id, entry.organization_id, %s, %s, entry.target_id::text, %s, %s, %s, true, kind.details,
+                       %s
+                FROM   unnest(%s::uuid[], %s::uuid[], %s::uuid[], %s::integer[])
+                       AS entry (id, organization_id, target_id, kind)
+                JOIN   unnest(%s::jsonb[]) WITH ORDINALITY AS kind (details, number) ON kind.number = entry.kind
+                """,
+                (
+                    action.value,
+                    action.target_type.value,
+                    origin.ip_address,
+                    origin.user_agent,
+                    origin.request_id,
+                    self._transaction.now,
+                    [self._transaction.randomness.new_id() for _ in part.organization_ids],
+                    part.organization_ids,
+                    part.target_ids,
+                    part.kinds,
+                    part.details,
+                ),
+            )
 
     def add_each_without_origin(
         self, action: AuditAction, entries: Sequence[tuple[UUID, UUID, Mapping[str, Any]]], /

@@ -8,7 +8,9 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.events.alike import parts_of
 from adapters.postgres.transaction import Aggregate
+from core.events.actions import AlikeTargets
 from core.events.events import EventType
 from core.ids import PLATFORM
 from ports.doorbells import Bell
@@ -62,23 +64,24 @@ class PostgresEvents(Aggregate):
         happenings: Sequence[tuple[UUID, str, Mapping[str, Any]]],
         /,
     ) -> None:
-        self._transaction.mark_due([organization_id])
-        self._connection.execute_later(
-            """
-            INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
-            SELECT happening.id, %s, %s, happening.user_id, happening.email, happening.data, %s
-            FROM   unnest(%s::uuid[], %s::uuid[], %s::text[], %s::jsonb[]) AS happening (id, user_id, email, data)
-            """,
-            (
-                event.value,
-                organization_id,
-                self._transaction.now,
-                [self._transaction.randomness.new_id() for _ in happenings],
-                [user_id for user_id, _, _ in happenings],
-                [email for _, email, _ in happenings],
-                [Jsonb(data) for _, _, data in happenings],
-            ),
-        )
+        for part in self._connection.in_parts(happenings):
+            self._transaction.mark_due([organization_id])
+            self._connection.execute_later(
+                """
+                INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
+                SELECT happening.id, %s, %s, happening.user_id, happening.email, happening.data, %s
+                FROM   unnest(%s::uuid[], %s::uuid[], %s::text[], %s::jsonb[]) AS happening (id, user_id, email, data)
+                """,
+                (
+                    event.value,
+                    organization_id,
+                    self._transaction.now,
+                    [self._transaction.randomness.new_id() for _ in part],
+                    [user_id for user_id, _, _ in part],
+                    [email for _, email, _ in part],
+                    [Jsonb(data) for _, _, data in part],
+                ),
+            )
         self._transaction.bells.add(Bell.EVENTS)
 
     def add_each(self, event: EventType, happenings: Sequence[tuple[UUID, Mapping[str, Any]]], /) -> None:
@@ -97,4 +100,29 @@ class PostgresEvents(Aggregate):
                 [Jsonb(data) for _, data in happenings],
             ),
         )
+        self._transaction.bells.add(Bell.EVENTS)
+
+    def add_alike(self, event: EventType, target_name: str, alike: Sequence[AlikeTargets], /) -> None:
+        for part in parts_of(self._connection, alike):
+            self._transaction.mark_due(part.organization_ids)
+            self._connection.execute_later(
+                """
+                INSERT INTO events (id, type, organization_id, data, occurred_at)
+                SELECT happening.id, %s, happening.organization_id,
+                       jsonb_build_object(%s::text, happening.target_id) || kind.details, %s
+                FROM   unnest(%s::uuid[], %s::uuid[], %s::uuid[], %s::integer[])
+                       AS happening (id, organization_id, target_id, kind)
+                JOIN   unnest(%s::jsonb[]) WITH ORDINALITY AS kind (details, number) ON kind.number = happening.kind
+                """,
+                (
+                    event.value,
+                    target_name,
+                    self._transaction.now,
+                    [self._transaction.randomness.new_id() for _ in part.organization_ids],
+                    part.organization_ids,
+                    part.target_ids,
+                    part.kinds,
+                    part.details,
+                ),
+            )
         self._transaction.bells.add(Bell.EVENTS)

@@ -252,7 +252,7 @@ class PostgresInvitations(Aggregate):
     def withdraw(
         self,
         organization_id: UUID | None,
-        inviter_id: UUID,
+        inviter_ids: Sequence[UUID],
         *,
         except_roles: Sequence[str],
         keeps_services: bool,
@@ -261,7 +261,7 @@ class PostgresInvitations(Aggregate):
             """
             UPDATE    invitations
             SET       status = 'cancelled', answered_at = %(now)s, token_sealed = NULL
-            WHERE     invited_by = %(inviter_id)s AND status = 'pending'
+            WHERE     invited_by = ANY (%(inviter_ids)s) AND status = 'pending'
               AND     (role <> ALL (%(except_roles)s) OR (NOT %(keeps_services)s AND service_ids <> '{}'))
               AND     (%(organization_id)s::uuid IS NULL OR organization_id = %(organization_id)s)
             RETURNING organization_id, id
@@ -269,7 +269,7 @@ class PostgresInvitations(Aggregate):
             {
                 "now": self._transaction.now,
                 "organization_id": organization_id,
-                "inviter_id": inviter_id,
+                "inviter_ids": list(inviter_ids),
                 "except_roles": list(except_roles),
                 "keeps_services": keeps_services,
             },

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from adapters.postgres.organizations.members import MEMBER_NAME
 from adapters.postgres.transaction import Aggregate
+from core.ids import FIRST_ID
 from core.organizations.authority import Authority
-from core.organizations.group_roles import SCIM, FittedMember, GivenRole, GroupRule, WantedRule
+from core.organizations.group_roles import (
+    SCIM,
+    TAKEN,
+    AlikeMembers,
+    FittedMember,
+    GivingRules,
+    GroupRule,
+    WantedRule,
+    given_by,
+)
 from core.organizations.group_rules import PersonOfRules
-from core.organizations.memberships import RoleSource
+from core.organizations.memberships import ADMIN, RoleSource
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -33,32 +44,100 @@ OF_ORGANIZATION: Final = """
     WHERE     r.organization_id = %s
     ORDER BY  r.place
 """
-# A row for each rule that fits, and one for who has a role by a rule, so that each membership is found by its key, and
-# no part is joined with itself: how many rows there are is not known to the planner while a group is filled.
-_FITTED: Final = """
-    SELECT    m.user_id, m.role, m.role_source, m.role_group, m.suspended_at IS NOT NULL AS is_suspended, m.created_at,
+# A row for each rule that fits the member, and one without a rule.
+FITTED: Final = """
+    SELECT    m.role, m.role_source, m.role_group, m.suspended_at IS NOT NULL AS is_suspended, m.created_at,
               f.rule_id, a.maker_role, a.maker_permissions, f.authority_id
-    FROM      (SELECT i.user_id, r.id AS rule_id, i.authority_id
+    FROM      memberships m
+    JOIN      (SELECT i.user_id, r.id AS rule_id, i.authority_id
                FROM   group_rules r
                JOIN   directory_group_members i ON i.organization_id = r.organization_id AND i.group_id = r.group_id
-               WHERE  r.organization_id = %(organization_id)s {of_user}
+               WHERE  r.organization_id = %(organization_id)s AND i.user_id = %(user_id)s
                UNION ALL
                SELECT i.user_id, r.id, NULL
                FROM   group_rules r
                JOIN   upstream_connections c ON c.organization_id = r.organization_id AND c.id = r.connection_id
                                             AND c.enabled
                JOIN   identities i ON i.organization_id = r.organization_id AND i.connection_id = r.connection_id
-               WHERE  r.organization_id = %(organization_id)s AND r.asserted_group = ANY (i.groups) {of_user}
+               WHERE  r.organization_id = %(organization_id)s AND i.user_id = %(user_id)s
+                 AND  r.asserted_group = ANY (i.groups)
                UNION ALL
                SELECT i.user_id, NULL, NULL
                FROM   memberships i
-               WHERE  i.organization_id = %(organization_id)s AND i.role_source IS NOT NULL {of_user}) AS f
-    JOIN      memberships m ON m.organization_id = %(organization_id)s AND m.user_id = f.user_id AND m.role <> 'owner'
+               WHERE  i.organization_id = %(organization_id)s AND i.user_id = %(user_id)s
+                 AND  i.role_source IS NOT NULL) AS f ON f.user_id = m.user_id
     LEFT JOIN directory_authorities a ON a.organization_id = m.organization_id AND a.id = f.authority_id
-    ORDER BY  m.created_at, m.id
+    WHERE     m.organization_id = %(organization_id)s AND m.user_id = %(user_id)s AND m.role <> 'owner'
 """
-FITTED_OF_USERS: Final = _FITTED.format(of_user="AND i.user_id = ANY (%(user_ids)s)")
-FITTED: Final = _FITTED.format(of_user="")
+# The rules come as arrays, in their order. Each member is found by the id, then, rule after rule until one gives, the
+# place in its group by the key: what is read depends on members and rules alone, and not on what the planner knows of
+# tables that are being filled. `OFFSET 0` keeps it from joining them in another order, and `IS NOT DISTINCT FROM` from
+# taking an index of the organization, in which it may expect a single row. Of who is in a few groups only, the rules of
+# those are looked at.
+ALIKE: Final = """
+    WITH concerned AS MATERIALIZED (
+        SELECT m.user_id, m.role, m.role_source, m.role_group, m.is_suspended, m.created_at,
+               ARRAY(SELECT group_id FROM directory_group_members
+                     WHERE  organization_id = %(organization_id)s AND user_id = u.user_id
+                     LIMIT  %(few)s + 1) AS few_groups
+        FROM   unnest(%(user_ids)s::uuid[]) AS u (user_id)
+        CROSS  JOIN LATERAL (
+                   SELECT user_id, role, role_source, role_group, suspended_at IS NOT NULL AS is_suspended, created_at
+                   FROM   memberships
+                   WHERE  user_id = u.user_id AND organization_id IS NOT DISTINCT FROM %(organization_id)s
+                     AND  role <> 'owner'
+                   OFFSET 0) AS m
+    ), fitting AS (
+        SELECT c.*, f.place, f.is_present
+        FROM   concerned c
+        LEFT   JOIN LATERAL (
+                   SELECT   r.place, p.is_present
+                   FROM     unnest(%(group_ids)s::uuid[], %(sources)s::text[], %(groups)s::text[], %(roles)s::text[],
+                                   %(gives)s::boolean[])
+                            WITH ORDINALITY AS r (group_id, source, "group", role, gives, place)
+                   CROSS    JOIN LATERAL (SELECT (r.source, r."group", r.role) IS NOT DISTINCT FROM
+                                                 (c.role_source, c.role_group, c.role) AS is_present) AS p
+                   CROSS    JOIN LATERAL (
+                                SELECT authority_id
+                                FROM   directory_group_members
+                                WHERE  group_id = r.group_id AND user_id = c.user_id
+                                  AND  organization_id IS NOT DISTINCT FROM %(organization_id)s
+                                OFFSET 0) AS i
+                   WHERE    (p.is_present OR r.gives)
+                     AND    (cardinality(c.few_groups) > %(few)s OR r.group_id = ANY (c.few_groups))
+                     AND    (p.is_present OR (i.authority_id, r.role) IN (
+                                SELECT * FROM unnest(%(authority_ids)s::uuid[], %(authority_roles)s::text[])))
+                   ORDER BY r.place
+                   LIMIT    1) AS f ON true
+        UNION  ALL
+        SELECT c.*, r.place,
+               (r.source, r."group", r.role) IS NOT DISTINCT FROM (c.role_source, c.role_group, c.role)
+        FROM   concerned c
+        CROSS  JOIN LATERAL (SELECT connection_id, groups
+                             FROM   identities
+                             WHERE  user_id = c.user_id AND organization_id IS NOT DISTINCT FROM %(organization_id)s
+                             OFFSET 0) AS i
+        CROSS  JOIN LATERAL unnest(i.groups) AS n (value)
+        JOIN   unnest(%(sources)s::text[], %(groups)s::text[], %(roles)s::text[], %(gives)s::boolean[])
+               WITH ORDINALITY AS r (source, "group", role, gives, place)
+                            ON r.source = i.connection_id::text AND r."group" = n.value
+        WHERE  (i.connection_id IN (SELECT id FROM upstream_connections
+                                    WHERE  organization_id = %(organization_id)s AND enabled)) IS TRUE
+          AND  (r.gives OR (r.source, r."group", r.role) IS NOT DISTINCT FROM (c.role_source, c.role_group, c.role))
+    ), decided AS (
+        SELECT   DISTINCT ON (user_id) *
+        FROM     fitting
+        ORDER BY user_id, place
+    )
+    SELECT   role, role_source, role_group, is_suspended, place,
+             array_agg(user_id ORDER BY created_at, user_id) AS user_ids, min(created_at) AS first_joined_at
+    FROM     decided
+    WHERE    CASE WHEN role_source IS NULL THEN place IS NOT NULL ELSE is_present IS NOT TRUE END
+    GROUP BY role, role_source, role_group, is_suspended, place
+    ORDER BY first_joined_at, place
+"""
+# Who is in more groups is looked for in that of each rule; so is everybody where there are no more rules.
+FEW_GROUPS: Final = 10
 # Of so many sign-ins by each connection, the groups are offered to a new rule.
 SIGN_INS_SCANNED_MAX: Final = 1_000
 ASSERTED: Final = """
@@ -118,18 +197,57 @@ class PostgresGroupRules(Aggregate):
             (organization_id, list(ids)),
         )
 
-    def fitted(self, organization_id: UUID, user_ids: Sequence[UUID] | None) -> Sequence[FittedMember]:
+    def fitted(self, organization_id: UUID, user_id: UUID) -> FittedMember | None:
         rows = self._connection.cursor(binary=True).execute(
-            FITTED if user_ids is None else FITTED_OF_USERS,
+            FITTED, {"organization_id": organization_id, "user_id": user_id}
+        )
+        return _fitted(user_id, rows.fetchall())
+
+    def members(self, organization_id: UUID, *, after: UUID | None, limit: int) -> Sequence[UUID]:
+        return self._values(
+            """
+            SELECT   user_id
+            FROM     memberships
+            WHERE    organization_id = %(organization_id)s AND user_id > %(after)s
+            ORDER BY user_id
+            LIMIT    %(limit)s
+            """,
+            {"organization_id": organization_id, "after": after or FIRST_ID, "limit": limit},
+            binary=True,
+        )
+
+    def alike(self, organization_id: UUID, user_ids: Sequence[UUID], giving: GivingRules) -> Sequence[AlikeMembers]:
+        rules = giving.rules
+        pairs = [(authority_id, role) for authority_id, roles in giving.by_authority.items() for role in roles]
+        return self._all(
+            partial(_alike, rules=rules),
+            ALIKE,
             {
                 "organization_id": organization_id,
-                **({"user_ids": list(user_ids)} if user_ids is not None else {}),
+                "user_ids": list(user_ids),
+                "group_ids": [UUID(rule.group) if rule.source == SCIM else None for rule in rules],
+                "sources": [rule.source for rule in rules],
+                "groups": [rule.group for rule in rules],
+                "roles": [rule.role for rule in rules],
+                "gives": [rule.id in giving.giving for rule in rules],
+                "authority_ids": [authority_id for authority_id, _ in pairs],
+                "authority_roles": [role for _, role in pairs],
+                "few": FEW_GROUPS if len(rules) > FEW_GROUPS else -1,
             },
+            binary=True,
         )
-        return _members(rows.fetchall())
 
-    def give(self, organization_id: UUID, given: Sequence[GivenRole]) -> None:
-        sources = [one.role_source for one in given]
+    def active_admins(self, organization_id: UUID) -> int:
+        return self._value(
+            """
+            SELECT count(*) FROM memberships
+            WHERE  organization_id = %s AND role = %s AND suspended_at IS NULL
+            """,
+            (organization_id, ADMIN),
+        )
+
+    def give(self, organization_id: UUID, alike: Sequence[AlikeMembers]) -> None:
+        given = [(user_id, one.given.role, one.given.role_source) for one in alike for user_id in one.user_ids]
         self._connection.execute_later(
             """
             UPDATE memberships m
@@ -140,10 +258,10 @@ class PostgresGroupRules(Aggregate):
             """,
             {
                 "organization_id": organization_id,
-                "user_ids": [one.user_id for one in given],
-                "roles": [one.role for one in given],
-                "sources": [source.source if source is not None else None for source in sources],
-                "groups": [source.group if source is not None else None for source in sources],
+                "user_ids": [user_id for user_id, _, _ in given],
+                "roles": [role for _, role, _ in given],
+                "sources": [source.source if source is not None else None for _, _, source in given],
+                "groups": [source.group if source is not None else None for _, _, source in given],
             },
         )
 
@@ -217,26 +335,33 @@ def _rule(*, maker_role: str | None, maker_permissions: list[str] | None, **colu
     return GroupRule(maker=Authority(role=maker_role, permissions=maker_permissions), **columns)
 
 
-def _members(rows: Sequence[tuple[Any, ...]]) -> Sequence[FittedMember]:
-    """Return the members, each of which has a row for each rule that fits."""
-    found: dict[UUID, FittedMember] = {}
-    fitting: dict[UUID, dict[UUID, Authority | None]] = {}
-    # One object for each authority, of which there are few among many members.
-    authorities: dict[UUID, Authority] = {}
-    for row in rows:
-        user_id, role, source, group, is_suspended, created_at, rule_id, *maker, authority_id = row
-        rules = fitting.setdefault(user_id, {})
-        if rule_id is not None:
-            if authority_id is not None and authority_id not in authorities:
-                authorities[authority_id] = Authority(role=maker[0], permissions=maker[1])
-            rules[rule_id] = authorities[authority_id] if authority_id is not None else None
-        if user_id not in found:
-            found[user_id] = FittedMember(
-                user_id=user_id,
-                role=role,
-                role_source=RoleSource(source=source, group=group) if source is not None else None,
-                is_suspended=is_suspended,
-                created_at=created_at,
-                fitting=rules,
-            )
-    return list(found.values())
+def _fitted(user_id: UUID, rows: Sequence[tuple[Any, ...]]) -> FittedMember | None:
+    """Return the member, who has a row for each rule that fits; None without any."""
+    if not rows:
+        return None
+    role, source, group, is_suspended, created_at, *_ = rows[0]
+    return FittedMember(
+        user_id=user_id,
+        role=role,
+        role_source=RoleSource(source=source, group=group) if source is not None else None,
+        is_suspended=is_suspended,
+        created_at=created_at,
+        fitting={
+            rule_id: Authority(role=maker_role, permissions=permissions) if authority_id is not None else None
+            for *_, rule_id, maker_role, permissions, authority_id in rows
+            if rule_id is not None
+        },
+    )
+
+
+def _alike(
+    *, rules: Sequence[GroupRule], role_source: str | None, role_group: str, place: int | None, **columns: Any
+) -> AlikeMembers:
+    """Return members alike, with the rule at the place that counts from 1."""
+    rule = rules[place - 1] if place is not None else None
+    return AlikeMembers(
+        role_source=RoleSource(source=role_source, group=role_group) if role_source is not None else None,
+        given=given_by(rule) if rule is not None else TAKEN,
+        maker=rule.maker if rule is not None else None,
+        **columns,
+    )

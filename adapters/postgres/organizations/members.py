@@ -197,14 +197,14 @@ class PostgresMembers(Aggregate):
             (self._transaction.now, organization_id, user_id),
         )
 
-    def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:
+    def set_role(self, organization_id: UUID, user_ids: Sequence[UUID], role: str) -> None:
         self._connection.execute_later(
             """
             UPDATE memberships
             SET    role = %s, role_source = NULL, role_group = NULL
-            WHERE  organization_id = %s AND user_id = %s
+            WHERE  organization_id = %s AND user_id = ANY (%s)
             """,
-            (role, organization_id, user_id),
+            (role, organization_id, list(user_ids)),
         )
 
     def remove(self, organization_id: UUID, user_id: UUID) -> None:

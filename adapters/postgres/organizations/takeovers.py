@@ -7,13 +7,12 @@ trip. What was read is given to the statements on the other tables, as `RECORDED
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from uuid import UUID
-
-from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.columns import columns, values
 from adapters.postgres.transaction import Aggregate
@@ -27,6 +26,10 @@ from core.organizations.takeovers import (
     RevertedGrant,
     Takeover,
 )
+from core.parts import ROWS_AT_ONCE_MAX
+
+if TYPE_CHECKING:
+    from core.deferred import Deferred
 
 _ROLE_UPDATED: Final = "user.role_updated"
 _KEY_CREATED: Final = "organization_key.created"
@@ -38,25 +41,31 @@ ACTING: Final = """
 # Entries that were read; a text of SQL that is joined with what they are about.
 RECORDED: Final = """
     unnest(%(entry_organizations)s::uuid[], %(entry_ids)s::uuid[], %(entry_targets)s::text[],
-           %(entry_details)s::jsonb[], %(entry_times)s::timestamptz[])
+           %(entry_details)s::text[]::jsonb[], %(entry_times)s::timestamptz[])
     AS e (organization_id, id, target_id, details, created_at)
 """
 # By the index of who is a user and the one of who is a key. An impersonator is not of the takeover.
 _OF_ACTING: Final = """
-    SELECT %(organization_id)s::uuid AS organization_id, e.id, e.action, e.target_id, e.details, e.created_at
-    FROM   unnest(%(users)s::uuid[], %(keys)s::uuid[], %(sinces)s::timestamptz[]) AS a (user_id, key_id, since)
-    CROSS  JOIN LATERAL (
-        SELECT u.id, u.action, u.target_id, u.details, u.created_at
-        FROM   audit_entries u
-        WHERE  u.organization_id = %(organization_id)s AND u.actor_user_id = a.user_id AND u.id >= %(first_id)s
-          AND  u.created_at >= a.since AND u.action = ANY (%(actions)s) AND NOT u.details ? 'impersonator_id'
-        UNION  ALL
-        SELECT k.id, k.action, k.target_id, k.details, k.created_at
-        FROM   audit_entries k
-        WHERE  k.organization_id = %(organization_id)s AND k.actor_user_id IS NULL AND k.id >= %(first_id)s
-          AND  coalesce('setup_link:' || (k.details ->> 'setup_link_id'),
-                        'api_key:' || (k.details ->> 'organization_key_id'), 'system') = 'api_key:' || a.key_id
-          AND  k.created_at >= a.since AND k.action = ANY (%(actions)s)) AS e
+    SELECT   %(organization_id)s::uuid AS organization_id, e.id, e.action, e.target_id, e.details::text, e.created_at
+    FROM     unnest(%(users)s::uuid[], %(keys)s::uuid[], %(sinces)s::timestamptz[]) AS a (user_id, key_id, since)
+    CROSS    JOIN LATERAL (
+        (SELECT   u.id, u.action, u.target_id, u.details, u.created_at
+         FROM     audit_entries u
+         WHERE    u.organization_id = %(organization_id)s AND u.actor_user_id = a.user_id AND u.id >= %(first_id)s
+           AND    u.created_at >= a.since AND u.action = ANY (%(actions)s) AND NOT u.details ? 'impersonator_id'
+         ORDER BY u.id
+         LIMIT    %(limit)s)
+        UNION ALL
+        (SELECT   k.id, k.action, k.target_id, k.details, k.created_at
+         FROM     audit_entries k
+         WHERE    k.organization_id = %(organization_id)s AND k.actor_user_id IS NULL AND k.id >= %(first_id)s
+           AND    coalesce('setup_link:' || (k.details ->> 'setup_link_id'),
+                           'api_key:' || (k.details ->> 'organization_key_id'), 'system') = 'api_key:' || a.key_id
+           AND    k.created_at >= a.since AND k.action = ANY (%(actions)s)
+         ORDER BY k.id
+         LIMIT    %(limit)s)) AS e
+    ORDER BY e.id
+    LIMIT    %(limit)s
 """
 _ACCEPTANCES: Final = """
     SELECT target_id::uuid AS invitation_id, (details ->> 'user_id')::uuid AS user_id
@@ -184,13 +193,13 @@ _REVERT_GRANTS: Final = f"""
 
 
 class Entry(NamedTuple):
-    """An entry of one who acted."""
+    """An entry of one who acted; `details` are the JSON, as it is handed on."""
 
     organization_id: UUID
     id: UUID
     action: str
     target_id: str
-    details: Mapping[str, Any]
+    details: str
     created_at: datetime
 
 
@@ -231,24 +240,34 @@ _OfOrganization = TypeVar("_OfOrganization", Acting, Invitation, Way)
 class TakeoverEntries(Aggregate):
     """The entries, of this id and later ones."""
 
-    def of_acting(self, acting: Sequence[Acting], first_id: UUID | None, *actions: str) -> Sequence[Entry]:
-        """Return what they did since each of them acted."""
-        found = [
-            self._defer_all(
-                Entry,
-                _OF_ACTING,
-                {
-                    "organization_id": organization_id,
-                    "users": [one.user_id for one in of_organization],
-                    "keys": [one.key_id for one in of_organization],
-                    "sinces": [one.since for one in of_organization],
-                    "first_id": first_id,
-                    "actions": list(actions),
-                },
-            )
-            for organization_id, of_organization in _by_organization(acting)
-        ]
-        return [entry for entries in found for entry in entries()]
+    def of_acting(self, acting: Iterable[Acting], first_id: UUID | None, *actions: str) -> Iterator[Entry]:
+        """Yield what they did since each of them acted, in parts of each organization, until all are read."""
+        waiting = [(of_organization, first_id) for _, of_organization in _by_organization(acting)]
+        while waiting:
+            found = [(one, self._defer_part(one, first, actions)) for one, first in waiting]
+            waiting = list[tuple[Sequence[Acting], UUID | None]]()
+            for of_organization, read in found:
+                part = read()
+                yield from part
+                if len(part) == ROWS_AT_ONCE_MAX:
+                    waiting.append((of_organization, UUID(int=part[-1].id.int + 1)))
+
+    def _defer_part(
+        self, acting: Sequence[Acting], first_id: UUID | None, actions: Sequence[str]
+    ) -> Deferred[Sequence[Entry]]:
+        return self._defer_all(
+            Entry,
+            _OF_ACTING,
+            {
+                "organization_id": acting[0].organization_id,
+                "users": [one.user_id for one in acting],
+                "keys": [one.key_id for one in acting],
+                "sinces": [one.since for one in acting],
+                "first_id": first_id,
+                "actions": list(actions),
+                "limit": ROWS_AT_ONCE_MAX,
+            },
+        )
 
     def accepted(self, invitations: Sequence[Invitation], first_id: UUID | None) -> Sequence[Joined]:
         """Return who has accepted these; the entry knows it also when the address is another account's now."""
@@ -293,7 +312,7 @@ def recorded_values(entries: Sequence[Entry]) -> dict[str, Any]:
         "entry_organizations": [entry.organization_id for entry in entries],
         "entry_ids": [entry.id for entry in entries],
         "entry_targets": [entry.target_id for entry in entries],
-        "entry_details": [Jsonb(entry.details) for entry in entries],
+        "entry_details": [entry.details for entry in entries],
         "entry_times": [entry.created_at for entry in entries],
     }
 
@@ -362,13 +381,18 @@ class PostgresTakeovers(Aggregate):
         ]
 
     def given_roles(self, acting: Sequence[Acting]) -> Sequence[GivenRole]:
-        return self._all(GivenRole, _GIVEN_ROLES, self._recorded(acting, _ROLE_UPDATED))
+        entries = TakeoverEntries(self._transaction).of_acting(acting, _first_id(acting), _ROLE_UPDATED)
+        return [
+            given
+            for part in _parts_by_target(entries)
+            for given in self._all(GivenRole, _GIVEN_ROLES, recorded_values(part))
+        ]
 
     def changed_roles(self, acting: Sequence[Acting]) -> Sequence[ChangedRole]:
         return self._all(ChangedRole, _CHANGED_ROLES, self._recorded(acting, "organization.updated"))
 
     def _recorded(self, acting: Sequence[Acting], action: str) -> dict[str, Any]:
-        return recorded_values(TakeoverEntries(self._transaction).of_acting(acting, _first_id(acting), action))
+        return recorded_values(list(TakeoverEntries(self._transaction).of_acting(acting, _first_id(acting), action)))
 
     def restore_permissions(self, changed: ChangedRole) -> None:
         self._connection.execute_later(
@@ -410,9 +434,9 @@ class PostgresTakeovers(Aggregate):
         ways = [
             *self._all(Way, _WAYS, acting_values(acting)),
             *(
-                Way(made.organization_id, "scim_token_id", UUID(made.details["scim_token_id"]), made.created_at)
+                Way(made.organization_id, "scim_token_id", UUID(token_id), made.created_at)
                 for made in entries.of_acting(acting, first_id, "scim_token.created")
-                if made.details.get("scim_token_id") is not None
+                if (token_id := json.loads(made.details).get("scim_token_id")) is not None
             ),
         ]
         invitations = self._all(Invitation, _INVITATIONS, acting_values(acting))
@@ -450,6 +474,19 @@ def _first_id(acting: Sequence[Acting]) -> UUID | None:
     return first_id_since(min(one.since for one in acting)) if acting else None
 
 
+def _parts_by_target(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """Yield entries in parts, each with all of those about a target, because what counts of them is the first one."""
+    ordered = sorted(entries, key=lambda entry: (entry.organization_id.int, entry.target_id))
+    part: list[Entry] = []
+    for _, of_target in groupby(ordered, lambda entry: (entry.organization_id, entry.target_id)):
+        part += of_target
+        if len(part) >= ROWS_AT_ONCE_MAX:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
 def _given_by(entry: Entry) -> Acting | None:
     """Return who got power by an action.
 
@@ -458,6 +495,7 @@ def _given_by(entry: Entry) -> Acting | None:
     target_id, at = UUID(entry.target_id), entry.created_at
     if entry.action == _KEY_CREATED:
         return Acting(organization_id=entry.organization_id, user_id=None, key_id=target_id, since=at)
-    old, new = entry.details.get("old_role"), entry.details.get("new_role")
+    details = json.loads(entry.details)
+    old, new = details.get("old_role"), details.get("new_role")
     is_more = new == OWNER or (new not in (None, MEMBER) and old not in (None, OWNER, ADMIN))
     return Acting(organization_id=entry.organization_id, user_id=target_id, key_id=None, since=at) if is_more else None

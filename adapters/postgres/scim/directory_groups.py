@@ -9,11 +9,12 @@ from uuid import UUID
 
 from adapters.postgres.organizations.members import MEMBER_NAME
 from adapters.postgres.transaction import Aggregate
+from core.ids import FIRST_ID
 from core.organizations.authority import Authority
 from core.positions import Position
 from core.scim.directory_group_filters import GroupSearch
 from core.scim.directory_groups import GroupsPage, PersonInGroup
-from core.scim.group_resources import Group
+from core.scim.group_resources import ID_IN_FORM, Group
 
 _GROUP: Final = """
     SELECT g.id, g.display_name, g.external_id, g.created_at, g.updated_at, g.members AS member_count, g.changes
@@ -57,6 +58,35 @@ PEOPLE: Final = f"""
 """
 
 
+# Each member is found by the id and the place by the key, whatever the planner knows of tables that are being filled:
+# `IS NOT DISTINCT FROM` keeps it from an index of the organization, in which it may expect a single row.
+ADD_MEMBERS: Final = """
+    WITH named AS MATERIALIZED (
+             SELECT u.user_id, m.user_id AS member_id, i.authority_id
+             FROM   unnest(%(user_ids)s::uuid[]) AS u (user_id)
+             LEFT   JOIN LATERAL (SELECT user_id
+                                  FROM   memberships
+                                  WHERE  user_id = u.user_id
+                                    AND  organization_id IS NOT DISTINCT FROM %(organization_id)s
+                                  OFFSET 0) AS m ON true
+             LEFT   JOIN LATERAL (SELECT authority_id
+                                  FROM   directory_group_members
+                                  WHERE  group_id = %(group_id)s AND user_id = u.user_id
+                                    AND  organization_id IS NOT DISTINCT FROM %(organization_id)s
+                                  OFFSET 0) AS i ON true),
+         raised AS (
+             UPDATE directory_group_members
+             SET    authority_id = %(authority_id)s
+             WHERE  organization_id = %(organization_id)s AND group_id = %(group_id)s
+               AND  user_id = ANY (ARRAY(SELECT user_id FROM named WHERE authority_id = ANY (%(instead_of)s)))),
+         added AS (
+             INSERT INTO directory_group_members (organization_id, group_id, user_id, authority_id)
+             SELECT %(organization_id)s, %(group_id)s, member_id, %(authority_id)s
+             FROM   named
+             WHERE  member_id IS NOT NULL AND authority_id IS NULL
+             RETURNING user_id)
+    SELECT (SELECT count(*) FROM added), EXISTS (SELECT FROM named WHERE member_id IS NULL)
+"""
 # A token that has expired is as gone as one that was revoked. Most organizations have no groups; of the others, one row
 # of each is looked at.
 LEFT: Final = """
@@ -109,26 +139,36 @@ class PostgresDirectoryGroups(Aggregate):
             Group, f"{_GROUP} AND g.id = %(group_id)s", {"organization_id": organization_id, "group_id": group_id}
         )
 
-    def known_members(self, organization_id: UUID, group_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[UUID]]:
+    def members_in_form(self, organization_id: UUID, group_ids: Sequence[UUID], member_form: str) -> Mapping[UUID, str]:
         rows = self._connection.cursor(binary=True).execute(
             """
-            SELECT    i.group_id, coalesce(k.known_id, i.user_id)
+            SELECT    i.group_id,
+                      string_agg(replace(%(member_form)s, %(id_in_form)s, coalesce(k.known_id, i.user_id)::text), ','
+                                 ORDER BY i.user_id)
             FROM      directory_group_members i
             LEFT JOIN known_account_ids k ON k.organization_id = i.organization_id AND k.user_id = i.user_id
-            WHERE     i.organization_id = %s AND i.group_id = ANY (%s)
-            ORDER BY  i.group_id, i.user_id
+            WHERE     i.organization_id = %(organization_id)s AND i.group_id = ANY (%(group_ids)s)
+            GROUP BY  i.group_id
             """,
-            (organization_id, list(group_ids)),
+            {
+                "organization_id": organization_id,
+                "group_ids": list(group_ids),
+                "member_form": member_form,
+                "id_in_form": str(ID_IN_FORM),
+            },
         )
-        found: dict[UUID, list[UUID]] = {}
-        for group_id, known_id in rows.fetchall():
-            found.setdefault(group_id, []).append(known_id)
-        return found
+        return dict(rows.fetchall())
 
-    def members(self, organization_id: UUID, group_id: UUID) -> Sequence[UUID]:
+    def members(self, organization_id: UUID, group_id: UUID, *, after: UUID | None, limit: int) -> Sequence[UUID]:
         return self._values(
-            "SELECT user_id FROM directory_group_members WHERE organization_id = %s AND group_id = %s",
-            (organization_id, group_id),
+            """
+            SELECT   user_id
+            FROM     directory_group_members
+            WHERE    organization_id = %s AND group_id = %s AND user_id > %s
+            ORDER BY user_id
+            LIMIT    %s
+            """,
+            (organization_id, group_id, after or FIRST_ID, limit),
             binary=True,
         )
 
@@ -280,6 +320,17 @@ class PostgresDirectoryGroups(Aggregate):
             (authority_id, organization_id, authority.role, authority.permissions),
         )
 
+    def forget_authorities(self, organization_id: UUID) -> bool:
+        return self._finds_any(
+            """
+            DELETE FROM directory_authorities a
+            WHERE  a.organization_id = %s
+              AND  NOT EXISTS (SELECT FROM directory_group_members i
+                               WHERE  i.organization_id = a.organization_id AND i.authority_id = a.id)
+            """,
+            (organization_id,),
+        )
+
     def add_members(
         self,
         organization_id: UUID,
@@ -288,20 +339,9 @@ class PostgresDirectoryGroups(Aggregate):
         authority_id: UUID,
         *,
         instead_of: Sequence[UUID],
-    ) -> Sequence[UUID]:
-        return self._values(
-            """
-            WITH raised AS (
-                     UPDATE directory_group_members
-                     SET    authority_id = %(authority_id)s
-                     WHERE  organization_id = %(organization_id)s AND group_id = %(group_id)s
-                       AND  user_id = ANY (%(user_ids)s) AND authority_id = ANY (%(instead_of)s))
-            INSERT INTO directory_group_members (organization_id, group_id, user_id, authority_id)
-            SELECT %(organization_id)s, %(group_id)s, user_id, %(authority_id)s
-            FROM   unnest(%(user_ids)s::uuid[]) AS user_id
-            ON     CONFLICT (group_id, user_id) DO NOTHING
-            RETURNING user_id
-            """,
+    ) -> int | None:
+        added, has_others = self._connection.execute(
+            ADD_MEMBERS,
             {
                 "organization_id": organization_id,
                 "group_id": group_id,
@@ -309,8 +349,8 @@ class PostgresDirectoryGroups(Aggregate):
                 "authority_id": authority_id,
                 "instead_of": list(instead_of),
             },
-            binary=True,
-        )
+        ).fetchall()[0]
+        return None if has_others else added
 
     def remove_members(self, organization_id: UUID, group_id: UUID, user_ids: Sequence[UUID]) -> Sequence[UUID]:
         return self._values(

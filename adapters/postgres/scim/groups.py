@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
+from core.ids import FIRST_ID
 from core.organizations.memberships import ADMIN, Membership
-from core.scim.group_resources import Group
+from core.parts import in_parts
+from core.scim.group_resources import ID_IN_FORM, Group
 from core.scim.groups import GroupMember
 from core.scim.welcome import NewMember
 
@@ -20,14 +22,19 @@ FIND: Final = """
     WHERE     o.id = %s
 """
 MEMBERS: Final = """
-    SELECT    coalesce(k.known_id, m.user_id)
-    FROM      memberships m
+    SELECT    string_agg(replace(%(member_form)s, %(id_in_form)s, coalesce(k.known_id, m.user_id)::text), ','
+                         ORDER BY m.created_at, m.id)
+    FROM      (SELECT   organization_id, user_id, created_at, id
+               FROM     memberships
+               WHERE    organization_id = %(organization_id)s
+               ORDER BY created_at, id
+               LIMIT    %(members_max)s) AS m
     LEFT JOIN known_account_ids k ON k.organization_id = m.organization_id AND k.user_id = m.user_id
-    WHERE     m.organization_id = %s
-    ORDER BY  m.created_at, m.id
-    LIMIT     %s
 """
-_MEMBER: Final = "SELECT user_id, role, suspended_at IS NOT NULL AS is_suspended FROM memberships"
+_MEMBER: Final = """
+    SELECT user_id, role, suspended_at IS NOT NULL AS is_suspended, created_at AS joined_at
+    FROM   memberships
+"""
 
 # One that this organization has deactivated is activated when it becomes a member.
 _ACCOUNTS: Final = """
@@ -44,40 +51,51 @@ _HELD: Final = "ORDER BY u.id FOR KEY SHARE OF u"
 class PostgresScimGroups(Aggregate):
     """The port `ScimGroups`."""
 
-    def find(self, organization_id: UUID, *, members_max: int | None) -> Group | None:
+    def find(self, organization_id: UUID, *, member_form: str | None, members_max: int) -> Group | None:
         # Both statements in one round trip.
         header = self._defer_one(dict[str, Any], FIND, (organization_id,))
-        members: Sequence[UUID] | None = None
-        if members_max is not None:
-            members = self._values(MEMBERS, (organization_id, members_max), binary=True)
+        members: str | None = None
+        if member_form is not None:
+            found = self._value_or_none(
+                MEMBERS,
+                {
+                    "organization_id": organization_id,
+                    "member_form": member_form,
+                    "id_in_form": str(ID_IN_FORM),
+                    "members_max": members_max,
+                },
+            )
+            members = found or ""
         row = header()
         return Group(**row, members=members) if row is not None else None
 
-    def among(self, organization_id: UUID, user_ids: Sequence[UUID] | None) -> Sequence[GroupMember]:
-        if user_ids is None:
-            return self._all(
+    def among(self, organization_id: UUID, user_ids: Collection[UUID]) -> Sequence[GroupMember]:
+        return [
+            member
+            for part in in_parts(user_ids)
+            for member in self._all(
                 GroupMember,
-                f"{_MEMBER} WHERE organization_id = %s ORDER BY created_at, id",
-                (organization_id,),
+                f"{_MEMBER} WHERE organization_id = %s AND user_id = ANY (%s)",
+                (organization_id, part),
                 binary=True,
             )
-        if not user_ids:
-            return []
+        ]
+
+    def members(self, organization_id: UUID, *, after: UUID | None, limit: int) -> Sequence[GroupMember]:
         return self._all(
             GroupMember,
-            f"{_MEMBER} WHERE organization_id = %s AND user_id = ANY (%s) ORDER BY created_at, id",
-            (organization_id, list(user_ids)),
+            f"{_MEMBER} WHERE organization_id = %s AND user_id > %s ORDER BY user_id LIMIT %s",
+            (organization_id, after or FIRST_ID, limit),
             binary=True,
         )
 
-    def has_admin_besides(self, organization_id: UUID, user_ids: Sequence[UUID]) -> bool:
+    def has_admin_besides(self, organization_id: UUID, user_id: UUID) -> bool:
         return self._value(
             """
             SELECT EXISTS (SELECT FROM memberships
-                           WHERE  organization_id = %s AND role = %s AND suspended_at IS NULL
-                             AND  user_id <> ALL (%s))
+                           WHERE  organization_id = %s AND role = %s AND suspended_at IS NULL AND user_id <> %s)
             """,
-            (organization_id, ADMIN, list(user_ids)),
+            (organization_id, ADMIN, user_id),
         )
 
     def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NewMember]:

@@ -10,6 +10,7 @@ from adapters.postgres.sessions.callers import IS_CUSTOMER_OPEN, counts, live_at
 from adapters.postgres.sessions.customer_contexts import IS_OPEN_TO_INDIVIDUALS
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
+from core.parts import in_parts
 from core.sessions.customer_endings import LOOKS_AGAIN_AFTER, LOOKS_TOGETHER_WITHIN, ClosedSession, RecheckedBatch
 
 # Of sessions `s`, whose user `u` comes to the service `v` for a customer or, as the member `m` of the vendor, for none.
@@ -110,11 +111,13 @@ class PostgresCustomerSessions(Aggregate):
                 "late_enough": due_at - LOOKS_TOGETHER_WITHIN,
             },
         )
-        return self._all(
-            ClosedSession,
-            END_LOST,
-            {"organization_id": organization_id, "user_ids": list(user_ids), **live_at(now)},
-        )
+        return [
+            closed
+            for part in in_parts(user_ids)
+            for closed in self._all(
+                ClosedSession, END_LOST, {"organization_id": organization_id, "user_ids": part, **live_at(now)}
+            )
+        ]
 
     def recheck(self, sessions_max: int) -> RecheckedBatch | None:
         now = self._transaction.now

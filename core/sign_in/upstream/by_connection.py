@@ -144,15 +144,16 @@ def follow_groups(
     uow: UnitOfWork, connected: Connected, user_id: UUID, standing: ConnectionStanding
 ) -> ConnectionStanding:
     """Give a user the role of their groups in an organization that is locked, and return their standing with it."""
-    for given in group_roles.apply(uow, connected.organization.id, [user_id]):
-        source = given.role_source
-        standing = replace(
-            standing,
-            role=given.role,
-            is_role_by_groups=source is not None and source.source == str(connected.connection.id),
-            role_permissions=sorted(given.allowed),
-        )
-    return standing
+    given = group_roles.apply_to_member(uow, connected.organization.id, user_id)
+    if given is None:
+        return standing
+    source = given.role_source
+    return replace(
+        standing,
+        role=given.role,
+        is_role_by_groups=source is not None and source.source == str(connected.connection.id),
+        role_permissions=sorted(given.allowed),
+    )
 
 
 def role_to_join(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord) -> str | None:

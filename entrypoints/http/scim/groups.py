@@ -7,7 +7,7 @@ from uuid import UUID
 from core.limits import GROUP_BODY_BYTES_MAX
 from core.scim import found_groups, log
 from core.scim.directory_group_patches import member_ids
-from core.scim.directory_groups import GroupExists, GroupValues, TooManyGroups
+from core.scim.directory_groups import GroupExists, GroupValues, TooManyAuthorities, TooManyGroups
 from core.scim.group_resources import Group
 from core.scim.refusals import (
     GroupCannotBeDeleted,
@@ -35,6 +35,7 @@ from entrypoints.http.scim.resources import (
     etag,
     group_resource,
     is_unchanged,
+    member_form,
     versions_of,
 )
 from entrypoints.http.scim.selection import Selection
@@ -53,9 +54,8 @@ routes = Routes(
 
 _CHANGES = (
     *(ResourceUnknown, InvalidValue, InvalidSyntax, MembersFull, TooMany, VersionOutdated),
-    *(GroupExists, TooManyMembersNamed),
+    *(GroupExists, TooManyMembersNamed, TooManyAuthorities),
 )
-_MEMBERS = "members"
 
 
 @routes.get("/scim/v2/Groups", refuses=(InvalidFilter, TooMany))
@@ -67,14 +67,14 @@ async def list_groups(call: Call, query: ListQuery) -> ScimGroupList:
     `externalId`, `id` and `members.value`, each by `eq`, and several by `and`. Send `excludedAttributes=members` where
     groups are large.
     """
+    base_url = call.installation.settings.base_url
     page = await call.step(
         found_groups.list_page,
         filter_text=query.filter,
         start=query.start_index,
         count=query.count,
-        shows_members=query.has(_MEMBERS) and query.count > 0,
+        member_form=member_form(query, base_url) if query.count > 0 else None,
     )
-    base_url = call.installation.settings.base_url
     shown = [group_resource(group, base_url) for group in page.groups]
     return query.of(
         ScimGroupList(
@@ -91,7 +91,7 @@ async def list_groups(call: Call, query: ListQuery) -> ScimGroupList:
 @scim_token(log_refusal)
 async def show_group(call: Call, group_id: UUID, query: Selection) -> ScimGroup | Annotated[None, AnswerStatus(304)]:
     """Show a group with all its members: the organization, or with a token that manages groups one of those."""
-    group = await call.step(found_groups.show, group_id, shows_members=query.has(_MEMBERS))
+    group = await call.step(found_groups.show, group_id, member_form=_form(call, query))
     if is_unchanged(call, group.version):
         call.status = 304
         call.headers["ETag"] = etag(group.version)
@@ -103,7 +103,10 @@ async def show_group(call: Call, group_id: UUID, query: Selection) -> ScimGroup 
     "/scim/v2/Groups",
     status=201,
     body_bytes_max=GROUP_BODY_BYTES_MAX,
-    refuses=(Unsupported, InvalidValue, InvalidSyntax, GroupExists, TooManyGroups, TooManyMembersNamed),
+    refuses=(
+        *(Unsupported, InvalidValue, InvalidSyntax, GroupExists),
+        *(TooManyGroups, TooManyMembersNamed, TooManyAuthorities),
+    ),
 )
 @scim_token(log_refusal)
 async def create_group(call: Call, body: ScimGroupInput, query: Selection) -> ScimGroup:
@@ -111,7 +114,7 @@ async def create_group(call: Call, body: ScimGroupInput, query: Selection) -> Sc
 
     Otherwise it is refused: organizations are created by their owners.
     """
-    change = partial(found_groups.create, values=_values(body), shows_members=query.has(_MEMBERS))
+    change = partial(found_groups.create, values=_values(body), member_form=_form(call, query))
     group = await call.transact(log.perform, attempt_of(call), 201, change)
     call.headers["Location"] = group_resource(group, call.installation.settings.base_url).meta.location
     return _answered(call, group, query)
@@ -129,7 +132,7 @@ async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query:
         found_groups.replace,
         group_id=group_id,
         values=_values(body),
-        shows_members=query.has(_MEMBERS),
+        member_form=_form(call, query),
         versions=versions_of(call),
     )
     group = await call.transact(log.perform, attempt_of(call), 200, change)
@@ -148,7 +151,7 @@ async def patch_group(call: Call, group_id: UUID, body: ScimPatch, query: Select
         found_groups.patch,
         group_id=group_id,
         operations=body.as_operations(),
-        shows_members=query.has(_MEMBERS),
+        member_form=_form(call, query),
         versions=versions_of(call),
     )
     group = await call.transact(log.perform, attempt_of(call), 200, change)
@@ -174,6 +177,10 @@ def _values(body: ScimGroupInput) -> GroupValues:
         external_id=body.external_id,
         member_ids=member_ids([{"value": one.value, "type": one.type} for one in body.members or []]),
     )
+
+
+def _form(call: Call, selection: Selection) -> str | None:
+    return member_form(selection, call.installation.settings.base_url)
 
 
 def _answered(call: Call, group: Group, selection: Selection) -> ScimGroup:

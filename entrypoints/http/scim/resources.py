@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 from uuid import UUID
 
 import msgspec
 
-from core.scim.group_resources import Group
+from core.scim.group_resources import ID_IN_FORM, Group
 from core.scim.patches import PatchOperation, operations_of
 from core.scim.user_filters import USER_SCHEMA
 from core.scim.users import DirectoryUser
@@ -214,7 +214,6 @@ def user_list(users: list[ScimUser], *, total: int, start: int) -> ScimUserList:
 
 def group_resource(group: Group, base_url: str) -> ScimGroup:
     """Return a group as it is answered."""
-    users = f"{base_url}{ROOT}/Users/"
     return ScimGroup(
         schemas=[GROUP_SCHEMA],
         id=group.id,
@@ -227,10 +226,17 @@ def group_resource(group: Group, base_url: str) -> ScimGroup:
             version=etag(group.version),
         ),
         display_name=group.display_name,
-        members=[ScimMember(value=user_id, ref=f"{users}{user_id}", type="User") for user_id in group.members]
-        if group.members is not None
-        else None,
+        # As PostgreSQL has written them: making an object of each of 50,000 members would stop all other requests.
+        members=cast("list[ScimMember]", msgspec.Raw(f"[{group.members}]")) if group.members is not None else None,
     )
+
+
+def member_form(selection: Selection, base_url: str) -> str | None:
+    """Return a member as it is answered, with `ID_IN_FORM` as the id; None when the answer shows no members."""
+    if not selection.has("members"):
+        return None
+    member = ScimMember(value=ID_IN_FORM, ref=f"{base_url}{ROOT}/Users/{ID_IN_FORM}", type="User")
+    return msgspec.json.encode(selection.of_element("members", member)).decode()
 
 
 def etag(version: str) -> str:

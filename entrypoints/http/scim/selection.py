@@ -28,12 +28,18 @@ class Selection(Query, kw_only=True, rename="camel"):
         wanted, unwanted = _names(self.attributes), _names(self.excluded_attributes)
         if not (wanted or unwanted):
             return resource
-        answer = msgspec.to_builtins(resource)
+        # What is encoded already has the wanted parts alone (`of_element`).
+        answer = msgspec.to_builtins(resource, builtin_types=[msgspec.Raw])
         if _RESOURCES in answer:
             parts = [_part_of(one, wanted, unwanted) for one in answer[_RESOURCES]]
             return cast("Resource", answer | {_RESOURCES: parts})
         # It encodes as the resource does, apart from the attributes that are left out.
         return cast("Resource", _part_of(answer, wanted, unwanted))
+
+    def of_element(self, attribute: str, element: msgspec.Struct) -> Any:
+        """Return the wanted parts of an element of an attribute that is a list."""
+        wanted, unwanted = _names(self.attributes), _names(self.excluded_attributes)
+        return _part_of({attribute: msgspec.to_builtins(element)}, wanted, unwanted)[attribute]
 
     def has(self, attribute: str) -> bool:
         """Return whether the answer has an attribute; if not, it need not be read."""

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import ROUND_TRIP_STATEMENTS_MAX, Connection
 from adapters.postgres.driver.rows import dict_row, scalar_row
 from tests.adapters.driver.shelf import add, add_later, books, transaction_status
 
@@ -70,6 +70,14 @@ def test_flush_sends_the_deferred_statements(connection: Connection, other: Conn
     connection.flush()
 
     assert books(other) == [1]
+
+
+def test_many_deferred_statements_go_out_by_the_hundred(connection: Connection, round_trips: list[Any]) -> None:
+    add_later(connection, *range(2 * ROUND_TRIP_STATEMENTS_MAX + 1))
+
+    assert len(round_trips) == 2
+    connection.flush()
+    assert len(round_trips) == 3
 
 
 def test_flush_sends_nothing_without_deferred_statements(connection: Connection, round_trips: list[Any]) -> None:

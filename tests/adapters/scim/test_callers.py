@@ -38,4 +38,4 @@ def test_an_organization_that_is_suspended_before_its_lock_is_refused(
 
 def test_an_organization_that_is_gone_is_no_group(transact: Callable[..., Any]) -> None:
     with pytest.raises(ResourceUnknown):
-        transact(groups._group, NO_ID, shows_members=False)
+        transact(groups._group, NO_ID, member_form=None)

@@ -14,6 +14,7 @@ from core.accounts import email_change_undo
 from core.privacy import closed_accounts
 from core.sessions.origins import BACKGROUND
 from tests.application import Answer
+from tests.calls import counted_calls
 from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.secret_watch import WATCH
@@ -26,6 +27,8 @@ from tests.world.world import World, assert_refused
 MINUTE = timedelta(minutes=1)
 BOSS, ACCOMPLICE = "boss@example.com", "second@evil.example"
 OWNER, MEMBERS = "owner", "org.members.view"
+# Of the undo of a change of address, and of each member whose role falls back, with an audit entry and an event.
+ROUND_TRIPS_MAX, CALLS_MAX, CALLS_OF_CHANGE_MAX = 80, 22_000, 200
 
 
 def intrusion_of(victim: Victim, clock: SettableClock, role: str) -> Intrusion:
@@ -321,6 +324,18 @@ class TestGivenToOthers:
 
         roles = {email.partition("@")[0]: role for email, (role, _) in founder.members().items()}
         assert [roles[name] for name in ids] == ["member", "member", "admin", "member", "admin"]
+
+    async def test_roles_of_many_fall_back_in_statements_for_all_of_them(self, founder: Intrusion) -> None:
+        await founder.take_over()
+        founder.promote_newcomers(80)
+
+        with counted_calls() as calls:
+            await founder.undo()
+
+        assert {role for role, _ in founder.members().values()} == {OWNER, "member"}
+        assert len(founder.world.events("user.role_updated")) == 80
+        assert calls.round_trips <= ROUND_TRIPS_MAX
+        assert calls.number <= CALLS_MAX + 80 * CALLS_OF_CHANGE_MAX
 
     async def test_a_role_that_another_owner_has_changed_meanwhile_is_only_lowered(self, founder: Intrusion) -> None:
         world = founder.world

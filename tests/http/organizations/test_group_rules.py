@@ -333,6 +333,24 @@ class TestRefusals:
 
         assert_refused(await save(groups.team, rule(sales, "sales"), rule(sales, "member")), 400, "BAD_REQUEST")
 
+    async def test_an_organization_that_has_more_keeps_them_and_gets_no_further_ones(
+        self, groups: Directory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        team = groups.team
+        sales = await groups.create_group("Sales", "ada")
+        several = [rule(sales, role) for role in ("sales", "auditor", "member", "admin")]
+        await set_rules(team, *several[:3])
+        monkeypatch.setattr(group_rules, "RULES_MAX", 1)
+
+        await set_rules(team, *several[1:])
+        assert team.role_of("ada") == "auditor"
+        refused = await save(team, *several)
+        assert_refused(refused, 400, "BAD_REQUEST")
+        assert "This one has 3 since an earlier version" in refused.json["details"][0]["message"]
+
+        await set_rules(team, *several[:2])
+        assert "This one has 2" in (await save(team, *several[:3])).json["details"][0]["message"]
+
     async def test_saving_the_same_again_leaves_nothing(self, groups: Directory) -> None:
         team = groups.team
         sales = await groups.create_group("Sales", "ada")

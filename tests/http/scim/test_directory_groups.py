@@ -404,3 +404,39 @@ async def test_a_group_that_no_answer_can_show_is_changed_without_its_members(
     without = await groups.request("PATCH", f"/Groups/{group_id}?excludedAttributes=members", body)
 
     assert (whole.status, without.status, without.json["displayName"]) == (400, 200, "Support")
+
+
+async def test_rights_of_makers_that_no_place_in_a_group_has_any_longer_make_room_for_others(
+    groups: Directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory_groups, "AUTHORITIES_MAX", 1)
+    sales = await groups.create_group("Sales", "member")
+    other = insert_directory(groups.team, OTHER_TOKEN, groups="directory", maker_role="member")
+
+    refused = await other.put_in(sales, "admin")
+    assert_scim_refused(refused, 400, "tooMany")
+    await groups.take_out(sales, "member")
+    assert (await other.put_in(sales, "admin")).status == 200
+    assert await members_of(groups, sales) == {"admin"}
+
+
+async def test_a_large_group_is_made_changed_shown_and_deleted_in_parts(
+    groups: Directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("core.parts", "core.scim.directory_groups", "core.organizations.group_roles"):
+        monkeypatch.setattr(f"{module}.ROWS_AT_ONCE_MAX", 2)
+    names = {f"m{number}" for number in range(7)}
+    for name in names:
+        groups.team.add(name, "member")
+    sales = await groups.create_group("Sales", *names)
+    assert await members_of(groups, sales) == names
+
+    kept = {"m1", "m4", "m5"}
+    members = [{"value": str(groups.team.ids[name])} for name in kept]
+    replaced = await groups.request("PUT", f"/Groups/{sales}", {"displayName": "Sales", "members": members})
+    assert replaced.status == 200, replaced.text
+    assert await members_of(groups, sales) == kept
+
+    await groups.take_out(sales, "m1", "m4", "m6")
+    assert await members_of(groups, sales) == {"m5"}
+    assert (await groups.request("DELETE", f"/Groups/{sales}")).status == 204

@@ -6,18 +6,12 @@ round trips to PostgreSQL, bytes of the answer, and calls of Python functions by
 
 from __future__ import annotations
 
-import gc
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from types import FrameType
-from typing import Any, Final
+from typing import Final
 
-import pytest
-
-from adapters.postgres.driver.timed_connection import TimedConnection
 from tests.application import Answer
-from tests.documents import ROOT
+from tests.calls import counted_calls
 from tests.statements import recorded_statements
 from tests.world.backend import KEY, insert_key
 from tests.world.builder import EMAIL, PASSWORD
@@ -60,19 +54,6 @@ LIMITS: Final = {
 }
 
 
-class Calls:
-    """Counts the calls of Python functions, apart from those of the tests."""
-
-    def __init__(self) -> None:
-        self.number = 0
-        self._of_tests = str(ROOT / "tests")
-
-    def __call__(self, frame: FrameType, event: str, _argument: Any) -> None:
-        """Count a call."""
-        if event == "call" and not frame.f_code.co_filename.startswith(self._of_tests):
-            self.number += 1
-
-
 async def operations(world: World) -> dict[str, Send]:
     """Return what sends each operation once."""
     client = world.client
@@ -108,32 +89,20 @@ async def operations(world: World) -> dict[str, Send]:
     }
 
 
-async def counted(send: Send, monkeypatch: pytest.MonkeyPatch) -> Counts:
+async def counted(send: Send) -> Counts:
     """Return what one request costs after a few."""
     for _ in range(WARM_UPS):
         assert (await send()).status == 200
-    calls, trips, wait = Calls(), list[None](), TimedConnection.wait
-
-    def count_and_wait(self: TimedConnection, *arguments: Any, **options: Any) -> Any:
-        trips.append(None)
-        return wait(self, *arguments, **options)
-
-    gc.collect()
-    with recorded_statements() as statements, monkeypatch.context() as patched:
-        patched.setattr(TimedConnection, "wait", count_and_wait)
-        sys.setprofile(calls)
-        try:
-            answer = await send()
-        finally:
-            sys.setprofile(None)
+    with recorded_statements() as statements, counted_calls() as calls:
+        answer = await send()
     assert answer.status == 200
-    return Counts(len(statements), len(trips), -(-len(answer.content) // 1_000), calls.number)
+    return Counts(len(statements), calls.round_trips, -(-len(answer.content) // 1_000), calls.number)
 
 
 async def test_no_operation_costs_more_than_its_limit_or_much_less(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World,
 ) -> None:
-    found = {name: await counted(send, monkeypatch) for name, send in (await operations(world)).items()}
+    found = {name: await counted(send) for name, send in (await operations(world)).items()}
 
     assert found.keys() == LIMITS.keys()
     assert {name: each for name, each in found.items() if not is_within(each, LIMITS[name])} == {}, found
