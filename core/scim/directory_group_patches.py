@@ -48,11 +48,35 @@ def changed(group: Group, operations: Sequence[PatchOperation]) -> GroupChange:
 
 def member_ids(value: Any) -> frozenset[UUID]:
     """Return the ids that a value of `members` names; raise `InvalidValue` for anything that is no user."""
+    if isinstance(value, frozenset):
+        return cast("frozenset[UUID]", value)
     named = _listed(value)
     ids = [id_ for id_ in map(_id, named) if id_ is not None]
     if len(ids) < len(named):
         raise InvalidValue("members: This organization has no user with one of these ids.")
     return frozenset(ids)
+
+
+def with_read_members(path: str | None, value: Any) -> Any:
+    """Return the value of an operation with ids in place of a list of members, or as it is where one is no user.
+
+    There may be thousands of members, so their ids are read where the body is decoded, apart from the event loop.
+    """
+    if path is not None:
+        return _read(value) if path.lower() == _MEMBERS else value
+    if not isinstance(value, dict):
+        return value
+    parts = cast("dict[str, Any]", value)
+    return {name: _read(part) if name.lower() == _MEMBERS else part for name, part in parts.items()}
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    try:
+        return member_ids(cast("list[Any]", value))
+    except InvalidValue:
+        return cast("list[Any]", value)
 
 
 @dataclass(slots=True)
@@ -132,6 +156,8 @@ def _named(values: Filter | None, value: Any) -> frozenset[UUID] | None:
         return frozenset(id_ for text in _selected(values) if (id_ := _id({"value": text})) is not None)
     if value is None:
         return None
+    if isinstance(value, frozenset):
+        return cast("frozenset[UUID]", value)
     return frozenset(id_ for id_ in map(_id, _listed(value)) if id_ is not None)
 
 

@@ -51,6 +51,8 @@ def _changes(operations: Sequence[PatchOperation], held: Mapping[str, Any]) -> I
 
 def ids_in(value: Any) -> frozenset[UUID]:
     """Return the ids that a value of `members` names; raise `InvalidValue`."""
+    if isinstance(value, frozenset):
+        return cast("frozenset[UUID]", value)
     listed = cast("list[Any]", value) if isinstance(value, list) else [value]
     return frozenset(_id(member) for member in listed)
 

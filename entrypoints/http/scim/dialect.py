@@ -1,7 +1,8 @@
 """The dialect of SCIM: its media type, names of attributes in any case, and its errors (RFC 7644)."""
 
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType, inspect
@@ -53,9 +54,14 @@ def decode_named(data: bytes, shape: type[Shape]) -> Shape:
     """
     body = _spelled(decode_body(data, cast("type[Any]", dict[str, Any])), inspect.type_info(shape), _Counter())
     try:
-        return msgspec.convert(body, shape)
+        decoded = msgspec.convert(body, shape)
     except msgspec.ValidationError as error:
         raise BadRequest.of_fields(field_problems(error, shape, body, is_strict=True)) from None
+    # What it takes for each element of a list is done here, on the thread of a large body.
+    prepare: Callable[[], None] | None = getattr(decoded, "prepare", None)
+    if prepare is not None:
+        prepare()
+    return decoded
 
 
 def refused(refusal: Refusal) -> Response:
@@ -100,6 +106,13 @@ def _type_of_fields(names: set[str]) -> ScimType:
     if names == {_FILTER}:
         return ScimType.INVALID_FILTER
     return ScimType.INVALID_VALUE if names - {_BODY} else ScimType.INVALID_SYNTAX
+
+
+class _Field(NamedTuple):
+    """How an attribute is spelled, and its type where that has attributes of its own, or elements to count."""
+
+    name: str
+    kind: inspect.Type | None
 
 
 class _Counter:
@@ -147,13 +160,17 @@ def _spelled(value: Any, kind: inspect.Type, counter: _Counter, name: str = "") 
                 spelled = _spelled(spelled, one, counter, name)
             return spelled
         case inspect.StructType() if isinstance(value, dict):
-            return _spelled_object(cast("dict[str, Any]", value), kind, counter)
+            return _spelled_object(cast("dict[str, Any]", value), _fields(kind.cls), counter)
         case inspect.ListType() if isinstance(value, list):
             elements = cast("list[Any]", value)
             counter.count_list(elements, name)
             if not isinstance(kind.item_type, inspect.StructType):
                 return elements
-            return [_spelled(element, kind.item_type, counter) for element in elements]
+            fields = _fields(kind.item_type.cls)
+            return [
+                _spelled_object(cast("dict[str, Any]", one), fields, counter) if isinstance(one, dict) else one
+                for one in elements
+            ]
         case inspect.AnyType():
             counter.count_all(value)
             return value
@@ -161,22 +178,32 @@ def _spelled(value: Any, kind: inspect.Type, counter: _Counter, name: str = "") 
             return value
 
 
-def _spelled_object(value: dict[str, Any], kind: inspect.StructType, counter: _Counter) -> dict[str, Any]:
+def _spelled_object(value: dict[str, Any], fields: Mapping[str, _Field], counter: _Counter) -> dict[str, Any]:
     counter.count_object(value)
-    fields = _fields(kind.cls)
     spelled: dict[str, Any] = {}
     for name, part in value.items():
         field = fields.get(name.lower())
         if field is not None:
-            spelled[field.encode_name] = _spelled(part, field.type, counter, field.name)
+            kind = field.kind
+            spelled[field.name] = part if kind is None else _spelled(part, kind, counter, field.name)
     return spelled
 
 
 @cache
-def _fields(cls: type[Any]) -> dict[str, inspect.Field]:
+def _fields(cls: type[Any]) -> Mapping[str, _Field]:
     info = inspect.type_info(cls)
     assert isinstance(info, inspect.StructType), f"{cls} is not a struct"
-    return {field.encode_name.lower(): field for field in info.fields}
+    return {
+        field.encode_name.lower(): _Field(field.encode_name, field.type if _has_parts(field.type) else None)
+        for field in info.fields
+    }
+
+
+def _has_parts(kind: inspect.Type) -> bool:
+    if isinstance(kind, inspect.UnionType):
+        return any(map(_has_parts, kind.types))
+    inner = kind.type if isinstance(kind, inspect.Metadata) else kind
+    return isinstance(inner, inspect.StructType | inspect.ListType | inspect.AnyType)
 
 
 SCIM: Final = Dialect(

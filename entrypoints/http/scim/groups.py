@@ -6,7 +6,6 @@ from uuid import UUID
 
 from core.limits import GROUP_BODY_BYTES_MAX
 from core.scim import found_groups, log
-from core.scim.directory_group_patches import member_ids
 from core.scim.directory_groups import GroupExists, GroupValues, TooManyAuthorities, TooManyGroups
 from core.scim.group_resources import Group
 from core.scim.refusals import (
@@ -175,7 +174,7 @@ def _values(body: ScimGroupInput) -> GroupValues:
     return GroupValues(
         display_name=body.display_name or "",
         external_id=body.external_id,
-        member_ids=member_ids([{"value": one.value, "type": one.type} for one in body.members or []]),
+        member_ids=body.member_ids,
     )
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Annotated, Any, Final, cast
 from uuid import UUID
 
 import msgspec
 
+from core.scim.directory_group_patches import member_ids, with_read_members
 from core.scim.group_resources import ID_IN_FORM, Group
 from core.scim.patches import PatchOperation, operations_of
 from core.scim.user_filters import USER_SCHEMA
@@ -152,13 +154,22 @@ class ScimMemberInput(msgspec.Struct, kw_only=True):
     type: str | None = None
 
 
-class ScimGroupInput(msgspec.Struct, kw_only=True, rename="camel"):
+class ScimGroupInput(msgspec.Struct, kw_only=True, rename="camel", dict=True):
     """A group with all its members; the name of the organization is read-only."""
 
     schemas: list[str] = []
     display_name: str | None = None
     external_id: str | None = None
     members: list[ScimMemberInput] | None = None
+
+    @cached_property
+    def member_ids(self) -> frozenset[UUID]:
+        """The ids of the members; raise `InvalidValue`."""
+        return member_ids([{"value": one.value, "type": one.type} for one in self.members or []])
+
+    def prepare(self) -> None:
+        """Read the ids of the members, of whom there may be thousands, where the body is decoded."""
+        _ = self.member_ids
 
 
 class ScimPatchOperation(msgspec.Struct, kw_only=True):
@@ -174,6 +185,11 @@ class ScimPatch(msgspec.Struct, kw_only=True):
 
     schemas: list[str] = []
     operations: Annotated[list[ScimPatchOperation], msgspec.Meta(min_length=1)] = msgspec.field(name="Operations")
+
+    def prepare(self) -> None:
+        """Read the ids of members, of whom there may be thousands, where the body is decoded."""
+        for one in self.operations:
+            one.value = with_read_members(one.path, one.value)
 
     def as_operations(self) -> Sequence[PatchOperation]:
         """Return the operations; raise `BadRequest` when one is malformed."""
