@@ -112,7 +112,7 @@ class Application(QuartTrio):
         self._response_headers = ResponseHeaders(installation.settings)
         self.paths = paths_of(tuple(routes))
         self._generated: dict[Any, Any] = {}
-        self._large_bodies = LargeBodies()
+        self.large_bodies = LargeBodies()
         self.unfinished_bodies = UnfinishedBodies()
 
     def _matched_path(self, path: str) -> str:
@@ -387,7 +387,7 @@ class Application(QuartTrio):
         if unfinished is not None and is_verified and not unfinished.belongs_to(sender):
             raise NoRoomForBody
         data = await self._body(route, request)
-        return await self._large_bodies.run(sender, decode, route, request, data)
+        return await self.large_bodies.run(sender, decode, route, request, data)
 
     async def _has_large_body(self, request: GatehouseRequest) -> bool:
         try:
@@ -400,7 +400,8 @@ class Application(QuartTrio):
         call = request.call
         if route.verify_sender is not None:
             await route.verify_sender(call, words)
-        return call.use.organization_slug or call.sender or limited_network(call.address)
+        # Never the organization that a path names: nothing has verified the sender of a message of SAML.
+        return str(call.sender) if call.sender is not None else limited_network(call.address)
 
     async def _body(self, route: Route, request: GatehouseRequest) -> bytes:
         try:
