@@ -36,6 +36,7 @@ from entrypoints.pages.frame.routes import shows_again
 from entrypoints.pages.sign_in.conclusion import send_to_connection, send_to_set_up, send_to_sign_in
 from entrypoints.shared.openid.authorization_fields import AuthorizationFields
 from entrypoints.shared.sessions import token_answers
+from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm, cookie_name, keep_way
@@ -241,7 +242,7 @@ def _resumed(request_id: Secret) -> str:
 
 
 def _visitor(call: Call) -> Visitor:
-    key = call.request.cookies.get(cookie_name(call, KEY_COOKIE))
+    key = cookie_of(call.request, cookie_name(call, KEY_COOKIE))
     return Visitor(
         browser=call.browser,
         device_token=token_answers.destination(call).device_token,

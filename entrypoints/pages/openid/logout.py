@@ -25,6 +25,7 @@ from entrypoints.pages.frame.routes import sign_in_pages
 from entrypoints.pages.saml import messages
 from entrypoints.pages.saml.logouts import SIGNED_OUT
 from entrypoints.shared.openid.id_token_hints import hinted_claims
+from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
@@ -211,7 +212,7 @@ async def show_sign_out(call: Call, query: ReturnQuery) -> PageOrRedirect:
     The sign-in after it may lead on to a path, for a user who goes there with another account.
     """
     name = browsers.cookie_name(call, RETURN_COOKIE)
-    return_id = call.request.cookies.get(name)
+    return_id = cookie_of(call.request, name)
     if call.browser is None and return_id is not None:
         call.forget_cookie(name)
         kept = await call.transact(browser_returns.use, return_id)

@@ -23,6 +23,7 @@ from entrypoints.pages.frame.brands import brand_of
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, page
 from entrypoints.pages.frame.routes import setup_pages
+from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
@@ -163,7 +164,7 @@ def _protected(response: Response) -> Response:
 
 def setup_cookie(call: Call) -> str:
     """Return the cookie of a setup; empty without one."""
-    return call.request.cookies.get(browsers.cookie_name(call, COOKIE), "")
+    return cookie_of(call.request, browsers.cookie_name(call, COOKIE)) or ""
 
 
 async def verify_holder(call: Call, _words: Mapping[str, str]) -> None:

@@ -17,6 +17,7 @@ from entrypoints.pages.frame.next_steps import next_steps
 from entrypoints.pages.frame.redirects import open_to_other_sites, posting_page
 from entrypoints.pages.frame.refusals import message_on_page
 from entrypoints.pages.frame.rendering import page
+from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import cookie_name
 from entrypoints.web.serving.calls import Call
@@ -90,7 +91,7 @@ def begin_to_carry(call: Call, message: OutgoingMessage) -> Response:
 
 def browser_key(call: Call) -> Secret | None:
     """Return the key of the browser; None when it has none."""
-    value = call.request.cookies.get(cookie_name(call, KEY_COOKIE))
+    value = cookie_of(call.request, cookie_name(call, KEY_COOKIE))
     return Secret(value) if value and len(value) <= KEY_CHARACTERS_MAX else None
 
 

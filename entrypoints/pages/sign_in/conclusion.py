@@ -20,6 +20,7 @@ from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.interrupted_sign_ins import over_page
 from entrypoints.pages.frame.returns import REGISTER, ReturnQuery
 from entrypoints.shared.sessions import token_answers
+from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
@@ -109,7 +110,7 @@ async def sign_in_page(call: Call, organization: str | None, service: str | None
 
 def upstream_binding(call: Call) -> str | None:
     """Return the value of the cookie that binds a browser to its sign-ins with other providers; None without one."""
-    return call.request.cookies.get(browsers.cookie_name(call, UPSTREAM_COOKIE)) or None
+    return cookie_of(call.request, browsers.cookie_name(call, UPSTREAM_COOKIE)) or None
 
 
 async def send_to_sign_in(call: Call, wanted: BrowserReturn, *, is_for_new_account: bool = False) -> Response:

@@ -32,6 +32,7 @@ from entrypoints.pages.sign_in import conclusion
 from entrypoints.pages.sign_in.conclusion import SECOND_FACTOR
 from entrypoints.shared.credentials.passkeys import AuthenticationCredential, assertion_of
 from entrypoints.shared.sessions import token_answers
+from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import decode_body
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.admission import admit_pre_auth_token
@@ -62,7 +63,7 @@ class CodeForm(WayForm, kw_only=True):
 @in_browser_or_not
 async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
     """Ask for the second factor of a sign-in that waits for it."""
-    token = call.request.cookies.get(browsers.cookie_name(call, conclusion.PRE_AUTH_COOKIE))
+    token = cookie_of(call.request, browsers.cookie_name(call, conclusion.PRE_AUTH_COOKIE))
     if token is None:
         return await over_page(call, query, status=200)
     # A token that is not valid any more is refused with the code.
@@ -80,7 +81,7 @@ async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
 @in_browser_or_not
 async def submit_code(call: Call, form: CodeForm) -> PageOrRedirect:
     """Finish a sign-in with a code or a passkey; programs use `POST /api/auth/mfa/verify`."""
-    token = call.request.cookies.get(browsers.cookie_name(call, conclusion.PRE_AUTH_COOKIE))
+    token = cookie_of(call.request, browsers.cookie_name(call, conclusion.PRE_AUTH_COOKIE))
     if token is None:
         return await over_page(call, form.way)
     try:

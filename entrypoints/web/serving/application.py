@@ -90,6 +90,8 @@ FOR_PROGRAMS: Final = (INTERFACE, "/internal/", "/webhooks/", "/.well-known/")
 # How a credential is refused that does not verify, and the headers that carry one.
 UNVERIFIED: Final = frozenset({ErrorCode.UNAUTHORIZED, ErrorCode.JWT_ERROR})
 CREDENTIAL_HEADERS: Final = ("Authorization", KEY_HEADER)
+# Where it stands in the scope of a request, for its stream and its route.
+UNFINISHED_BODY: Final = "unfinished_body"
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 log = structlog.get_logger(__name__)
@@ -112,7 +114,7 @@ class Application(QuartTrio):
         self._response_headers = ResponseHeaders(installation.settings)
         self.paths = paths_of(tuple(routes))
         self._generated: dict[Any, Any] = {}
-        self._large_bodies = LargeBodies()
+        self.large_bodies = LargeBodies()
         self.unfinished_bodies = UnfinishedBodies()
 
     def _matched_path(self, path: str) -> str:
@@ -383,11 +385,10 @@ class Application(QuartTrio):
         if route.body_bytes_max <= BODY_BYTES_MAX or not await self._has_large_body(request):
             return decode(route, request, await self._body(route, request))
         sender = await self._verified_sender(route, request, words)
-        unfinished, is_verified = request.unfinished_body, route.verify_sender is not None
-        if unfinished is not None and is_verified and not unfinished.belongs_to(sender):
+        if route.verify_sender is not None and not self.body_of(request.scope).belongs_to(sender):
             raise NoRoomForBody
         data = await self._body(route, request)
-        return await self._large_bodies.run(sender, decode, route, request, data)
+        return await self.large_bodies.run(sender, decode, route, request, data)
 
     async def _has_large_body(self, request: GatehouseRequest) -> bool:
         try:
@@ -400,7 +401,8 @@ class Application(QuartTrio):
         call = request.call
         if route.verify_sender is not None:
             await route.verify_sender(call, words)
-        return call.use.organization_slug or call.sender or limited_network(call.address)
+        # Never the organization that a path names: nothing has verified the sender of a message of SAML.
+        return str(call.sender) if call.sender is not None else limited_network(call.address)
 
     async def _body(self, route: Route, request: GatehouseRequest) -> bytes:
         try:
@@ -412,12 +414,16 @@ class Application(QuartTrio):
             raise UnsupportedMediaType(Wording("Send the body as %(types)s.", types=" or ".join(route.media_types)))
         return data
 
-    def begin_body(self, client: tuple[str, int] | None, headers: Iterable[tuple[bytes, bytes]]) -> UnfinishedBody:
-        """Return the body that a client begins to send."""
-        forwarded = b",".join(value for name, value in headers if name == b"x-forwarded-for").decode("latin1")
-        peer = client[0] if client is not None else None
-        address = client_address(peer, forwarded, self.installation.settings.trusted_proxies)
-        return self.unfinished_bodies.begin(limited_network(address))
+    def body_of(self, scope: Any) -> UnfinishedBody:
+        """Return how much of the body of a request has arrived: nothing, until its stream or its route asks first."""
+        extensions: dict[str, Any] = scope.setdefault("extensions", {})
+        if UNFINISHED_BODY not in extensions:
+            values = (value for name, value in scope["headers"] if name == b"x-forwarded-for")
+            peer = scope["client"][0] if scope["client"] is not None else None
+            forwarded = b",".join(values).decode("latin1")
+            address = client_address(peer, forwarded, self.installation.settings.trusted_proxies)
+            extensions[UNFINISHED_BODY] = self.unfinished_bodies.begin(limited_network(address))
+        return extensions[UNFINISHED_BODY]
 
     def _call(self, request: GatehouseRequest) -> Call:
         headers, peer = request.headers, request.remote_addr

@@ -154,8 +154,8 @@ class Call:
         self.takes_key = False
         # The key of an organization, in place of an access token.
         self.organization_key: PrefixedToken | TokenOfKey | None = None
-        # For whom a large body counts, where the path names no organization.
-        self.sender: str | None = None
+        # The organization for which a large body counts: its credential is verified. Without one, the network's.
+        self.sender: UUID | None = None
         # What the body calls the user that the request is about, for the log of such a directory.
         self.subject: str | None = None
         # Headers that the handler adds to its response.

@@ -333,14 +333,15 @@ def _slug(words: Mapping[str, str]) -> str:
 
 async def _require_scim_token(call: Call, _words: Mapping[str, str]) -> None:
     caller = await call.step(scim_tokens.authorize)
-    call.sender = str(caller.organization_id)
+    call.sender = caller.organization_id
 
 
 def _requiring(operation: Operation) -> Callable[[Call, Mapping[str, str]], Awaitable[None]]:
     """Return the check that a caller may do this in the organization of the path."""
 
     async def require_operation(call: Call, words: Mapping[str, str]) -> None:
-        await call.read(access.authorize, _slug(words), operation)
+        authorized = await call.read(access.authorize, _slug(words), operation)
+        call.sender = authorized.organization.id
 
     return require_operation
 
@@ -349,7 +350,8 @@ def _requiring_on_service(operation: Operation) -> Callable[[Call, Mapping[str, 
     """Return the check that a caller may do this to the service of the path."""
 
     async def require_operation(call: Call, words: Mapping[str, str]) -> None:
-        await call.read(service_access.authorize, _slug(words), words[SERVICE_PARAMETER], operation)
+        authorized = await call.read(service_access.authorize, _slug(words), words[SERVICE_PARAMETER], operation)
+        call.sender = authorized.organization.id
 
     return require_operation
 

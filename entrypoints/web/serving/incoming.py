@@ -8,17 +8,19 @@ from typing import Any, Final, Self, cast
 import trio
 from hypercorn.typing import ASGIReceiveCallable, HTTPRequestEvent, HTTPScope
 from quart_trio.wrappers import TrioRequest
-from werkzeug.datastructures import Headers
+from werkzeug.datastructures import Headers, MIMEAccept
 from werkzeug.exceptions import RequestEntityTooLarge, RequestTimeout
+from werkzeug.http import parse_accept_header
 
 from core.errors import Refusal
 from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.paths import Paths
 from entrypoints.web.serving.routes import Route
-from entrypoints.web.serving.unfinished_bodies import UnfinishedBody
 
 BODY_SECONDS_MAX: Final = 20
+# More than any browser sends; what follows is not read, because reading takes quadratic time: 16 KiB took two seconds.
+ACCEPT_CHARACTERS_MAX: Final = 500
 # What Quart calls the peer of a connection that has no address.
 _NO_PEER: Final = "<local>"
 
@@ -104,9 +106,9 @@ class GatehouseRequest(TrioRequest):
     refusal: Refusal | None = None
 
     @property
-    def unfinished_body(self) -> UnfinishedBody | None:
-        """The parts of the body that have arrived; None where all of it came with the headers."""
-        return cast("dict[str, Any]", self.scope).get("extensions", {}).get("unfinished_body")
+    def accept_mimetypes(self) -> MIMEAccept:
+        """The media types that the client accepts, by the beginning of its header."""
+        return parse_accept_header(self.headers.get("Accept", "")[:ACCEPT_CHARACTERS_MAX], MIMEAccept)
 
     async def has_large_body(self) -> bool:
         """Return whether the body is larger than routes take, without reading more of it than that."""

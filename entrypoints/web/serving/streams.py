@@ -17,10 +17,11 @@ from hypercorn.typing import ASGIReceiveEvent, ASGISendEvent
 from hypercorn.utils import suppress_body
 
 from entrypoints.web.serving.application import Application
-from entrypoints.web.serving.unfinished_bodies import NoRoomForBody, UnfinishedBody
+from entrypoints.web.serving.unfinished_bodies import UNCOUNTED_BYTES_MAX, NoRoomForBody, UnfinishedBody
 
-# More of a body is not read before the application has taken what has arrived.
-UNTAKEN_BYTES_MAX: Final = 2**16
+# More of a body is not read before the application has taken what has arrived. With the piece of 16 KiB that passes it,
+# that is what `unfinished_bodies.py` does not count: a large body has no need of strangers' room before it is verified.
+UNTAKEN_BYTES_MAX: Final = UNCOUNTED_BYTES_MAX // 2
 _ASGI: Final = {"spec_version": "2.1", "version": "3.0"}
 
 
@@ -137,9 +138,7 @@ class Stream:
     def _has_room_for(self, number: int) -> bool:
         """Count bytes of a body that is not complete; return whether there is room for them."""
         if self._unfinished is None:
-            scope = self._scope
-            self._unfinished = self._application.begin_body(scope["client"], scope["headers"])
-            scope["extensions"]["unfinished_body"] = self._unfinished
+            self._unfinished = self._application.body_of(self._scope)
         return self._unfinished.grow(number)
 
     async def _receive(self) -> ASGIReceiveEvent:

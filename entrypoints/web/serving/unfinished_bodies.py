@@ -1,9 +1,9 @@
 """The bodies of which a part has arrived: how much of them a process keeps, shared among those who send them.
 
-A body that arrives together with its headers, as nearly every one does, is none of them. One half of the memory is for
-the senders whose credential is not verified, by their networks; the other half for those of large bodies, by what
-`large_bodies.py` has verified. A sender may have as much as is free then, so there is always something left for
-another one, however many there are.
+A body that arrives together with its headers, as nearly every one does, is none of them, and the first 32 KiB of any
+body are not counted: a few hundred bodies from a few networks fill the memory, and must not stop those who sign in or
+ask for a token. One half of the memory is for the senders whose credential is not verified, by their networks; the
+other half for those of large bodies, by what `large_bodies.py` has verified. A sender may have as much as is free then.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from core.limits import BODY_BYTES_MAX
 from entrypoints.web.serving.floods import Flood
 
 BYTES_MAX: Final = 32 * 2**20
+# Of each body. More than arrives of a large one before its sender is verified: `streams.py` reads no more until then.
+UNCOUNTED_BYTES_MAX: Final = 2**15
 RETRY_AFTER_SECONDS: Final = 5
 FLOOD_BYTES_MIN: Final = 2**20
 
@@ -31,7 +33,8 @@ class NoRoomForBody(ServiceUnavailable):
 class UnfinishedBodies:
     """Counts the bytes of the bodies that are not complete."""
 
-    def __init__(self, *, bytes_max: int = BYTES_MAX) -> None:
+    def __init__(self, *, bytes_max: int = BYTES_MAX, uncounted_bytes_max: int = UNCOUNTED_BYTES_MAX) -> None:
+        self.uncounted_bytes_max = uncounted_bytes_max
         self._bytes_max = bytes_max
         self._unknown = _Share(bytes_max // 2)
         self._verified = _Share(bytes_max // 2)
@@ -39,7 +42,7 @@ class UnfinishedBodies:
 
     @property
     def bytes_kept(self) -> int:
-        """How many bytes are kept."""
+        """How many bytes are kept, without those that are not counted."""
         return self._bytes_max - self._unknown.free - self._verified.free
 
     def begin(self, network: str) -> UnfinishedBody:
@@ -54,39 +57,49 @@ class UnfinishedBodies:
 class UnfinishedBody:
     """The parts of one body that have arrived."""
 
-    __slots__ = ("_bodies", "_bytes", "_sender", "_share")
+    __slots__ = ("_arrived", "_bodies", "_bytes", "_sender", "_share")
 
     def __init__(self, bodies: UnfinishedBodies, sender: str) -> None:
         self._bodies = bodies
         self._share = bodies.share(is_verified=False)
         self._sender = sender
+        self._arrived = 0
+        # Those of them that are counted.
         self._bytes = 0
 
     def grow(self, number: int) -> bool:
         """Count so many more bytes; return False, and count nothing, when the sender has no room for them."""
-        if not self._share.take(self._sender, number):
+        more = max(0, self._arrived + number - self._bodies.uncounted_bytes_max) - self._bytes
+        if not self._share.take(self._sender, more):
             return False
-        self._bytes += number
+        self._arrived += number
+        self._bytes += more
         self._bodies.flood.note(self._bodies.bytes_kept)
         return True
 
     def belongs_to(self, sender: str) -> bool:
-        """Count the body for a sender that is verified; return False when that one has no room for it."""
-        number = self._bytes
-        self.end()
+        """Count the body, what has arrived of it and what will, for a sender that is verified.
+
+        Return False when that one has no room for it; then nothing is counted.
+        """
+        self._give_back()
         self._share, self._sender = self._bodies.share(is_verified=True), sender
-        return self.grow(number)
+        return self.grow(0)
 
     def complete(self) -> None:
         """Forget the body, which is complete; a large one counts until it is decoded and answered."""
-        if self._bytes <= BODY_BYTES_MAX:
+        if self._arrived <= BODY_BYTES_MAX:
             self.end()
 
     def end(self) -> None:
         """Forget the body, which is answered or will never be complete."""
+        self._arrived = 0
+        self._give_back()
+        self._bodies.flood.note(self._bodies.bytes_kept)
+
+    def _give_back(self) -> None:
         self._share.give_back(self._sender, self._bytes)
         self._bytes = 0
-        self._bodies.flood.note(self._bodies.bytes_kept)
 
 
 class _Share:
@@ -98,6 +111,8 @@ class _Share:
 
     def take(self, sender: str, number: int) -> bool:
         """Take bytes for a sender, unless it would have more than is free then."""
+        if not number:
+            return True
         taken = self._taken.get(sender, 0) + number
         if taken > self.free - number:
             return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -17,7 +19,7 @@ from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.large_bodies import DECODED_AT_ONCE_MAX, WAIT_SECONDS_MAX, LargeBodies
 from entrypoints.web.serving.routes import Route, Routes
 from tests.application import Answer, serving_with_rate_limits
-from tests.web.probe import http_scope
+from tests.web.probe import PEER, ask, http_scope, serving
 from tests.web.serving.test_authorization import ROUTES
 from tests.web.serving.test_worst_bodies import Senders
 from tests.world.callers import Caller
@@ -178,6 +180,67 @@ async def test_who_waits_for_too_long_is_asked_to_come_again(autojump_clock: Any
     assert trio.current_time() - began == 2 * WAIT_SECONDS_MAX
     assert await bodies.run("slow", int) == 0
     assert bodies.senders_number == 0
+
+
+@asynccontextmanager
+async def held_by_another(bodies: LargeBodies, sender: str) -> AsyncGenerator[None]:
+    """Let another task hold the place of a sender."""
+    may_end = trio.Event()
+
+    async def hold(task_status: trio.TaskStatus[None]) -> None:
+        async with bodies.place_of(sender):
+            task_status.started()
+            await may_end.wait()
+
+    async with trio.open_nursery() as nursery:
+        await nursery.start(hold)
+        yield
+        may_end.set()
+
+
+async def test_an_unverified_sender_is_its_network_whatever_organization_the_path_names(autojump_clock: Any) -> None:
+    routes = Routes("messages", "A route of this test.")
+
+    @routes.post(
+        "/saml/:org_slug/messages",
+        body_bytes_max=SAML_BODY_BYTES_MAX,
+        is_verified_by_content=True,
+        limits=(RateLimit.SAML,),
+    )
+    @public
+    async def take(call: Call, org_slug: str, body: Text) -> Text:
+        """Take a message."""
+        return Text(org_slug)
+
+    application = serving(routes)
+    data = b" " * BODY_BYTES_MAX + b"{}"
+
+    async def send(peer: str) -> int:
+        return (await ask(application, "POST", "/saml/acme/messages", data=data, peer=peer)).status
+
+    async with held_by_another(application.large_bodies, "acme"):
+        assert await send(PEER) == 200
+    async with held_by_another(application.large_bodies, PEER):
+        assert await send(PEER) == 503
+        assert await send("203.0.113.8") == 200
+
+
+async def test_all_credentials_of_an_organization_have_one_place(senders: Senders, autojump_clock: Any) -> None:
+    application = senders.world.client.application
+    paths = {"/scim/v2/Groups", "/api/organizations/:slug/branding"}
+    paths.add("/api/organizations/:org_slug/services/:service_slug/saml/metadata")
+    asked = [route for route in VERIFIED if route.path in paths]
+    statuses = dict[str, int]()
+
+    async with application.large_bodies.place_of(str(senders.callers.acme_id)):
+        for route in asked:
+            headers = senders.credentials(route)["right"] | {"Content-Type": route.media_type}
+            answer = await senders.world.client.request(
+                route.method, senders.path(route), data=b" " * BODY_BYTES_MAX + b"{}", headers=headers
+            )
+            statuses[route.path] = answer.status
+
+    assert statuses == dict.fromkeys(paths, 503)
 
 
 async def test_wrong_credentials_are_counted_by_network_and_right_ones_are_never_refused(

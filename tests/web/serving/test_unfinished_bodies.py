@@ -8,23 +8,28 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.limits import BODY_BYTES_MAX
+from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
 from entrypoints.server import Server, listen
 from entrypoints.setting_kinds import Bind
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.floods import Flood
-from entrypoints.web.serving.unfinished_bodies import FLOOD_BYTES_MIN, UnfinishedBodies
+from entrypoints.web.serving.routes import Routes
+from entrypoints.web.serving.unfinished_bodies import BYTES_MAX, FLOOD_BYTES_MIN, UNCOUNTED_BYTES_MAX, UnfinishedBodies
 from tests.waiting import WAIT_SECONDS_MAX
 from tests.web.probe import serving
-from tests.web.serving.connections.wires import routes, running
+from tests.web.serving.connections.wires import Note, routes, running
 
 SMALL = 1_000
 HEAD = b"POST /notes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 40000\r\n\r\n"
 PART = b" " * 30_000
+LARGE_BYTES = 200_000
+LARGE_HEAD = b"POST /large HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 400_000), st.booleans()), max_size=60))
 def test_no_sender_has_more_than_is_free_and_everything_comes_back(steps: list[tuple[int, int, bool]]) -> None:
-    bodies = UnfinishedBodies(bytes_max=2**21)
+    bodies = UnfinishedBodies(bytes_max=2**21, uncounted_bytes_max=0)
     kept = {number: bodies.begin(f"network {number}") for number in range(6)}
     counted = dict.fromkeys(kept, 0)
     for number, size, is_over in steps:
@@ -46,7 +51,7 @@ def test_no_sender_has_more_than_is_free_and_everything_comes_back(steps: list[t
 
 
 def test_a_verified_sender_has_the_other_half() -> None:
-    bodies = UnfinishedBodies(bytes_max=100 * SMALL)
+    bodies = UnfinishedBodies(bytes_max=100 * SMALL, uncounted_bytes_max=0)
     stranger, known = bodies.begin("network"), bodies.begin("network")
     assert stranger.grow(20 * SMALL)
     assert known.grow(5 * SMALL)
@@ -59,7 +64,7 @@ def test_a_verified_sender_has_the_other_half() -> None:
 
 
 def test_a_large_body_counts_until_it_is_answered() -> None:
-    bodies = UnfinishedBodies()
+    bodies = UnfinishedBodies(uncounted_bytes_max=0)
     small, large = bodies.begin("network"), bodies.begin("network")
     assert small.grow(BODY_BYTES_MAX)
     assert large.grow(BODY_BYTES_MAX + 1)
@@ -70,6 +75,95 @@ def test_a_large_body_counts_until_it_is_answered() -> None:
     assert bodies.bytes_kept == BODY_BYTES_MAX + 1
     large.end()
     assert bodies.bytes_kept == 0
+
+
+def fill(bodies: UnfinishedBodies) -> int:
+    """Begin bodies of a few networks until no other one has room for more; return how many bodies there are."""
+    begun = 0
+    for number in range(30):
+        size = BODY_BYTES_MAX - 1
+        while size:
+            body = bodies.begin(f"network {number}")
+            if body.grow(UNCOUNTED_BYTES_MAX) and body.grow(size):
+                begun += 1
+            else:
+                size //= 2
+    return begun
+
+
+def test_a_few_hundred_bodies_do_not_stop_small_ones_of_others() -> None:
+    bodies = UnfinishedBodies()
+
+    assert fill(bodies) < 1_000
+    assert bodies.bytes_kept > BYTES_MAX // 2 - SMALL
+    newcomer, larger = bodies.begin("a newcomer"), bodies.begin("another newcomer")
+    assert newcomer.grow(SMALL)
+    assert newcomer.grow(UNCOUNTED_BYTES_MAX - SMALL)
+    assert not larger.grow(UNCOUNTED_BYTES_MAX + SMALL)
+
+
+def test_a_verified_body_that_has_not_begun_is_counted_for_its_sender() -> None:
+    bodies = UnfinishedBodies(bytes_max=100 * SMALL, uncounted_bytes_max=0)
+    body = bodies.begin("network")
+
+    assert body.belongs_to("organization")
+    assert body.grow(20 * SMALL)
+    assert bodies.share(is_verified=False).free == 50 * SMALL
+    body.end()
+    assert bodies.bytes_kept == 0
+
+
+class Verifying:
+    """A route with a large body, which verifies its sender when the test lets it."""
+
+    def __init__(self) -> None:
+        self.routes = Routes("large", "A route of this test.")
+        self.begun = trio.Event()
+        self.may_end = trio.Event()
+
+        async def verify(_call: Call, _words: object) -> None:
+            self.begun.set()
+            await self.may_end.wait()
+
+        @self.routes.post("/large", body_bytes_max=LARGE_BODY_BYTES_MAX, verify_sender=verify)
+        @public
+        async def take(call: Call, body: Note) -> Note:
+            """Take a body."""
+            return Note(text="taken")
+
+
+async def test_a_large_body_is_taken_of_a_verified_sender_while_strangers_have_all_their_room() -> None:
+    verifying = Verifying()
+    application = serving(verifying.routes)
+    fill(application.unfinished_bodies)
+    async with running(application) as server:
+        length = b"Content-Length: %d\r\n\r\n" % LARGE_BYTES
+        wire = await server.connect()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wire.send, LARGE_HEAD + length + b" " * (LARGE_BYTES - 2) + b"{}")
+            await verifying.begun.wait()
+            await trio.testing.wait_all_tasks_blocked()
+            verifying.may_end.set()
+            answer = await wire.answer()
+
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("head", [b"Content-Length: %d\r\n\r\n", b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n"])
+async def test_a_body_that_comes_after_its_sender_is_verified_is_none_of_a_stranger(head: bytes) -> None:
+    verifying = Verifying()
+    application = serving(verifying.routes)
+    bodies = application.unfinished_bodies
+    async with running(application) as server:
+        wire = await server.connect()
+        await wire.send(LARGE_HEAD + head % LARGE_BYTES)
+        verifying.may_end.set()
+        await verifying.begun.wait()
+        await trio.testing.wait_all_tasks_blocked()
+        await wire.send(b" " * (LARGE_BYTES - 2))
+        await until_kept(bodies, LARGE_BYTES - 2 - UNCOUNTED_BYTES_MAX)
+
+        assert bodies.share(is_verified=False).free == BYTES_MAX // 2
 
 
 async def test_a_flood_is_over_once_when_a_quarter_is_left() -> None:
@@ -92,7 +186,7 @@ async def test_a_flood_is_over_once_when_a_quarter_is_left() -> None:
 
 async def test_bodies_without_room_are_refused_and_others_are_answered() -> None:
     application = serving(routes)
-    application.unfinished_bodies = UnfinishedBodies(bytes_max=4 * len(PART))
+    application.unfinished_bodies = UnfinishedBodies(bytes_max=4 * len(PART), uncounted_bytes_max=0)
     async with running(application) as server:
         first, second = await server.connect(), await server.connect()
         await first.send(HEAD + PART)
@@ -113,6 +207,7 @@ async def test_bodies_without_room_are_refused_and_others_are_answered() -> None
 
 async def test_a_body_whose_client_leaves_is_forgotten() -> None:
     application = serving(routes)
+    application.unfinished_bodies = UnfinishedBodies(uncounted_bytes_max=0)
     async with running(application) as server:
         wire = await server.connect()
         await wire.send(HEAD + PART)
@@ -135,7 +230,7 @@ async def test_memory_is_returned_when_a_flood_of_bodies_has_ended() -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(Server(application, listener, 5.0, return_memory=note).serve, stopping)
             body = application.unfinished_bodies.begin("network")
-            assert body.grow(FLOOD_BYTES_MIN)
+            assert body.grow(FLOOD_BYTES_MIN + UNCOUNTED_BYTES_MAX)
             assert not returned.is_set()
             body.end()
 

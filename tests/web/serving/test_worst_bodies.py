@@ -120,7 +120,9 @@ def _width(pattern: re.Pattern[Any]) -> int:
 class Watch:
     """Watches what the event loop does between two moments."""
 
-    def __init__(self, patched: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, patched: pytest.MonkeyPatch, *, packages: tuple[str, ...] = ("core.", "adapters.", "entrypoints.")
+    ) -> None:
         self._work: Work | None = None
         self._thread = threading.get_ident()
         self._of_tests = str(ROOT / "tests")
@@ -131,7 +133,7 @@ class Watch:
         for name in ("search", "match", "fullmatch", "sub", "findall", "finditer", "split"):
             patched.setattr(re, name, self._watched(f"re.{name}", getattr(re, name)))
         for module_name, module in list(sys.modules.items()):
-            if module_name.startswith(("core.", "adapters.", "entrypoints.")):
+            if module_name.startswith(packages):
                 for name, value in list(vars(module).items()):
                     if isinstance(value, re.Pattern):
                         pattern = WatchedPattern(value, f"{module_name}.{name}", self._note)
