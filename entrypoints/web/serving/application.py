@@ -418,11 +418,15 @@ class Application(QuartTrio):
         """Return how much of the body of a request has arrived: nothing, until its stream or its route asks first."""
         extensions: dict[str, Any] = scope.setdefault("extensions", {})
         if UNFINISHED_BODY not in extensions:
-            values = (value for name, value in scope["headers"] if name == b"x-forwarded-for")
+            headers: list[tuple[bytes, bytes]] = list(scope["headers"])
             peer = scope["client"][0] if scope["client"] is not None else None
-            forwarded = b",".join(values).decode("latin1")
+            forwarded = b",".join(value for name, value in headers if name == b"x-forwarded-for").decode("latin1")
             address = client_address(peer, forwarded, self.installation.settings.trusted_proxies)
-            extensions[UNFINISHED_BODY] = self.unfinished_bodies.begin(limited_network(address))
+            # The parser has refused any that is no number.
+            length = int(next((value for name, value in headers if name == b"content-length"), b"0"))
+            extensions[UNFINISHED_BODY] = self.unfinished_bodies.begin(
+                limited_network(address), is_large=length > BODY_BYTES_MAX
+            )
         return extensions[UNFINISHED_BODY]
 
     def _call(self, request: GatehouseRequest) -> Call:

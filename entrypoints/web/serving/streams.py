@@ -17,11 +17,11 @@ from hypercorn.typing import ASGIReceiveEvent, ASGISendEvent
 from hypercorn.utils import suppress_body
 
 from entrypoints.web.serving.application import Application
-from entrypoints.web.serving.unfinished_bodies import UNCOUNTED_BYTES_MAX, NoRoomForBody, UnfinishedBody
+from entrypoints.web.serving.unfinished_bodies import UNCOUNTED_OF_LARGE_BYTES_MAX, NoRoomForBody, UnfinishedBody
 
 # More of a body is not read before the application has taken what has arrived. With the piece of 16 KiB that passes it,
-# that is what `unfinished_bodies.py` does not count: a large body has no need of strangers' room before it is verified.
-UNTAKEN_BYTES_MAX: Final = UNCOUNTED_BYTES_MAX // 2
+# that is what `unfinished_bodies.py` does not count of a large body, which needs no room of strangers to be verified.
+UNTAKEN_BYTES_MAX: Final = UNCOUNTED_OF_LARGE_BYTES_MAX // 2
 _ASGI: Final = {"spec_version": "2.1", "version": "3.0"}
 
 

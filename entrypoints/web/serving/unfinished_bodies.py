@@ -1,6 +1,6 @@
 """The bodies of which a part has arrived: how much of them a process keeps, shared among those who send them.
 
-A body that arrives together with its headers, as nearly every one does, is none of them, and the first 32 KiB of any
+A body that arrives together with its headers, as nearly every one does, is none of them, and the first 2 KiB of any
 body are not counted: a few hundred bodies from a few networks fill the memory, and must not stop those who sign in or
 ask for a token. One half of the memory is for the senders whose credential is not verified, by their networks; the
 other half for those of large bodies, by what `large_bodies.py` has verified. A sender may have as much as is free then.
@@ -15,8 +15,10 @@ from core.limits import BODY_BYTES_MAX
 from entrypoints.web.serving.floods import Flood
 
 BYTES_MAX: Final = 32 * 2**20
-# Of each body. More than arrives of a large one before its sender is verified: `streams.py` reads no more until then.
-UNCOUNTED_BYTES_MAX: Final = 2**15
+# Of each body: more than a form or a request for a token has.
+UNCOUNTED_BYTES_MAX: Final = 2**11
+# Of one whose length says that it is large. `streams.py` reads no more of it before its sender is verified or refused.
+UNCOUNTED_OF_LARGE_BYTES_MAX: Final = 2**15
 RETRY_AFTER_SECONDS: Final = 5
 FLOOD_BYTES_MIN: Final = 2**20
 
@@ -34,7 +36,7 @@ class UnfinishedBodies:
     """Counts the bytes of the bodies that are not complete."""
 
     def __init__(self, *, bytes_max: int = BYTES_MAX, uncounted_bytes_max: int = UNCOUNTED_BYTES_MAX) -> None:
-        self.uncounted_bytes_max = uncounted_bytes_max
+        self._uncounted_bytes_max = uncounted_bytes_max
         self._bytes_max = bytes_max
         self._unknown = _Share(bytes_max // 2)
         self._verified = _Share(bytes_max // 2)
@@ -45,9 +47,10 @@ class UnfinishedBodies:
         """How many bytes are kept, without those that are not counted."""
         return self._bytes_max - self._unknown.free - self._verified.free
 
-    def begin(self, network: str) -> UnfinishedBody:
-        """Return a body that a network begins to send."""
-        return UnfinishedBody(self, network)
+    def begin(self, network: str, *, is_large: bool = False) -> UnfinishedBody:
+        """Return a body that a network begins to send, whose length may say that it is large."""
+        uncounted = UNCOUNTED_OF_LARGE_BYTES_MAX if is_large else self._uncounted_bytes_max
+        return UnfinishedBody(self, network, uncounted_bytes_max=uncounted)
 
     def share(self, *, is_verified: bool) -> _Share:
         """Return the half of the senders who are verified, or of the others."""
@@ -57,10 +60,11 @@ class UnfinishedBodies:
 class UnfinishedBody:
     """The parts of one body that have arrived."""
 
-    __slots__ = ("_arrived", "_bodies", "_bytes", "_sender", "_share")
+    __slots__ = ("_arrived", "_bodies", "_bytes", "_sender", "_share", "_uncounted_bytes_max")
 
-    def __init__(self, bodies: UnfinishedBodies, sender: str) -> None:
+    def __init__(self, bodies: UnfinishedBodies, sender: str, *, uncounted_bytes_max: int) -> None:
         self._bodies = bodies
+        self._uncounted_bytes_max = uncounted_bytes_max
         self._share = bodies.share(is_verified=False)
         self._sender = sender
         self._arrived = 0
@@ -69,7 +73,7 @@ class UnfinishedBody:
 
     def grow(self, number: int) -> bool:
         """Count so many more bytes; return False, and count nothing, when the sender has no room for them."""
-        more = max(0, self._arrived + number - self._bodies.uncounted_bytes_max) - self._bytes
+        more = max(0, self._arrived + number - self._uncounted_bytes_max) - self._bytes
         if not self._share.take(self._sender, more):
             return False
         self._arrived += number

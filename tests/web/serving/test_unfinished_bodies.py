@@ -15,7 +15,13 @@ from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.floods import Flood
 from entrypoints.web.serving.routes import Routes
-from entrypoints.web.serving.unfinished_bodies import BYTES_MAX, FLOOD_BYTES_MIN, UNCOUNTED_BYTES_MAX, UnfinishedBodies
+from entrypoints.web.serving.unfinished_bodies import (
+    BYTES_MAX,
+    FLOOD_BYTES_MIN,
+    UNCOUNTED_BYTES_MAX,
+    UNCOUNTED_OF_LARGE_BYTES_MAX,
+    UnfinishedBodies,
+)
 from tests.waiting import WAIT_SECONDS_MAX
 from tests.web.probe import serving
 from tests.web.serving.connections.wires import Note, routes, running
@@ -161,7 +167,7 @@ async def test_a_body_that_comes_after_its_sender_is_verified_is_none_of_a_stran
         await verifying.begun.wait()
         await trio.testing.wait_all_tasks_blocked()
         await wire.send(b" " * (LARGE_BYTES - 2))
-        await until_kept(bodies, LARGE_BYTES - 2 - UNCOUNTED_BYTES_MAX)
+        await until_kept(bodies, LARGE_BYTES - 2 - UNCOUNTED_OF_LARGE_BYTES_MAX)
 
         assert bodies.share(is_verified=False).free == BYTES_MAX // 2
 
