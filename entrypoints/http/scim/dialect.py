@@ -26,6 +26,12 @@ ERROR_SCHEMA: Final = "urn:ietf:params:scim:api:messages:2.0:Error"
 
 # Of attributes in one body; a member has four.
 NAMES_MAX: Final = 100_000
+# Of elements that are no members: operations, addresses, names of schemas. A PATCH has at most 1,000 operations.
+OTHERS_MAX: Final = 2_000
+# Of lists and objects, and of commas, in the bytes: more than the limits above need, with what stands in texts. The
+# decoder does not give the interpreter up to the event loop, which 4 MiB of empty lists stopped for 0.2 seconds.
+CONTAINERS_MAX: Final = 130_000
+COMMAS_MAX: Final = 260_000
 # Of a value of an operation: an object of attributes, with a list of objects.
 DEPTH_MAX: Final = 8
 
@@ -52,6 +58,7 @@ def decode_named(data: bytes, shape: type[Shape]) -> Shape:
 
     Raise `BadRequest`, and `TooManyMembersNamed` or `PayloadTooLarge` for lists and objects that are too long.
     """
+    _require_decodable(data)
     body = _spelled(decode_body(data, cast("type[Any]", dict[str, Any])), inspect.type_info(shape), _Counter())
     try:
         decoded = msgspec.convert(body, shape)
@@ -119,14 +126,20 @@ class _Counter:
     """Counts what is in a body, each list and object before anything looks into it."""
 
     def __init__(self) -> None:
-        self._elements_left = NAMED_MAX
+        self._members_left = NAMED_MAX
+        self._others_left = OTHERS_MAX
         self._names_left = NAMES_MAX
 
     def count_list(self, values: list[Any], name: str) -> None:
         """Count the elements of a list; raise when there are too many in all lists together."""
-        self._elements_left -= len(values)
-        if self._elements_left < 0:
-            raise TooManyMembersNamed if name == _MEMBERS else PayloadTooLarge
+        if name == _MEMBERS:
+            self._members_left -= len(values)
+        else:
+            self._others_left -= len(values)
+        if self._members_left < 0:
+            raise TooManyMembersNamed
+        if self._others_left < 0:
+            raise PayloadTooLarge
 
     def count_object(self, value: dict[str, Any]) -> None:
         """Count the names of an object; raise when there are too many in all objects together."""
@@ -149,6 +162,11 @@ class _Counter:
             raise nested_too_deeply()
         for part in inner:
             self.count_all(part, depth_left - 1)
+
+
+def _require_decodable(data: bytes) -> None:
+    if data.count(b"{") + data.count(b"[") > CONTAINERS_MAX or data.count(b",") > COMMAS_MAX:
+        raise PayloadTooLarge
 
 
 def _spelled(value: Any, kind: inspect.Type, counter: _Counter, name: str = "") -> Any:

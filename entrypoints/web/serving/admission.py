@@ -6,8 +6,9 @@ Which of them a route takes is declared by the decorators in `credentials.py`.
 from __future__ import annotations
 
 from typing import Final, cast
-from urllib.parse import parse_qs
 from uuid import UUID
+
+import msgspec
 
 from core.billing import signatures
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
@@ -21,6 +22,7 @@ from core.services.api_keys import ApiKeyInvalid
 from core.sessions.tokens import TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
 from core.sign_in.upstream.global_token_revocation import RevocationUnauthorized
+from entrypoints.web.input.decoding import decode_query
 from entrypoints.web.serving import browsers, dpop, impersonating
 from entrypoints.web.serving.browsers import SignInFirst
 from entrypoints.web.serving.calls import Call
@@ -31,6 +33,12 @@ _BEARER: Final = "bearer"
 _DPOP: Final = "dpop"
 _FORM: Final = "application/x-www-form-urlencoded"
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+
+
+class _TokenForm(msgspec.Struct, kw_only=True):
+    """A form that may carry an access token."""
+
+    access_token: list[str] = []
 
 
 async def admit_every_caller(_call: Call) -> None:
@@ -50,8 +58,7 @@ async def admit_access_token_or_form(call: Call) -> None:
         await admit_access_token(call)
         return
     data = cast("bytes", await call.request.get_data(as_text=False))
-    fields = parse_qs(data.decode("utf-8", "replace"))
-    sent = fields.get("access_token", [])
+    sent = [token for token in decode_query(data, _TokenForm).access_token if token]
     if not sent:
         await admit_access_token(call)
     elif len(sent) > 1 or authorization is not None:

@@ -37,6 +37,7 @@ from core.errors import (
 )
 from core.limits import BODY_BYTES_MAX
 from core.networks import limited_network
+from core.openid.refusals import NonceRequired
 from core.rate_limits import RateLimit
 from core.sign_in.browser_returns import safe_target
 from core.wording import Wording
@@ -90,6 +91,9 @@ FOR_PROGRAMS: Final = (INTERFACE, "/internal/", "/webhooks/", "/.well-known/")
 # How a credential is refused that does not verify, and the headers that carry one.
 UNVERIFIED: Final = frozenset({ErrorCode.UNAUTHORIZED, ErrorCode.JWT_ERROR})
 CREDENTIAL_HEADERS: Final = ("Authorization", KEY_HEADER)
+# Refusals like these, which say nothing of the headers: a token with its proof is to be sent again with a nonce, and a
+# page takes cookies, whatever password a proxy in front of it has asked for.
+VERIFIED: Final = (NonceRequired, SignInFirst)
 # Where it stands in the scope of a request, for its stream and its route.
 UNFINISHED_BODY: Final = "unfinished_body"
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -210,9 +214,11 @@ class Application(QuartTrio):
 
         A token that we have signed verifies, also when it has expired or its session has ended.
         """
-        if refusal.code not in UNVERIFIED or request.call.has_signed_token:
+        if refusal.code not in UNVERIFIED or isinstance(refusal, VERIFIED) or request.call.has_signed_token:
             return refusal
-        if not any(name in request.headers for name in CREDENTIAL_HEADERS):
+        # A form may carry a token, too, and only a token is refused as one.
+        is_sent = refusal.code is ErrorCode.JWT_ERROR or any(name in request.headers for name in CREDENTIAL_HEADERS)
+        if not is_sent:
             return refusal
         try:
             request.call.limit(RateLimit.REFUSED_CREDENTIAL)

@@ -11,7 +11,8 @@ import pytest
 
 from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
-from tests.application import Answer
+from core.rate_limits import RateLimit
+from tests.application import Answer, serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
 from tests.world.relying_party import REDIRECT_URI, ProofKey, RelyingParty
 from tests.world.signing_in import claims_of
@@ -145,6 +146,20 @@ async def test_a_nonce_is_good_for_five_minutes_and_cannot_be_made_up(
         assert (answer.status, answer.json["error"]) == (401, "use_dpop_nonce")
         assert answer.headers["WWW-Authenticate"] == 'DPoP error="use_dpop_nonce"'
         assert answer.headers["DPoP-Nonce"] != wrong
+
+
+async def test_the_answer_with_a_nonce_never_becomes_one_of_too_many_wrong_credentials(
+    app: RelyingParty, shop: RelyingParty, world: World, key: ProofKey
+) -> None:
+    token = (await bound_tokens(app, key))[0]["access_token"]
+    client = serving_with_rate_limits(world.installation)
+    proof = key.proof("GET", "/api/user", now=world.clock, access_token=token)
+    headers = {"Authorization": f"DPoP {token}", "DPoP": proof}
+
+    answers = [await client.get("/api/user", headers=headers) for _ in range(RateLimit.REFUSED_CREDENTIAL.burst + 1)]
+
+    assert {answer.status for answer in answers} == {401}
+    assert answers[-1].headers["DPoP-Nonce"]
 
 
 async def test_every_endpoint_takes_a_bound_token_with_its_proof(

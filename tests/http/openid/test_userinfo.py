@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from entrypoints.web.input.decoding import QUERY_FIELDS_MAX
 from tests.world.builder import EMAIL
 from tests.world.relying_party import RelyingParty
 from tests.world.world import World
@@ -78,6 +79,8 @@ async def test_a_form_carries_the_token_to_this_endpoint_alone(shop: RelyingPart
         assert (await shop.send("/auth/userinfo", fields)).status == 401
     assert (await shop.send("/auth/userinfo", {"x": "1"}, {"Authorization": f"Bearer {token}"})).status == 200
     assert (await shop.send("/auth/userinfo", {"x": "1" * 100_000, "access_token": token})).status == 413
+    many = {f"x{number}": "" for number in range(QUERY_FIELDS_MAX)}
+    assert (await shop.send("/auth/userinfo", {**many, "access_token": token})).status == 400
 
 
 async def test_a_token_of_an_organization_that_is_not_active_is_refused(shop: RelyingParty, world: World) -> None:

@@ -17,7 +17,7 @@ from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.large_bodies import DECODED_AT_ONCE_MAX, WAIT_SECONDS_MAX, LargeBodies
-from entrypoints.web.serving.routes import Route, Routes
+from entrypoints.web.serving.routes import FORM, Route, Routes
 from tests.application import Answer, serving_with_rate_limits
 from tests.web.probe import PEER, ask, http_scope, serving
 from tests.web.serving.test_authorization import ROUTES
@@ -29,6 +29,7 @@ from tests.world.world import World
 LARGE = [route for route in ROUTES if route.body_bytes_max > BODY_BYTES_MAX]
 VERIFIED = [route for route in LARGE if route.verify_sender is not None]
 PART = 2**14
+A_FORM = {"Content-Type": FORM}
 
 
 class Text(msgspec.Struct):
@@ -266,3 +267,15 @@ async def test_wrong_credentials_are_counted_by_network_and_right_ones_are_never
     assert await ask({"Authorization": f"Bearer {TOKEN}"}) == 200
     assert await ask(senders.callers.credentials(Caller.OWNER), path="/api/user") == 200
     assert await ask({"Authorization": "Bearer nonsense"}, address="203.0.113.6") == 401
+
+
+async def test_wrong_tokens_in_forms_count_and_what_is_no_credential_does_not(senders: Senders) -> None:
+    client = serving_with_rate_limits(senders.world.installation)
+    burst = RateLimit.REFUSED_CREDENTIAL.burst
+    by_a_proxy = {"Authorization": "Basic YTpi"}
+
+    pages = [await client.get("/app/organizations", headers=by_a_proxy) for _ in range(burst + 1)]
+    wrong = [await client.post("/auth/userinfo", data=b"access_token=x", headers=A_FORM) for _ in range(burst + 1)]
+
+    assert {page.status for page in pages} == {303}
+    assert [answer.status for answer in wrong] == [401] * burst + [429]
