@@ -31,6 +31,7 @@ class ListQuery(Selection, kw_only=True, rename="camel"):
     filter: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         # Lower values mean the lowest (RFC 7644, 3.4.2.4).
         self.start_index = min(max(self.start_index, 1), START_MAX)
         self.count = min(max(self.count, 0), COUNT_MAX)

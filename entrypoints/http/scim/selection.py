@@ -1,14 +1,17 @@
 """The attributes of a resource that a request wants to have answered (RFC 7644, 3.9)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
+from core.errors import BadRequest
 from core.scim.user_filters import USER_SCHEMA
 from entrypoints.http.scim.dialect import GROUP_SCHEMA
 from entrypoints.web.input.decoding import Query
 
+# In one list; a resource has some twenty.
+NAMES_MAX: Final = 200
 # Returned whatever the request names.
 ALWAYS_ANSWERED: Final = frozenset({"schemas", "id"})
 _RESOURCES: Final = "Resources"
@@ -23,11 +26,16 @@ class Selection(Query, kw_only=True, rename="camel"):
     attributes: str | None = None
     excluded_attributes: str | None = None
 
+    def __post_init__(self) -> None:
+        for name, text in (("attributes", self.attributes), ("excludedAttributes", self.excluded_attributes)):
+            if text is not None and text.count(",") >= NAMES_MAX:
+                raise BadRequest.of_field(name, f"Name at most {NAMES_MAX} attributes.")
+
     def of(self, resource: Resource) -> Resource:
         """Return a resource or a list of resources with the attributes that are wanted, or as it is."""
-        wanted, unwanted = _names(self.attributes), _names(self.excluded_attributes)
-        if not (wanted or unwanted):
+        if not (_names(self.attributes) or _names(self.excluded_attributes)):
             return resource
+        wanted, unwanted = _Named(self.attributes), _Named(self.excluded_attributes)
         # What is encoded already has the wanted parts alone (`of_element`).
         answer = msgspec.to_builtins(resource, builtin_types=[msgspec.Raw])
         if _RESOURCES in answer:
@@ -38,7 +46,7 @@ class Selection(Query, kw_only=True, rename="camel"):
 
     def of_element(self, attribute: str, element: msgspec.Struct) -> Any:
         """Return the wanted parts of an element of an attribute that is a list."""
-        wanted, unwanted = _names(self.attributes), _names(self.excluded_attributes)
+        wanted, unwanted = _Named(self.attributes), _Named(self.excluded_attributes)
         return _part_of({attribute: msgspec.to_builtins(element)}, wanted, unwanted)[attribute]
 
     def has(self, attribute: str) -> bool:
@@ -58,24 +66,36 @@ def _without_schema(name: str) -> str:
     return next((name.removeprefix(prefix) for prefix in _PREFIXES if name.startswith(prefix)), name)
 
 
-def _part_of(resource: dict[str, Any], wanted: frozenset[str], unwanted: frozenset[str]) -> dict[str, Any]:
+class _Named:
+    """The attributes in a list, read once for all resources: their names, and of which parts each is named with."""
+
+    def __init__(self, text: str | None) -> None:
+        self.names = _names(text)
+        self._parts: dict[str, set[str]] = {}
+        for name in self.names:
+            attribute, dot, part = name.partition(".")
+            if dot:
+                self._parts.setdefault(attribute, set()).add(part)
+
+    def parts_of(self, attribute: str) -> frozenset[str]:
+        """Return the parts of an attribute that are named."""
+        return frozenset(self._parts.get(attribute, ()))
+
+
+def _part_of(resource: Mapping[str, Any], wanted: _Named, unwanted: _Named) -> dict[str, Any]:
     """Return the attributes of a resource that are requested (RFC 7644, 3.9)."""
     part: dict[str, Any] = {}
     for name, value in resource.items():
         key = name.lower()
-        if name in ALWAYS_ANSWERED or (key in wanted and key not in unwanted):
-            part[name] = value if name in ALWAYS_ANSWERED else _without(value, _subs(key, unwanted))
-        elif key in unwanted:
+        if name in ALWAYS_ANSWERED:
+            part[name] = value
+        elif key in unwanted.names:
             continue
-        elif not wanted:
-            part[name] = _without(value, _subs(key, unwanted))
-        elif subs := _subs(key, wanted):
-            part[name] = _only(value, subs)
+        elif not wanted.names or key in wanted.names:
+            part[name] = _without(value, unwanted.parts_of(key))
+        elif parts := wanted.parts_of(key):
+            part[name] = _only(value, parts)
     return part
-
-
-def _subs(key: str, names: frozenset[str]) -> frozenset[str]:
-    return frozenset(name.removeprefix(f"{key}.") for name in names if name.startswith(f"{key}."))
 
 
 def _without(value: Any, subs: frozenset[str]) -> Any:

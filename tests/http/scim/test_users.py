@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from entrypoints.http.scim.selection import NAMES_MAX
 from tests.application import serving_with_rate_limits
 from tests.world.directory import LIST, SCIM_JSON, USER, Directory, assert_scim_refused
 from tests.world.team import Team
@@ -247,6 +248,13 @@ class TestRead:
                 assert set(shown) == expected
                 assert set(listed["Resources"][0]) == expected | excludes
                 assert set(shown.get("name", {})) <= {"givenName"} or "givenName" not in shown["name"]
+
+    async def test_a_request_names_so_many_attributes(self, directory: Directory) -> None:
+        names = ",".join(f"name.part{number}" for number in range(NAMES_MAX))
+
+        for query in ("attributes", "excludedAttributes"):
+            assert (await directory.request("GET", f"/Users?{query}={names}")).status == 200
+            assert_scim_refused(await directory.request("GET", f"/Users?{query}={names},x"), 400, "invalidValue")
 
     @pytest.mark.parametrize("user_id", ["0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22", "nonsense"])
     async def test_an_unknown_user_is_404(self, directory: Directory, user_id: str) -> None:
