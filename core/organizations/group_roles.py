@@ -364,7 +364,15 @@ def _parts(uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID] | 
 
 def _giving(rules: Sequence[GroupRule], authorities: Mapping[UUID, Authority]) -> GivingRules:
     """Return the rules with what each maker of a token could give: once for each role, and not for each member."""
-    giving = [rule for rule in rules if rule.gives_role]
+    judged: dict[tuple[UUID | None, bool, str], bool] = {}
+    giving: list[GroupRule] = []
+    for rule in rules:
+        # Many rules have the same maker and give the same role.
+        key = rule.made_by, rule.source == SCIM, rule.role
+        if key not in judged:
+            judged[key] = rule.gives_role
+        if judged[key]:
+            giving.append(rule)
     allowed = {rule.role: rule.allowed for rule in giving}
     return GivingRules(
         rules=rules,
