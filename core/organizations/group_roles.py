@@ -364,22 +364,22 @@ def _parts(uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID] | 
 
 def _giving(rules: Sequence[GroupRule], authorities: Mapping[UUID, Authority]) -> GivingRules:
     """Return the rules with what each maker of a token could give: once for each role, and not for each member."""
+    # Many rules have the same maker and give the same role.
     judged: dict[tuple[UUID | None, bool, str], bool] = {}
     giving: list[GroupRule] = []
     for rule in rules:
-        # Many rules have the same maker and give the same role.
         key = rule.made_by, rule.source == SCIM, rule.role
         if key not in judged:
-            judged[key] = rule.gives_role
+            judged[key] = _may_give(rule, None)
         if judged[key]:
             giving.append(rule)
-    allowed = {rule.role: rule.allowed for rule in giving}
+    by_role = {rule.role: rule for rule in giving}
     return GivingRules(
         rules=rules,
         giving=frozenset(rule.id for rule in giving),
         by_authority={
-            authority_id: [role for role, allowed_by_role in allowed.items() if one.may_give(role, allowed_by_role)]
-            for authority_id, one in authorities.items()
+            authority_id: [role for role, rule in by_role.items() if _may_give(rule, authority)]
+            for authority_id, authority in authorities.items()
         },
     )
 
@@ -401,7 +401,11 @@ def _gives(rule: GroupRule, member: FittedMember) -> bool:
     """Return whether a rule that fits a member gives its role: what it gave before stays."""
     if (member.role, member.role_source) == (rule.role, _source(rule)):
         return True
-    authority = member.fitting[rule.id]
+    return _may_give(rule, member.fitting[rule.id])
+
+
+def _may_give(rule: GroupRule, authority: Authority | None) -> bool:
+    """Return whether a rule gives its role to whom a token with this authority has put in the group."""
     return rule.gives_role and (authority is None or authority.may_give(rule.role, rule.allowed))
 
 

@@ -17,7 +17,7 @@ import pytest
 from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED, IS_OF_CUSTOMER
 from core.accounts.users import User
-from core.organizations.group_roles import FittedMember, GivenRole
+from core.organizations.group_roles import AlikeMembers
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why_asked import named
@@ -127,11 +127,10 @@ def _yes(_original: Any) -> Any:
 def _kept(original: Any) -> Any:
     """Return a function that leaves a role which a rule gave when none fits any longer."""
 
-    def decide(member: FittedMember, rules: Any) -> GivenRole:
-        given = original(member, rules)
-        return member.present if given.role_source is None else given
+    def settled(*arguments: Any) -> Sequence[AlikeMembers]:
+        return [one for one in original(*arguments) if one.given.role_source is not None]
 
-    return decide
+    return settled
 
 
 def _without(*conditions: str) -> Callable[[Any], Any]:
@@ -363,7 +362,7 @@ UNDONE: Final = (
     Undone(
         "a directory gives no role that the maker of its token could not give",
         "core.organizations.group_roles",
-        "_gives",
+        "_may_give",
         _yes,
         Story.GROUPING,
         ("rule", "membership"),
@@ -371,7 +370,7 @@ UNDONE: Final = (
     Undone(
         "what a rule gave is taken when none fits any longer",
         "core.organizations.group_roles",
-        "_decided",
+        "_settled",
         _kept,
         Story.GROUPING,
         ("rule",),
