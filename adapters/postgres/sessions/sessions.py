@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.sessions.callers import IS_LIVE, REFRESHABLE, live_at, refreshable_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
+from core.parts import ROWS_AT_ONCE_MAX
 from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import EndedImpersonation, EndedSession, Session
@@ -176,13 +177,16 @@ class PostgresSessions(Aggregate):
         return self._revoked(f"{_REVOKE} AND service_id = %(service_id)s {_REVOKED}", user_id, service_id=service_id)
 
     def revoke_by_connection(self, organization_id: UUID, connection_id: UUID) -> Sequence[EndedSession]:
-        return self._all(
-            EndedSession,
+        return self._revoked_in_parts(
             f"""
             UPDATE sessions s
             SET    revoked_at = %(now)s
             FROM   users u
-            WHERE  s.connection_id = %(connection_id)s AND s.confined_to = %(organization_id)s
+            WHERE  s.id = ANY (ARRAY(SELECT s.id
+                                     FROM   sessions s
+                                     WHERE  s.connection_id = %(connection_id)s
+                                       AND  s.confined_to = %(organization_id)s AND {IS_LIVE}
+                                     LIMIT  %(limit)s))
               AND  u.id = s.user_id AND {IS_LIVE}
             RETURNING u.id AS user_id, u.email
             """,
@@ -192,6 +196,16 @@ class PostgresSessions(Aggregate):
                 **live_at(self._transaction.now),
             },
         )
+
+    def _revoked_in_parts(self, text: LiteralString, values: Mapping[str, Any]) -> Sequence[EndedSession]:
+        """Run a statement that ends as many sessions as its `limit`, until it ends none.
+
+        One that ends fewer may have met some that another transaction has ended meanwhile.
+        """
+        ended: list[EndedSession] = []
+        while part := self._all(EndedSession, text, {**values, "limit": ROWS_AT_ONCE_MAX}):
+            ended += part
+        return ended
 
     def narrow_to_member(self, organization_id: UUID, role: str, user_ids: Sequence[UUID] | None = None) -> None:
         self._connection.execute_later(
@@ -214,32 +228,33 @@ class PostgresSessions(Aggregate):
     def revoke_not_by_connection(
         self, organization_id: UUID, connection_id: UUID, *, domain: str
     ) -> Sequence[EndedSession]:
-        return self._all(
-            EndedSession,
+        return self._revoked_in_parts(
             f"""
-            WITH bound AS MATERIALIZED (
-                SELECT u.id, u.email
+            WITH ending AS MATERIALIZED (
+                SELECT s.id, u.email
                 FROM   users u
                 JOIN   (SELECT user_id FROM memberships WHERE organization_id = %(organization_id)s
                         UNION
                         SELECT user_id FROM service_users WHERE organization_id = %(organization_id)s) AS people
                        ON people.user_id = u.id
+                JOIN   sessions s ON s.user_id = u.id AND s.connection_id IS DISTINCT FROM %(connection_id)s
                 WHERE  substring(u.email FROM '@([^@]*)$') = %(domain)s AND NOT u.is_platform_owner
                   AND  NOT EXISTS (SELECT FROM memberships m
                                    WHERE  m.organization_id = %(organization_id)s AND m.user_id = u.id
                                      AND  m.role = %(owner)s AND m.suspended_at IS NULL)
+                  AND  (s.organization_id = %(organization_id)s
+                        -- Not those that open another organization alone.
+                        OR (s.organization_id IS NULL
+                            AND coalesce(s.confined_to, %(organization_id)s) = %(organization_id)s))
+                  AND  s.impersonator_id IS NULL
+                  AND  {IS_LIVE}
+                LIMIT  %(limit)s
             )
             UPDATE sessions s
             SET    revoked_at = %(now)s
-            FROM   bound
-            WHERE  s.user_id = bound.id AND s.connection_id IS DISTINCT FROM %(connection_id)s
-              AND  (s.organization_id = %(organization_id)s
-                    -- Not those that open another organization alone.
-                    OR (s.organization_id IS NULL
-                        AND coalesce(s.confined_to, %(organization_id)s) = %(organization_id)s))
-              AND  s.impersonator_id IS NULL
-              AND  {IS_LIVE}
-            RETURNING bound.id AS user_id, bound.email
+            FROM   ending
+            WHERE  s.id = ending.id AND {IS_LIVE}
+            RETURNING s.user_id, ending.email
             """,
             {
                 "organization_id": organization_id,
