@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -21,7 +22,7 @@ from core.organizations import access, inviters
 from core.organizations.access import Capability
 from core.organizations.authority import Authority
 from core.organizations.memberships import ADMIN, MEMBER, RoleSource
-from core.parts import ROWS_AT_ONCE_MAX, in_parts
+from core.parts import ROWS_AT_ONCE_MAX, in_parts, read_in_parts
 from core.sessions import customer_endings
 
 if TYPE_CHECKING:
@@ -350,16 +351,10 @@ def _is_id(text: str) -> bool:
 
 
 def _parts(uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID] | None) -> Iterator[Sequence[UUID]]:
-    """Yield the ids of these members, or of all, so many at once as are decided in one statement."""
+    """Return the ids of these members, or of all, in the parts that are decided in one statement."""
     if user_ids is not None:
-        yield from in_parts(sorted(user_ids, key=attrgetter("int")))
-        return
-    after: UUID | None = None
-    while part := uow.group_rules.members(organization_id, after=after, limit=ROWS_AT_ONCE_MAX):
-        yield part
-        if len(part) < ROWS_AT_ONCE_MAX:
-            return
-        after = part[-1]
+        return in_parts(sorted(user_ids, key=attrgetter("int")))
+    return read_in_parts(partial(uow.group_rules.members, organization_id), lambda user_id: user_id)
 
 
 def _giving(rules: Sequence[GroupRule], authorities: Mapping[UUID, Authority]) -> GivingRules:
@@ -484,9 +479,8 @@ def _give_part(uow: UnitOfWork, organization_id: UUID, part: Sequence[AlikeMembe
     moved = [one for one in part if one.moves]
     _narrow_sessions(uow, organization_id, moved)
     new_roles = {user_id: one.given.role for one in moved for user_id in one.user_ids}
-    if new_roles:
-        customer_endings.end_lost(uow, organization_id, list(new_roles))
-        inviters.withdraw_of_moved(uow, organization_id, new_roles)
+    customer_endings.end_lost(uow, organization_id, list(new_roles))
+    inviters.withdraw_of_moved(uow, organization_id, new_roles)
     uow.record_alike(
         AuditAction.USER_ROLE_UPDATED,
         [

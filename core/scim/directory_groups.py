@@ -19,7 +19,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
 from core.organizations.access import Operation
-from core.parts import ROWS_AT_ONCE_MAX, in_parts
+from core.parts import in_parts, read_in_parts
 from core.positions import FoundRows, Position, found_rows
 from core.scim import authority, filter_parser, tokens, user_changes
 from core.scim.directory_group_filters import GroupSearch, search_of, stored_form
@@ -369,13 +369,8 @@ def _remove(uow: UnitOfWork, organization_id: UUID, group_id: UUID, leaving: Col
 
 
 def _members(uow: UnitOfWork, organization_id: UUID, group_id: UUID) -> Iterator[Sequence[UUID]]:
-    """Yield the members of a group in parts."""
-    after: UUID | None = None
-    while part := uow.directory_groups.members(organization_id, group_id, after=after, limit=ROWS_AT_ONCE_MAX):
-        yield part
-        if len(part) < ROWS_AT_ONCE_MAX:
-            return
-        after = part[-1]
+    """Return the members of a group in parts."""
+    return read_in_parts(partial(uow.directory_groups.members, organization_id, group_id), lambda user_id: user_id)
 
 
 def _accounts(uow: UnitOfWork, organization_id: UUID, ids: frozenset[UUID]) -> frozenset[UUID]:

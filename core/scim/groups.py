@@ -6,8 +6,9 @@ manage groups of the directory see those instead (`directory_groups.py`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -17,7 +18,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import departures, inviters, keys, made_credentials
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.organizations.organizations import Organization
-from core.parts import ROWS_AT_ONCE_MAX, in_parts
+from core.parts import in_parts, read_in_parts
 from core.scim import authority, filter_matching, filter_parser, filters, tokens, user_changes, welcome
 from core.scim.filters import Filter
 from core.scim.group_patches import member_changes
@@ -136,7 +137,7 @@ def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID
     require_showable(_group(uow, organization.id, member_form=None).member_count)
     absent: list[GroupMember] = []
     present: set[UUID] = set()
-    for part in _members(uow, organization.id):
+    for part in read_in_parts(partial(uow.scim_groups.members, organization.id), lambda member: member.user_id):
         absent += [member for member in part if member.user_id not in wanted]
         present.update(member.user_id for member in part)
     kept = _protected(uow, organization.id, absent)
@@ -145,16 +146,6 @@ def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID
     # First, because who leaves makes room.
     _remove(uow, organization.id, leaving)
     _add(uow, organization, wanted - present)
-
-
-def _members(uow: UnitOfWork, organization_id: UUID) -> Iterator[Sequence[GroupMember]]:
-    """Yield the members in parts."""
-    after: UUID | None = None
-    while part := uow.scim_groups.members(organization_id, after=after, limit=ROWS_AT_ONCE_MAX):
-        yield part
-        if len(part) < ROWS_AT_ONCE_MAX:
-            return
-        after = part[-1].user_id
 
 
 def _protected(uow: UnitOfWork, organization_id: UUID, leaving: Sequence[GroupMember]) -> frozenset[UUID]:

@@ -22,7 +22,7 @@ LOOPS: Final = frozenset({"filter", "map", "sorted"})
 PASSING: Final = LOOPS | frozenset(
     {
         *("Counter", "cast", "chain", "dict", "enumerate", "frozenset", "groupby", "in_parts", "islice", "iter"),
-        *("list", "replace", "reversed", "set", "tuple", "zip"),
+        *("list", "read_in_parts", "replace", "reversed", "set", "tuple", "zip"),
     }
 )
 # What says something of all elements, or returns one of them.
@@ -230,7 +230,11 @@ class _Reader:
     def _bind(self, target: ast.expr, over: ast.expr) -> None:
         """Follow the elements of what is walked over, where these are collections of rows themselves."""
         match over:
-            case ast.Call(func=ast.Name(id=name)) if name in {"groupby", "in_parts"} or self._yields_parts(over.func):
+            case ast.Call(func=ast.Name(id=name)) if name in {
+                "groupby",
+                "in_parts",
+                "read_in_parts",
+            } or self._yields_parts(over.func):
                 pass
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="items" | "values")) if name in self._nested:
                 pass
@@ -278,8 +282,11 @@ class _Reader:
         called, arguments = node.func, node.args
         if isinstance(called, ast.Name) and called.id == "partial" and arguments:
             called, arguments = arguments[0], arguments[1:]
+            if (method := self._core.ports.method(called)) is not None:
+                return {method}
         given = set[str]().union(*map(self._of, [*arguments, *(one.value for one in node.keywords)]))
-        if (function := self._core.called(self._function, called)) is not None:
+        is_passed = isinstance(called, ast.Name) and called.id in PASSING
+        if not is_passed and (function := self._core.called(self._function, called)) is not None:
             self._give(function, arguments, node.keywords)
             return set(function.returned) if called is node.func else set()
         match node.func:

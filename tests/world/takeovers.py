@@ -87,11 +87,11 @@ class Intrusion:
         body = {"new_owner_user_id": str(self.world.user_id(email))}
         await self.act("POST", "/transfer-ownership", body, token=token)
 
-    def promote_newcomers(self, number: int) -> None:
-        """Insert members of Acme who were there before, and what the intruder leaves who makes them admins."""
+    def promote_newcomers(self, number: int, *, before: str = "member") -> None:
+        """Insert members of Acme who were there in a role, and what the intruder leaves who makes them admins."""
         self.clock.advance(STEP)
-        values = {"acme": self.acme, "victim": self.victim.app.id, "number": number, "now": self.clock()}
-        user_ids = [self.world.user(f"{number}-{one}@example.com") for one in range(number)]
+        values = {"acme": self.acme, "victim": self.victim.app.id, "before": before, "now": self.clock()}
+        user_ids = [self.world.user(f"{before}{one}@example.com") for one in range(number)]
         self.world.connection.execute(
             """
             INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirmed_at)
@@ -105,7 +105,7 @@ class Intrusion:
             INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id, success,
                                        details, created_at)
             SELECT entry_id, %(acme)s, %(victim)s, 'user.role_updated', 'user', user_id::text, true,
-                   '{"old_role": "member", "new_role": "admin"}', %(now)s
+                   jsonb_build_object('old_role', %(before)s::text, 'new_role', 'admin'), %(now)s
             FROM   unnest(%(user_ids)s::uuid[], %(entry_ids)s::uuid[]) AS made (user_id, entry_id)
             """,
             values | {"user_ids": user_ids, "entry_ids": [self.world.new_id() for _ in user_ids]},

@@ -41,7 +41,6 @@ LEFT_ADMINS = tuple(("admin", 1, False, 9 - number) for number in range(7))
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two members are decided at once, so that most organizations take several parts, and two groups are many."""
     monkeypatch.setattr("core.parts.ROWS_AT_ONCE_MAX", 2)
-    monkeypatch.setattr(group_roles, "ROWS_AT_ONCE_MAX", 2)
     monkeypatch.setattr(group_rules, "FEW_GROUPS", 1)
 
 

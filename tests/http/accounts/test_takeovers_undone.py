@@ -337,6 +337,17 @@ class TestGivenToOthers:
         assert calls.round_trips <= ROUND_TRIPS_MAX
         assert calls.number <= CALLS_MAX + 80 * CALLS_OF_CHANGE_MAX
 
+    async def test_each_falls_back_to_the_custom_role_of_before(self, founder: Intrusion) -> None:
+        for role in ("viewer", "auditor"):
+            founder.world.custom_role(founder.acme, role, "services.view")
+        await founder.take_over()
+        for role in ("viewer", "auditor", "gone"):
+            founder.promote_newcomers(1, before=role)
+
+        await founder.undo()
+
+        assert {role for role, _ in founder.members().values()} == {OWNER, "viewer", "auditor", "member"}
+
     async def test_a_role_that_another_owner_has_changed_meanwhile_is_only_lowered(self, founder: Intrusion) -> None:
         world = founder.world
         user_id = world.user(BOSS)
