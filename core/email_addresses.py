@@ -60,7 +60,8 @@ def part_of_email(typed: str, to_ascii: ToAscii) -> str:
     """Return a part of an address as it stands in stored addresses, to search for; the text is not validated."""
     part = typed.strip().lower()
     # Stored addresses are composed.
-    part = normalized("NFC", part, characters_max=EMAIL_CHARACTERS_MAX) or part
+    if len(part) <= EMAIL_CHARACTERS_MAX:
+        part = normalized("NFC", part, characters_max=EMAIL_CHARACTERS_MAX) or part
     local_part, at, domain = part.rpartition("@")
     # A domain that is not whole has another ASCII form, of which the stored one is no continuation.
     in_ascii = to_ascii(domain) if at and "." in domain and not domain.isascii() else None

@@ -25,6 +25,7 @@ from quart import Response
 from entrypoints.server import hypercorn_config
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.protocols import Protocol
+from entrypoints.web.serving.unfinished_bodies import UnfinishedBodies, UnfinishedBody
 from tests.differential.opinions import (
     Case,
     Difference,
@@ -74,6 +75,10 @@ class Recorder:
         self.seen[place] = self.seen[place]._replace(body=body.decode("latin1"))
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def body_of(self, scope: Any) -> UnfinishedBody:
+        """Return a body for which there is room."""
+        return UnfinishedBodies().begin("a network")
 
     def malformed(self, message: str, *, peer: str | None) -> Response:
         """Return the response to bytes that are no request."""

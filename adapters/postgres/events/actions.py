@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.events.alike import parts_of
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.transaction import Aggregate
 from core.events.actions import AlikeTargets, AuditAction
 from core.events.platform_actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 
 
 class PostgresAuditEntries(Aggregate):
@@ -139,3 +140,26 @@ class PostgresPlatformAuditEntries(Aggregate):
             ),
         )
         return entry_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartOfAlike:
+    """Targets of one action with details that many share, as the columns of a statement: for each target the number of its details, which counts from 1."""
+
+    organization_ids: list[UUID]
+    target_ids: list[UUID]
+    kinds: list[int]
+    details: list[Jsonb]
+
+
+def parts_of(connection: Connection, alike: Sequence[AlikeTargets]) -> Iterator[PartOfAlike]:
+    """Yield the targets in parts, as `Connection.in_parts` does."""
+    rows = ((number, *target) for number, one in enumerate(alike) for target in one.targets)
+    for part in connection.in_parts(rows):
+        first, last = part[0][0], part[-1][0]
+        yield PartOfAlike(
+            organization_ids=[organization_id for _, organization_id, _ in part],
+            target_ids=[target_id for _, _, target_id in part],
+            kinds=[number - first + 1 for number, _, _ in part],
+            details=[Jsonb(one.details) for one in alike[first : last + 1]],
+        )

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.events.alike import parts_of
+from adapters.postgres.events.actions import parts_of
 from adapters.postgres.transaction import Aggregate
 from core.events.actions import AlikeTargets
 from core.events.events import EventType
