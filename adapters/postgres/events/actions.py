@@ -144,7 +144,10 @@ class PostgresPlatformAuditEntries(Aggregate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartOfAlike:
-    """Targets of one action with details that many share, as the columns of a statement: for each target the number of its details, which counts from 1."""
+    """Targets of one action with details that many share, as the columns of a statement.
+
+    For each target there is the number of its details, which counts from 1.
+    """
 
     organization_ids: list[UUID]
     target_ids: list[UUID]
