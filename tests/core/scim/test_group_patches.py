@@ -7,13 +7,46 @@ from uuid import UUID
 
 import pytest
 
+from core.scim.directory_group_patches import with_read_members
 from core.scim.group_patches import MemberChange, member_changes
-from core.scim.patches import OperationKind, operation
-from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
+from core.scim.patches import NAMES_CHARACTERS_MAX, OperationKind, operation, operations_of
+from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute, TooMany
 
 ONE, TWO = UUID(int=1), UUID(int=2)
 HELD = {"id": "1", "displayname": "Acme"}
 ADD, REMOVE, REPLACE = OperationKind.ADD, OperationKind.REMOVE, OperationKind.REPLACE
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        ("members", [{"value": str(ONE)}, {"VALUE": str(TWO)}], frozenset({ONE, TWO})),
+        ("Members", [], frozenset()),
+        (None, {"Members": [str(ONE)], "displayName": "Sales"}, {"Members": frozenset({ONE}), "displayName": "Sales"}),
+        # What is no list of users is left for the operation to refuse.
+        ("members", [{"value": "nobody"}], [{"value": "nobody"}]),
+        ("members", [{"value": str(ONE), "type": "Group"}], [{"value": str(ONE), "type": "Group"}]),
+        ("members", {"value": str(ONE)}, {"value": str(ONE)}),
+        ("emails", [{"value": "ada@example.com"}], [{"value": "ada@example.com"}]),
+        (None, "Sales", "Sales"),
+    ],
+)
+def test_lists_of_members_are_read_to_ids_and_nothing_else_is(path: str | None, value: Any, expected: Any) -> None:
+    assert with_read_members(path, value) == expected
+
+
+def test_ids_that_were_read_change_members_as_the_list_does() -> None:
+    read = frozenset({ONE, TWO})
+
+    assert changes(("add", "members", read), ("remove", "members", frozenset({ONE}))) == [(ADD, read), (REMOVE, {ONE})]
+
+
+def test_more_names_than_may_be_are_not_read() -> None:
+    many = dict.fromkeys(map(str, range(NAMES_CHARACTERS_MAX + 2)))
+
+    for value in (many, {"urn:example": many}):
+        with pytest.raises(TooMany):
+            operations_of([("add", None, value)])
 
 
 def changes(*operations: tuple[str, str | None, Any]) -> list[tuple[OperationKind, set[UUID]]]:

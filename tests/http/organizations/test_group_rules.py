@@ -215,7 +215,7 @@ class TestMakers:
         await set_rules(team, rule(sales, "sales"), name="admin")
 
         await team.request("owner", "PATCH", f"/members/{team.ids['admin']}", body={"role": "member"})
-        await groups.put_in(sales, "ben")
+        await groups.put_in(sales, "ben", "ada")
 
         assert (team.role_of("ada"), team.role_of("ben")) == ("sales", "member")
         [shown] = (await team.request("owner", "GET", "/group-rules")).json["rules"]
