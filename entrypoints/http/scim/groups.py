@@ -25,6 +25,7 @@ from core.scim.refusals import (
     Unsupported,
     VersionOutdated,
 )
+from entrypoints.http.scim import long_work
 from entrypoints.http.scim.dialect import LIST_SCHEMA, SCIM, attempt_of, log_refusal
 from entrypoints.http.scim.resources import (
     ListQuery,
@@ -111,7 +112,8 @@ async def create_group(call: Call, body: ScimGroupInput, query: Selection) -> Sc
 
     Otherwise it is refused: organizations are created by their owners.
     """
-    change = partial(found_groups.create, values=_values(body), shows_members=query.has(_MEMBERS))
+    values = await _values(call, body)
+    change = partial(found_groups.create, values=values, shows_members=query.has(_MEMBERS))
     group = await call.transact(log.perform, attempt_of(call), 201, change)
     call.headers["Location"] = group_resource(group, call.installation.settings.base_url).meta.location
     return _answered(call, group, query)
@@ -125,10 +127,11 @@ async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query:
     The owner and the last admin stay. The name of the group is not changed. With a token that manages groups, replace
     the name, the id in the directory and the members of a group; nobody becomes a member or ceases to be one.
     """
+    values = await _values(call, body)
     change = partial(
         found_groups.replace,
         group_id=group_id,
-        values=_values(body),
+        values=values,
         shows_members=query.has(_MEMBERS),
         versions=versions_of(call),
     )
@@ -144,10 +147,11 @@ async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query:
 @scim_token(log_refusal)
 async def patch_group(call: Call, group_id: UUID, body: ScimPatch, query: Selection) -> ScimGroup:
     """Add or remove members; with a token that manages groups, rename the group, too."""
+    operations = await long_work.run(call, body.path_characters, body.as_operations)
     change = partial(
         found_groups.patch,
         group_id=group_id,
-        operations=body.as_operations(),
+        operations=operations,
         shows_members=query.has(_MEMBERS),
         versions=versions_of(call),
     )
@@ -168,11 +172,16 @@ async def delete_group(call: Call, group_id: UUID) -> None:
     await call.transact(log.perform, attempt_of(call), 204, change)
 
 
-def _values(body: ScimGroupInput) -> GroupValues:
+async def _values(call: Call, body: ScimGroupInput) -> GroupValues:
+    members = body.members or []
+
+    def named() -> frozenset[UUID]:
+        return member_ids([{"value": one.value, "type": one.type} for one in members])
+
     return GroupValues(
         display_name=body.display_name or "",
         external_id=body.external_id,
-        member_ids=member_ids([{"value": one.value, "type": one.type} for one in body.members or []]),
+        member_ids=await long_work.run(call, len(members), named),
     )
 
 

@@ -176,6 +176,11 @@ class ScimPatch(msgspec.Struct, kw_only=True):
     schemas: list[str] = []
     operations: Annotated[list[ScimPatchOperation], msgspec.Meta(min_length=1)] = msgspec.field(name="Operations")
 
+    @property
+    def path_characters(self) -> int:
+        """How many characters the paths have together."""
+        return sum(len(one.path or "") for one in self.operations)
+
     def as_operations(self) -> Sequence[PatchOperation]:
         """Return the operations; raise `BadRequest` when one is malformed."""
         return operations_of([(one.op, one.path, one.value) for one in self.operations])
