@@ -57,6 +57,9 @@ FULL_REPORT_SECONDS_MIN: Final = 60.0
 # Of so many connections, the memory is worth being given back; and how long to wait for its last objects.
 FLOOD_CONNECTIONS_MIN: Final = 500
 FLOOD_ENDS_SECONDS: Final = 2.0
+# The collection stops every other request for as long as it takes to look at all objects of all connections, and 17
+# bodies of 64 KiB that are given up are a flood.
+RETURNED_AGAIN_SECONDS_MIN: Final = 60.0
 _RETURNING: Final = trio.CapacityLimiter(1)
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
 
@@ -162,6 +165,8 @@ class Server:
             # Until what the connections have kept is freed.
             await trio.sleep(FLOOD_ENDS_SECONDS)
             await trio.to_thread.run_sync(self.return_memory, limiter=_RETURNING)
+            # A flood that ends meanwhile is noticed behind it.
+            await trio.sleep(RETURNED_AGAIN_SECONDS_MIN)
 
 
 def connections_max(settings: Settings) -> int:

@@ -24,6 +24,7 @@ from core.scim.refusals import (
     Unsupported,
     VersionOutdated,
 )
+from entrypoints.http.scim import long_work
 from entrypoints.http.scim.dialect import LIST_SCHEMA, SCIM, attempt_of, log_refusal
 from entrypoints.http.scim.resources import (
     ListQuery,
@@ -146,10 +147,11 @@ async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query:
 @scim_token(log_refusal)
 async def patch_group(call: Call, group_id: UUID, body: ScimPatch, query: Selection) -> ScimGroup:
     """Add or remove members; with a token that manages groups, rename the group, too."""
+    operations = await long_work.run(call, body.path_characters, body.as_operations)
     change = partial(
         found_groups.patch,
         group_id=group_id,
-        operations=body.as_operations(),
+        operations=operations,
         member_form=_form(call, query),
         versions=versions_of(call),
     )
@@ -171,11 +173,7 @@ async def delete_group(call: Call, group_id: UUID) -> None:
 
 
 def _values(body: ScimGroupInput) -> GroupValues:
-    return GroupValues(
-        display_name=body.display_name or "",
-        external_id=body.external_id,
-        member_ids=body.member_ids,
-    )
+    return GroupValues(display_name=body.display_name or "", external_id=body.external_id, member_ids=body.member_ids)
 
 
 def _form(call: Call, selection: Selection) -> str | None:

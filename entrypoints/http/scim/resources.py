@@ -192,6 +192,11 @@ class ScimPatch(msgspec.Struct, kw_only=True):
         for one in self.operations:
             one.value = with_read_members(one.path, one.value)
 
+    @property
+    def path_characters(self) -> int:
+        """How many characters the paths have together."""
+        return sum(len(one.path or "") for one in self.operations)
+
     def as_operations(self) -> Sequence[PatchOperation]:
         """Return the operations; raise `BadRequest` when one is malformed."""
         return operations_of([(one.op, one.path, one.value) for one in self.operations])

@@ -23,6 +23,7 @@ from core.scim.refusals import (
 from core.scim.user_changes import AddressNotYours
 from core.scim.user_patches import UserValues, boolean, email_in
 from core.scim.users import DirectoryUser
+from entrypoints.http.scim import long_work
 from entrypoints.http.scim.dialect import SCIM, attempt_of, log_refusal
 from entrypoints.http.scim.resources import (
     ListQuery,
@@ -121,7 +122,8 @@ async def replace_user(call: Call, user_id: UUID, body: ScimUserInput, query: Se
 @scim_token(log_refusal)
 async def patch_user(call: Call, user_id: UUID, body: ScimPatch, query: Selection) -> ScimUser:
     """Change attributes of a user. Setting `active` to false ends the user's sessions, and takes their access."""
-    change = partial(user_changes.patch, known_id=user_id, operations=body.as_operations(), versions=versions_of(call))
+    operations = await long_work.run(call, body.path_characters, body.as_operations)
+    change = partial(user_changes.patch, known_id=user_id, operations=operations, versions=versions_of(call))
     user = await call.transact(log.perform, attempt_of(call), 200, change)
     return _answered(call, user, query)
 

@@ -132,7 +132,7 @@ class Application(QuartTrio):
     async def handle_request(self, request: Any) -> Response:
         """Return the response to one request, also when its processing fails."""
         started = time.perf_counter()
-        request.paths, request.generated = self.paths, self._generated
+        request.paths, request.generated, request.large_bodies = self.paths, self._generated, self.large_bodies
         call = request.call = self._call(request)
         status: int | None = None
         counted = self.installation.precedence.request()

@@ -279,7 +279,7 @@ def scim_token(when_refused: RefusalObserver) -> Callable[[Handler], Handler]:
             AccessPolicy(
                 kind=CredentialKind.SCIM_TOKEN,
                 admit=admission.admit_scim_token,
-                before_refusing=_require_scim_token,
+                before_refusing=require_scim_token,
                 when_refused=when_refused,
             ),
         )
@@ -331,7 +331,8 @@ def _slug(words: Mapping[str, str]) -> str:
     return words[next(name for name in SLUG_PARAMETERS if name in words)]
 
 
-async def _require_scim_token(call: Call, _words: Mapping[str, str]) -> None:
+async def require_scim_token(call: Call, _words: Mapping[str, str]) -> None:
+    """Raise `ScimTokenInvalid` unless the token is that of an organization, for which long work then counts."""
     caller = await call.step(scim_tokens.authorize)
     call.sender = caller.organization_id
 

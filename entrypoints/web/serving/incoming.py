@@ -15,6 +15,7 @@ from werkzeug.http import parse_accept_header
 from core.errors import Refusal
 from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.large_bodies import LargeBodies
 from entrypoints.web.serving.paths import Paths
 from entrypoints.web.serving.routes import Route
 
@@ -101,6 +102,8 @@ class GatehouseRequest(TrioRequest):
     # The paths of the application, and the documents that were generated from its routes.
     paths: Paths
     generated: dict[Any, Any]
+    # Where long work for a body runs.
+    large_bodies: LargeBodies
     call: Call
     route: Route | None = None
     refusal: Refusal | None = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -19,6 +17,7 @@ from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.large_bodies import DECODED_AT_ONCE_MAX, WAIT_SECONDS_MAX, LargeBodies
 from entrypoints.web.serving.routes import FORM, Route, Routes
 from tests.application import Answer, serving_with_rate_limits
+from tests.concurrency import held_by_another
 from tests.web.probe import PEER, ask, http_scope, serving
 from tests.web.serving.test_authorization import ROUTES
 from tests.web.serving.test_worst_bodies import Senders
@@ -181,22 +180,6 @@ async def test_who_waits_for_too_long_is_asked_to_come_again(autojump_clock: Any
     assert trio.current_time() - began == 2 * WAIT_SECONDS_MAX
     assert await bodies.run("slow", int) == 0
     assert bodies.senders_number == 0
-
-
-@asynccontextmanager
-async def held_by_another(bodies: LargeBodies, sender: str) -> AsyncGenerator[None]:
-    """Let another task hold the place of a sender."""
-    may_end = trio.Event()
-
-    async def hold(task_status: trio.TaskStatus[None]) -> None:
-        async with bodies.place_of(sender):
-            task_status.started()
-            await may_end.wait()
-
-    async with trio.open_nursery() as nursery:
-        await nursery.start(hold)
-        yield
-        may_end.set()
 
 
 async def test_an_unverified_sender_is_its_network_whatever_organization_the_path_names(autojump_clock: Any) -> None:

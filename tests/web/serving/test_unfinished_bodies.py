@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import pytest
 import trio
 import trio.testing
@@ -9,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
-from entrypoints.server import Server, listen
+from entrypoints.server import FLOOD_ENDS_SECONDS, RETURNED_AGAIN_SECONDS_MIN, Server, listen
 from entrypoints.setting_kinds import Bind
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -223,8 +226,7 @@ async def test_a_body_whose_client_leaves_is_forgotten() -> None:
         await until_kept(application.unfinished_bodies, 0)
 
 
-@pytest.mark.usefixtures("autojump_clock")
-async def test_memory_is_returned_when_a_flood_of_bodies_has_ended() -> None:
+async def test_memory_is_returned_when_a_flood_of_bodies_has_ended(autojump_clock: Any) -> None:
     returned, stopping = trio.Event(), trio.Event()
     token = trio.lowlevel.current_trio_token()
 
@@ -243,6 +245,29 @@ async def test_memory_is_returned_when_a_flood_of_bodies_has_ended() -> None:
             with trio.fail_after(WAIT_SECONDS_MAX):
                 await returned.wait()
             nursery.cancel_scope.cancel()
+
+
+async def test_floods_one_after_the_other_collect_garbage_once_a_minute(autojump_clock: Any) -> None:
+    returned_at, stopping = list[float](), trio.Event()
+    token = trio.lowlevel.current_trio_token()
+
+    def note() -> None:
+        trio.from_thread.run_sync(lambda: returned_at.append(trio.current_time()), trio_token=token)
+
+    application = serving(routes)
+    with listen(Bind("127.0.0.1", 0)) as listener:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(Server(application, listener, 5.0, return_memory=note).serve, stopping)
+            for _ in range(40):
+                body = application.unfinished_bodies.begin("network")
+                assert body.grow(FLOOD_BYTES_MIN + UNCOUNTED_BYTES_MAX)
+                body.end()
+                await trio.sleep(FLOOD_ENDS_SECONDS + 1)
+            nursery.cancel_scope.cancel()
+
+    pauses = [later - earlier for earlier, later in itertools.pairwise(returned_at)]
+    assert len(pauses) == 1
+    assert pauses[0] >= RETURNED_AGAIN_SECONDS_MIN
 
 
 async def until_kept(bodies: UnfinishedBodies, number: int) -> None:
