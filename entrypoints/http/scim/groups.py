@@ -24,7 +24,6 @@ from core.scim.refusals import (
     Unsupported,
     VersionOutdated,
 )
-from entrypoints.http.scim import long_work
 from entrypoints.http.scim.dialect import LIST_SCHEMA, SCIM, attempt_of, log_refusal
 from entrypoints.http.scim.resources import (
     ListQuery,
@@ -39,6 +38,7 @@ from entrypoints.http.scim.resources import (
     versions_of,
 )
 from entrypoints.http.scim.selection import Selection
+from entrypoints.web.serving import long_work
 from entrypoints.web.serving.answers import AnswerStatus
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import scim_token

@@ -23,7 +23,6 @@ from core.scim.refusals import (
 from core.scim.user_changes import AddressNotYours
 from core.scim.user_patches import UserValues, boolean, email_in
 from core.scim.users import DirectoryUser
-from entrypoints.http.scim import long_work
 from entrypoints.http.scim.dialect import SCIM, attempt_of, log_refusal
 from entrypoints.http.scim.resources import (
     ListQuery,
@@ -38,6 +37,7 @@ from entrypoints.http.scim.resources import (
     versions_of,
 )
 from entrypoints.http.scim.selection import Selection
+from entrypoints.web.serving import long_work
 from entrypoints.web.serving.answers import AnswerStatus
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import scim_token
