@@ -371,6 +371,8 @@ class Application(QuartTrio):
             raise PayloadTooLarge
         if (request.headers.get("Content-Encoding") or "identity").lower() != "identity":
             raise UnsupportedContentCoding
+        if route.is_verified_by_content and not self.body_of(request.scope).is_read_unverified():
+            raise NoRoomForBody
         arguments: dict[str, Any] = {}
         if route.query is not None:
             arguments["query"] = decode_query(request.query_string, route.query)

@@ -36,7 +36,7 @@ class UnfinishedBodies:
     """Counts the bytes of the bodies that are not complete."""
 
     def __init__(self, *, bytes_max: int = BYTES_MAX, uncounted_bytes_max: int = UNCOUNTED_BYTES_MAX) -> None:
-        self._uncounted_bytes_max = uncounted_bytes_max
+        self.uncounted_bytes_max = uncounted_bytes_max
         self._bytes_max = bytes_max
         self._unknown = _Share(bytes_max // 2)
         self._verified = _Share(bytes_max // 2)
@@ -49,7 +49,7 @@ class UnfinishedBodies:
 
     def begin(self, network: str, *, is_large: bool = False) -> UnfinishedBody:
         """Return a body that a network begins to send, whose length may say that it is large."""
-        uncounted = UNCOUNTED_OF_LARGE_BYTES_MAX if is_large else self._uncounted_bytes_max
+        uncounted = UNCOUNTED_OF_LARGE_BYTES_MAX if is_large else self.uncounted_bytes_max
         return UnfinishedBody(self, network, uncounted_bytes_max=uncounted)
 
     def share(self, *, is_verified: bool) -> _Share:
@@ -88,6 +88,14 @@ class UnfinishedBody:
         """
         self._give_back()
         self._share, self._sender = self._bodies.share(is_verified=True), sender
+        return self.grow(0)
+
+    def is_read_unverified(self) -> bool:
+        """Count a large body as any other, because nothing will verify its sender before it is read.
+
+        Return False when the sender has no room for it.
+        """
+        self._uncounted_bytes_max = min(self._uncounted_bytes_max, self._bodies.uncounted_bytes_max)
         return self.grow(0)
 
     def complete(self) -> None:

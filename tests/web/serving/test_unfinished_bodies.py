@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
+from core.rate_limits import RateLimit
 from entrypoints.server import FLOOD_ENDS_SECONDS, RETURNED_AGAIN_SECONDS_MIN, Server, listen
 from entrypoints.setting_kinds import Bind
 from entrypoints.web.serving.calls import Call
@@ -173,6 +174,27 @@ async def test_a_body_that_comes_after_its_sender_is_verified_is_none_of_a_stran
         await until_kept(bodies, LARGE_BYTES - 2 - UNCOUNTED_OF_LARGE_BYTES_MAX)
 
         assert bodies.share(is_verified=False).free == BYTES_MAX // 2
+
+
+async def test_a_large_body_that_is_verified_by_its_content_is_counted_as_any_other() -> None:
+    messages = Routes("messages", "A route of this test.")
+
+    @messages.post("/large", body_bytes_max=LARGE_BODY_BYTES_MAX, is_verified_by_content=True, limits=(RateLimit.SAML,))
+    @public
+    async def take(call: Call, body: Note) -> Note:
+        """Take a message."""
+        return Note(text="taken")
+
+    application = serving(messages)
+    bodies = application.unfinished_bodies
+    async with running(application) as server:
+        wire = await server.connect()
+        await wire.send(LARGE_HEAD + b"Content-Length: %d\r\n\r\n" % LARGE_BYTES + PART)
+        await until_kept(bodies, len(PART) - UNCOUNTED_BYTES_MAX)
+        await wire.send(b" " * (LARGE_BYTES - len(PART) - 2) + b"{}")
+
+        assert (await wire.answer()).status == 200
+    assert bodies.bytes_kept == 0
 
 
 async def test_a_flood_is_over_once_when_a_quarter_is_left() -> None:
