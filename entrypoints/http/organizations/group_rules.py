@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 from uuid import UUID
 
 import msgspec
@@ -15,6 +15,9 @@ from core.organizations.group_roles import GroupRule, WantedRule
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
+
+# An organization may have kept so many from before there were fewer.
+READ_MAX: Final = 500
 
 routes = Routes(
     "group rules",
@@ -89,7 +92,9 @@ async def save_group_rules(call: Call, slug: str, body: GroupRulesInput) -> Grou
     A rule keeps its maker as long as its source, group and role stay. A new one gives a role that allows no more than
     yours, and one by a connection also takes `integrations.manage`.
     """
-    wanted = [WantedRule(source=rule.source, group=rule.group, role=rule.role) for rule in body.rules]
+    # With more than any organization has they are refused, whatever they are.
+    sent = body.rules[: READ_MAX + 1]
+    wanted = [WantedRule(source=rule.source, group=rule.group, role=rule.role) for rule in sent]
     return _answered(await call.transact(group_rules.save, slug, wanted))
 
 
