@@ -228,7 +228,7 @@ def apply(
 def apply_to_member(
     uow: UnitOfWork, organization_id: UUID, user_id: UUID, *, by: Authority | None = None
 ) -> GivenRole | None:
-    """Do what `apply` does, for one member; return what rules decide, None for a member whom none concerns."""
+    """Do what `apply` does, for one member; return what rules decide, None for a member whom no rule concerns."""
     deferred_rules = uow.group_rules.defer_of_organization(organization_id)
     member = uow.group_rules.fitted(organization_id, user_id)
     if member is None:

@@ -50,7 +50,7 @@ def me(request: HttpRequest) -> HttpResponse:
     return HttpResponse(f"<!doctype html><title>Shop</title><h1>Hello {caller_of(request).email}</h1>{sign_out}")
 
 
-# Your own people, by their role in your organization; nobody who came for a customer.
+# Your own people, by their role in your organization; a person who came for a customer is refused.
 @role("owner", "admin")
 def admin(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"admin": caller_of(request).subject})

@@ -42,7 +42,7 @@ async def me(caller: Annotated[Caller, Depends(gatehouse.signed_in)]) -> str:
     return f"<!doctype html><title>Shop</title><h1>Hello {caller.email}</h1>{sign_out}"
 
 
-# Your own people, by their role in your organization; nobody who came for a customer.
+# Your own people, by their role in your organization; a person who came for a customer is refused.
 @app.get("/admin")
 async def admin(caller: Annotated[Caller, Depends(gatehouse.role("owner", "admin"))]) -> dict[str, str]:
     return {"admin": caller.subject}

@@ -41,7 +41,7 @@ def me() -> str:
     return f"<!doctype html><title>Shop</title><h1>Hello {g.caller.email}</h1>{sign_out}"
 
 
-# Your own people, by their role in your organization; nobody who came for a customer.
+# Your own people, by their role in your organization; a person who came for a customer is refused.
 @app.get("/admin")
 @gatehouse.role("owner", "admin")
 def admin() -> dict[str, str]:
