@@ -201,12 +201,12 @@ class _Roles:
 
 
 def _locked(uow: UnitOfWork, takeover: Takeover) -> Mapping[UUID, Organization]:
-    """Lock the organizations of an account, and those in which it held something; return what is left of them."""
+    """Lock the organizations of an account, and those in which it held something; return what is left of them.
+
+    The account joins no further one: a membership is written only while nobody changes the address of its account.
+    """
     known = {*uow.members.all_organizations_of(takeover.user_id), *takeover.held.roles}
     locked = {organization_id: uow.organizations.lock(organization_id) for organization_id in sorted(known)}
-    # The first look did not wait for the locks, so the account may have joined one in the meantime.
-    joined = set(uow.members.all_organizations_of(takeover.user_id)) - known
-    locked |= {organization_id: uow.organizations.lock(organization_id) for organization_id in sorted(joined)}
     return {organization_id: one for organization_id, one in locked.items() if one is not None}
 
 
