@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from enum import Enum, StrEnum
 from typing import Final
 
+from core.made_things import Fate, MadeKind, MakerEvent
+
 
 class Cause(StrEnum):
     """An event that ends what was issued before it."""
@@ -126,9 +128,6 @@ _OF_MEMBERSHIP: Final = frozenset(
         Issued.CUSTOMER_ASSIGNMENT,
         Issued.GIVEN_SUBSCRIPTION,
         Issued.CONNECTION_IDENTITY,
-        Issued.SENT_INVITATION,
-        Issued.SETUP_LINK,
-        Issued.ORGANIZATION_KEY,
     }
 )
 _WAYS_IN: Final = frozenset(
@@ -148,14 +147,31 @@ _UNCONFIRMED: Final = frozenset(
     {Issued.UNCONFIRMED_MEMBERSHIP, Issued.UNCONFIRMED_LINK, Issued.UNCONFIRMED_SUBSCRIPTION}
 )
 # A suspended member has no access, and gets it back when the directory says so; what is issued then begins anew.
-_SUSPENDED: Final = frozenset({Issued.MEMBERSHIP, Issued.SENT_INVITATION, Issued.SETUP_LINK, Issued.ORGANIZATION_KEY})
+_SUSPENDED: Final = frozenset({Issued.MEMBERSHIP})
+# What members make: `made_things.py` says what becomes of it with its maker.
+_MADE: Final[Mapping[Issued, MadeKind]] = {
+    Issued.SENT_INVITATION: MadeKind.INVITATION,
+    Issued.SETUP_LINK: MadeKind.SETUP_LINK,
+    Issued.ORGANIZATION_KEY: MadeKind.ORGANIZATION_KEY,
+    Issued.API_KEY: MadeKind.API_KEY,
+    Issued.SCIM_TOKEN: MadeKind.SCIM_TOKEN,
+    Issued.WORKLOAD: MadeKind.WORKLOAD,
+}
+
+
+def _made_ended_by(event: MakerEvent) -> frozenset[Issued]:
+    return frozenset(issued for issued, kind in _MADE.items() if kind.becomes(event) is Fate.ENDS)
+
 
 ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
-    Cause.LEAVING: _OF_MEMBERSHIP | _OF_SERVICE_SESSION | {Issued.CONNECTION_SESSION, Issued.CUSTOMER_SESSION},
-    Cause.DIRECTORY_DELETION: _OF_MEMBERSHIP | _IN_ORGANIZATION,
-    Cause.SUSPENSION: _SUSPENDED | _IN_ORGANIZATION,
+    Cause.LEAVING: _OF_MEMBERSHIP
+    | _OF_SERVICE_SESSION
+    | {Issued.CONNECTION_SESSION, Issued.CUSTOMER_SESSION}
+    | _made_ended_by(MakerEvent.REMOVAL),
+    Cause.DIRECTORY_DELETION: _OF_MEMBERSHIP | _IN_ORGANIZATION | _made_ended_by(MakerEvent.REMOVAL),
+    Cause.SUSPENSION: _SUSPENDED | _IN_ORGANIZATION | _made_ended_by(MakerEvent.DEACTIVATION),
     Cause.REVOCATION: _IN_ORGANIZATION,
-    Cause.DEACTIVATION: _SUSPENDED | _SESSIONS,
+    Cause.DEACTIVATION: _SUSPENDED | _SESSIONS | _made_ended_by(MakerEvent.DEACTIVATION),
     Cause.ADDRESS_CHANGE: _UNCONFIRMED
     | {Issued.MAILED_CONFIRMATION, Issued.MAILED_RESET, Issued.MAILED_SIGN_IN, Issued.REQUESTED_ADDRESS},
     # What organizations gave to the address stays, and is unconfirmed again.
@@ -163,34 +179,27 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     Cause.PASSWORD_RESET: _SESSIONS | {Issued.MAILED_RESET},
     Cause.SIGN_OUT_ELSEWHERE: _SESSIONS,
     # What a takeover gave or made ends, whoever has it now; of what was there before, the ways into the account do.
-    Cause.UNDO_OF_LATER: frozenset(Issued),
+    Cause.UNDO_OF_LATER: (frozenset(Issued) - frozenset(_MADE)) | _made_ended_by(MakerEvent.UNDO),
     Cause.UNDO_OF_EARLIER: _SESSIONS | _WAYS_IN | _UNCONFIRMED | {Issued.MAILED_CONFIRMATION, Issued.ORGANIZATION_KEY},
-    Cause.LOCK: _SESSIONS | {Issued.MAILED_RESET, Issued.ORGANIZATION_KEY},
+    Cause.LOCK: _SESSIONS | {Issued.MAILED_RESET} | _made_ended_by(MakerEvent.LOCK),
     Cause.CLOSING: _SESSIONS,
     # Memberships stay, so that counts and logs stay correct; nothing can use them any more.
     Cause.ANONYMIZATION: _SESSIONS
     | _WAYS_IN
     | {Issued.MAILED_CONFIRMATION, Issued.SENT_INVITATION, Issued.ORGANIZATION_KEY},
     # What a credential can do is the organization's, which keeps it when its maker goes (decisions 7.9).
-    Cause.ACCOUNT_DELETION: frozenset(Issued) - {Issued.API_KEY, Issued.SCIM_TOKEN, Issued.WORKLOAD},
+    Cause.ACCOUNT_DELETION: (frozenset(Issued) - frozenset(_MADE)) | _made_ended_by(MakerEvent.DELETION),
     Cause.SERVICE_DELETION: _OF_SERVICE_SESSION
     | {Issued.MEMBER_LINK, Issued.GIVEN_SUBSCRIPTION, Issued.SERVICE_GRANT, Issued.API_KEY, Issued.WORKLOAD},
-    Cause.ORGANIZATION_DELETION: _OF_MEMBERSHIP
-    | _IN_ORGANIZATION
-    | {Issued.VISITOR_LINK, Issued.API_KEY, Issued.SCIM_TOKEN, Issued.WORKLOAD},
+    Cause.ORGANIZATION_DELETION: _OF_MEMBERSHIP | _IN_ORGANIZATION | {Issued.VISITOR_LINK} | frozenset(_MADE),
     # What was given stays, and comes back with the organization.
     Cause.RESTORABLE_DELETION: _IN_ORGANIZATION
     | {
         Issued.CUSTOMER_VISIT,
         Issued.CUSTOMER_ASSIGNMENT,
         Issued.GIVEN_SUBSCRIPTION,
-        Issued.SENT_INVITATION,
-        Issued.SETUP_LINK,
-        Issued.ORGANIZATION_KEY,
-        Issued.API_KEY,
-        Issued.SCIM_TOKEN,
-        Issued.WORKLOAD,
-    },
+    }
+    | frozenset(_MADE),
     # Access ends with the record; the sessions follow in batches.
     Cause.CUSTOMER_END: frozenset({Issued.CUSTOMER_SESSION, Issued.CUSTOMER_VISIT, Issued.CUSTOMER_ASSIGNMENT}),
 }

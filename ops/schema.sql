@@ -1093,6 +1093,13 @@ CREATE SEQUENCE passkey_challenge_numbers
     NO MAXVALUE
     CACHE 1;
 
+CREATE SEQUENCE recent_act_numbers
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
 CREATE TABLE active_days (
     user_id uuid NOT NULL,
     scope uuid NOT NULL,
@@ -2623,6 +2630,26 @@ ALTER TABLE ONLY provider_sessions
     ADD CONSTRAINT provider_sessions_pkey PRIMARY KEY (session_id);
 CREATE INDEX provider_sessions_of_name ON provider_sessions USING btree (organization_id, connection_id, name_id);
 
+CREATE TABLE recent_acts (
+    number bigint DEFAULT nextval('recent_act_numbers'::regclass) NOT NULL,
+    organization_id uuid NOT NULL,
+    credential_id uuid NOT NULL,
+    act text NOT NULL,
+    object_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    authority_id uuid,
+    done_at timestamp with time zone NOT NULL,
+    CONSTRAINT recent_acts_act_check CHECK ((act = ANY (ARRAY['put_in'::text, 'taken_out'::text, 'linked'::text])))
+);
+COMMENT ON TABLE recent_acts IS 'What SCIM tokens and API keys did in their first eight days that no log names one by one.';
+COMMENT ON COLUMN recent_acts.credential_id IS 'The token or key, which may be deleted since.';
+COMMENT ON COLUMN recent_acts.object_id IS 'The group into which a member was put or out of which they were taken, or the service to which a user was linked.';
+COMMENT ON COLUMN recent_acts.authority_id IS 'By whose word somebody was in the group who was taken out.';
+ALTER TABLE ONLY recent_acts
+    ADD CONSTRAINT recent_acts_pkey PRIMARY KEY (number);
+CREATE INDEX recent_acts_by_time ON recent_acts USING btree (done_at);
+CREATE INDEX recent_acts_of_credential ON recent_acts USING btree (organization_id, credential_id, act, number);
+
 CREATE TABLE recent_refusals (
     id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -4142,6 +4169,9 @@ ALTER TABLE ONLY provider_sessions
 
 ALTER TABLE ONLY provider_sessions
     ADD CONSTRAINT provider_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY recent_acts
+    ADD CONSTRAINT recent_acts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY refused_redirects
     ADD CONSTRAINT refused_redirects_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;

@@ -52,6 +52,19 @@ KINDS = {
         FROM   ends
         """,
     ),
+    Leftover.RECENT_ACTS: Kind(
+        "done_at",
+        timedelta(days=8),
+        """
+        , owner AS (
+            INSERT INTO organizations (id, slug, name, status, tier_id, mfa_required, created_at, updated_at)
+            SELECT gen_random_uuid(), 'acts', 'Acts', 'active', id, false, now(), now() FROM tiers LIMIT 1
+            RETURNING id)
+        INSERT INTO recent_acts (organization_id, credential_id, act, object_id, user_id, done_at)
+        SELECT owner.id, gen_random_uuid(), 'linked', gen_random_uuid(), %(user)s, ended
+        FROM   ends, owner
+        """,
+    ),
     Leftover.SIGN_IN_HABITS: Kind(
         "expires_at",
         timedelta(),

@@ -61,8 +61,9 @@ _DAY: Final = "%Y-%m-%d"
 # How `core/organizations/made_credentials.py` lists credentials in a value.
 _MADE: Final = re.compile(rf"(?P<kind>{'|'.join(MadeCredentialKind)}) (?P<label>.+), made by (?P<maker>\S+)")
 # How `core/organizations/takeover_mails.py` lists what was withdrawn, and what was made before.
+_KINDS: Final = "|".join(sorted(TAKEOVER_KINDS, key=len, reverse=True))
 _OF_TAKEOVER: Final = re.compile(
-    rf"(?P<place>\S+): (?P<kind>{'|'.join(TAKEOVER_KINDS)}) (?P<label>.+?)(?:, made on (?P<at>[\d-]+ [\d:]+ UTC))?"
+    rf"(?P<place>\S+): (?P<kind>{_KINDS}) (?P<label>.+?)(?:, made on (?P<at>[\d-]+ [\d:]+ UTC))?"
 )
 _MORE: Final = re.compile(r"and (\d{1,9}) more")
 # Control characters, line separators, and the marks that reverse the writing direction and so disguise a text.

@@ -8,26 +8,37 @@ back (decisions 3.13): which that is, is in `core/organizations/takeovers.py` an
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import addresses, closing, links, one_time_tokens, open_registrations, passwords
+from core.accounts import (
+    addresses,
+    closing,
+    links,
+    one_time_tokens,
+    open_registrations,
+    passwords,
+    takeover_settings,
+)
 from core.accounts.links import LinkTexts, LinkUnusable, ValidLink
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
 from core.credentials import mfa
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
+from core.made_things import Fate, MadeKind, MakerEvent
 from core.organizations import (
     departures,
     group_roles,
     keys,
     platform_support,
+    takeover_acts,
     takeover_credentials,
     takeover_mails,
     takeovers,
 )
-from core.organizations.takeovers import HeldAccess, Takeover
+from core.organizations.takeovers import Acting, HeldAccess, MadeThing, Takeover
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:
@@ -58,6 +69,32 @@ class GovernsSince(BadRequest):
         " requested. The change cannot be undone here; ask the operator of this service for help, who can check whose"
         " account it is."
     )
+
+
+# What takes back each kind of things that were made with the power of a takeover.
+_TAKES_BACK: Final[Mapping[MadeKind, Callable[[UnitOfWork, Sequence[Acting]], Sequence[MadeThing]]]] = {
+    MadeKind.INVITATION: takeover_credentials.withdraw_invitations,
+    MadeKind.SETUP_LINK: takeover_credentials.withdraw_setup_links,
+    MadeKind.ORGANIZATION_KEY: takeover_credentials.withdraw_organization_keys,
+    MadeKind.API_KEY: takeover_credentials.withdraw_api_keys,
+    MadeKind.WORKLOAD: takeover_credentials.withdraw_workloads,
+    MadeKind.SCIM_TOKEN: takeover_credentials.withdraw_scim_tokens,
+    MadeKind.CLIENT_SECRET: takeover_credentials.withdraw_secrets,
+    MadeKind.WEBHOOK: takeover_credentials.switch_webhooks_off,
+    MadeKind.SIEM_STREAM: takeover_credentials.switch_streams_off,
+    MadeKind.CONNECTION: takeover_credentials.switch_connections_off,
+    MadeKind.GROUP_RULE: takeover_credentials.withdraw_rules,
+    MadeKind.DIRECTORY_PLACE: takeover_acts.take_back_places,
+    MadeKind.END_USER: takeover_acts.end_links,
+    MadeKind.CUSTOMER: takeover_settings.fall_back,
+    MadeKind.CUSTOMER_PERSON: takeover_settings.fall_back,
+    MadeKind.PRODUCT: takeover_settings.fall_back,
+    MadeKind.SERVICE: takeover_settings.fall_back,
+    MadeKind.SAML: takeover_settings.fall_back,
+    MadeKind.PROVIDER_CREDENTIALS: takeover_settings.fall_back,
+}
+# What falls back with the access of people, before anything that they made, and what ends with their sessions.
+_REVERTED: Final = frozenset({MadeKind.ROLE, MadeKind.GRANT, MadeKind.SIGN_IN, MadeKind.JOB})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +158,7 @@ def _undo(uow: UnitOfWork, link: ValidLink) -> Secret:
         raise GovernsSince
     # The person who has the address now may have closed the account, so that it would be anonymized with its roles.
     closing.reopen(uow, user)
-    withdrawn = takeover_credentials.withdraw(uow, reverted)
+    withdrawn = _take_back(uow, takeover_credentials.acting_with_invited(reverted))
     departures.end_links_since(uow, user.id, takeover.since)
     # After that: what was given to the old address meanwhile was not given to the account.
     addresses.inherit(uow, user.id, taken)
@@ -146,6 +183,18 @@ def _undo(uow: UnitOfWork, link: ValidLink) -> Secret:
     uow.mfa_events.add(user.id, "email_change_undone", is_success=True, details={"passkeys_removed": removed})
     takeover_mails.tell(uow, takeover, reverted, withdrawn, email=old_email)
     return one_time_tokens.issue(uow, TokenPurpose.RESET_PASSWORD, user.id, old_email)
+
+
+def _take_back(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Take back what was made with the power of a takeover, as the table of made things says; return what it was."""
+    if not acting:
+        return []
+    kinds = [kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) is not Fate.LISTED and kind not in _REVERTED]
+    withdrawn = [
+        made for take_back in dict.fromkeys(_TAKES_BACK[kind] for kind in kinds) for made in take_back(uow, acting)
+    ]
+    takeover_credentials.apply_rules(uow, acting)
+    return withdrawn
 
 
 def _takeover(uow: UnitOfWork, user_id: UUID, token: OneTimeToken) -> Takeover:

@@ -3,7 +3,8 @@
 A lock ends everything that the account holds, voids its password, and refuses every way in until the person has proved
 the address by a mail and chosen a new password (`password_reset.py`); support may lift it too. Second factors, passkeys
 and linked accounts stay, so the way back is no weaker than before. What the person's organizations rely on stays: API
-keys, SCIM tokens and client secrets (decisions 7.9). An outsider is not told of a lock: it looks like a wrong password.
+keys, SCIM tokens and client secrets (decisions 7.9); `core/made_things.py` says what becomes of each kind of things. An
+outsider is not told of a lock: it looks like a wrong password.
 
 The link of a warning mail locks for 30 days. In a mailbox that the account has left since, it works while the change of
 the address can be undone, which it does first; where that is refused it locks all the same.
@@ -11,6 +12,7 @@ the address can be undone, which it does first; where that is refused it locks a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -22,9 +24,10 @@ from core.accounts.users import User
 from core.errors import Forbidden, NotFound
 from core.events import person_events
 from core.events.actions import AuditAction
+from core.made_things import Fate, MadeKind, MakerEvent
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations import keys
+from core.organizations import inviters, keys, setup_links
 from core.organizations.access import Operation, authorize
 from core.secrets import hash_token
 from core.sessions import callers, sessions
@@ -39,6 +42,15 @@ TEXTS: Final = LinkTexts(
     used="This link was used already. If your account is not locked any more, you have chosen a new password since.",
     expired="This link has expired. It was valid for 30 days. Choose a new password instead: that ends every session.",
 )
+
+
+# What ends each kind of things that the person has made. What the organizations rely on stays.
+_ENDS: Final[Mapping[MadeKind, Callable[[UnitOfWork, UUID], None]]] = {
+    MadeKind.INVITATION: inviters.withdraw_everywhere,
+    MadeKind.SETUP_LINK: lambda uow, user_id: setup_links.end_of_maker(uow, user_id, reason=REASON),
+    MadeKind.ORGANIZATION_KEY: lambda uow, user_id: keys.end_of_makers(uow, [user_id], reason=REASON),
+}
+_ENDED_WITH_SESSIONS: Final = frozenset({MadeKind.SIGN_IN, MadeKind.JOB})
 
 
 class LockedBy(StrEnum):
@@ -149,7 +161,9 @@ def lock(uow: UnitOfWork, user: User, by: LockedBy, *, organization_id: UUID | N
     uow.one_time_tokens.withdraw(user.id, TokenPurpose.RESET_PASSWORD, at=uow.now)
     uow.devices.revoke_trust(user.id)
     sessions.end_all(uow, user.id, user.email)
-    keys.end_of_makers(uow, [user.id], reason=REASON)
+    for kind in MadeKind:
+        if kind.becomes(MakerEvent.LOCK) is Fate.ENDS and kind not in _ENDED_WITH_SESSIONS:
+            _ENDS[kind](uow, user.id)
     if user.locked_at is not None:
         return
     uow.mfa_events.add(user.id, AccountEvent.LOCKED, is_success=True, details={"by": by.value})

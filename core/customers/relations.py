@@ -97,12 +97,13 @@ class Relation:
             "vendor_name": self.vendor_name,
         }
 
-    def record_end(self, uow: UnitOfWork, organization_id: UUID) -> None:
-        """Record that it has ended because the caller deletes this organization, the vendor or the customer."""
+    def record_end(self, uow: UnitOfWork, organization_id: UUID, *, reason: str | None = None) -> None:
+        """Record that this organization, the vendor or the customer, has ended it; `reason` is for its own log."""
+        why = {"reason": reason} if reason is not None else {}
         if organization_id == self.vendor_id:
-            record_by_vendor(uow, self, RelationChange.ENDED)
+            record_by_vendor(uow, self, RelationChange.ENDED, **why)
         else:
-            record_by_customer(uow, self, RelationChange.ENDED, organization_id=organization_id)
+            record_by_customer(uow, self, RelationChange.ENDED, organization_id=organization_id, **why)
 
 
 def state_of(*, is_accepted: bool, is_paused: bool) -> CustomerState:
@@ -112,14 +113,18 @@ def state_of(*, is_accepted: bool, is_paused: bool) -> CustomerState:
     return CustomerState.PAUSED if is_paused else CustomerState.ACTIVE
 
 
-def record_by_vendor(uow: UnitOfWork, relation: Relation, change: RelationChange) -> None:
-    """Record what the caller has done for the vendor; also in the log of the customer, if the relation names it."""
+def record_by_vendor(uow: UnitOfWork, relation: Relation, change: RelationChange, **own: Any) -> None:
+    """Record what the caller has done for the vendor; also in the log of the customer, if the relation names it.
+
+    `own` are details for the vendor alone.
+    """
     uow.record(
         change.of_vendor,
         relation.customer_id,
         organization_id=relation.vendor_id,
         by=CustomerSide.VENDOR,
         **relation.seen_by_vendor,
+        **own,
     )
     if relation.customer_organization_id is not None:
         uow.record_elsewhere(
@@ -151,14 +156,20 @@ def record_impersonation(
         )
 
 
-def record_by_customer(uow: UnitOfWork, relation: Relation, change: RelationChange, *, organization_id: UUID) -> None:
-    """Record what the caller has done for an organization to which a service is offered, or that uses it."""
+def record_by_customer(
+    uow: UnitOfWork, relation: Relation, change: RelationChange, *, organization_id: UUID, **own: Any
+) -> None:
+    """Record what the caller has done for an organization to which a service is offered, or that uses it.
+
+    `own` are details for the organization alone.
+    """
     uow.record(
         change.of_customer,
         relation.customer_id,
         organization_id=organization_id,
         by=CustomerSide.CUSTOMER,
         **relation.seen_by_customer,
+        **own,
     )
     uow.record_elsewhere(
         change.of_vendor,

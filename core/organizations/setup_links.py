@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.errors import BadRequest, Forbidden, NotFound
@@ -247,7 +247,7 @@ def create(
     uow.setup_links.add(
         authorized.organization.id, link, service_id=service_id, secret_hash=hash_token(secret.reveal())
     )
-    _record(uow, authorized, link, "created")
+    _record(uow, authorized.organization.id, link, "created")
     return SetupLinkWithSecret(link=link, secret=secret)
 
 
@@ -298,7 +298,14 @@ def revoke(uow: UnitOfWork, slug: str, link_id: UUID) -> None:
     link = uow.setup_links.remove(authorized.organization.id, link_id)
     if link is None:
         raise SetupLinkUnknown
-    _record(uow, authorized, link, "revoked")
+    _record(uow, authorized.organization.id, link, "revoked")
+
+
+def end_of_maker(uow: UnitOfWork, user_id: UUID, *, reason: str) -> None:
+    """End all links that a user has made, whose account cannot be used any more."""
+    organization_ids = uow.members.all_organizations_of(user_id)
+    for organization_id, link in uow.setup_links.remove_of_maker(organization_ids, user_id):
+        _record(uow, organization_id, link, "revoked", reason=reason)
 
 
 def inspect(uow: UnitOfWork, secret: str) -> OpenSetup:
@@ -414,8 +421,7 @@ def _require_roles(
             )
 
 
-def _record(uow: UnitOfWork, authorized: OrganizationAccess, link: SetupLink, what: str) -> None:
-    organization_id = authorized.organization.id
+def _record(uow: UnitOfWork, organization_id: UUID, link: SetupLink, what: str, **details: Any) -> None:
     uow.record(
         AuditAction.ORGANIZATION_UPDATED,
         organization_id,
@@ -426,4 +432,5 @@ def _record(uow: UnitOfWork, authorized: OrganizationAccess, link: SetupLink, wh
             "action": what,
             **({"roles": link.roles} if link.roles else {}),
         },
+        **details,
     )

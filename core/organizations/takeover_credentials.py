@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.events.actions import AuditAction
-from core.lazy_dataclasses import dataclass
 from core.organizations import group_roles
-from core.organizations.takeovers import REASON, Acting, RevertedAccess
+from core.organizations.takeovers import REASON, Acting, MadeThing, RevertedAccess
 from core.secrets import hash_token
 from core.sessions import sessions
 
@@ -21,43 +20,17 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeThing:
-    """Something that was made, or led elsewhere; `label` never contains a text of its maker.
-
-    `recorded` are the details by which an audit entry names it.
-    """
-
-    kind: str
-    organization_id: UUID
-    id: UUID
-    label: str
-    recorded: dict[str, Any]
+def acting_with_invited(reverted: RevertedAccess) -> Sequence[Acting]:
+    """Return who acted with the power of a takeover; who came in it did too, whatever let them in."""
+    invited = (
+        Acting(organization_id=one.organization_id, user_id=one.user_id, since=reverted.since)
+        for one in reverted.suspended
+    )
+    return [*reverted.acting, *invited]
 
 
-def withdraw(uow: UnitOfWork, reverted: RevertedAccess) -> Sequence[MadeThing]:
-    """Withdraw what was made with the power of a takeover; return what it was. The organizations are locked."""
-    acting = [
-        *reverted.acting,
-        # They came in the takeover, whatever let them in.
-        *(
-            Acting(organization_id=one.organization_id, user_id=one.user_id, key_id=None, since=reverted.since)
-            for one in reverted.suspended
-        ),
-    ]
-    if not acting:
-        return []
-    return [
-        *_withdraw_invitations(uow, acting),
-        *_withdraw_setup_links(uow, acting),
-        *_withdraw_keys(uow, acting),
-        *_withdraw_secrets(uow, acting),
-        *_switch_off(uow, acting),
-        *_withdraw_rules(uow, acting),
-    ]
-
-
-def _withdraw_invitations(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+def withdraw_invitations(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Withdraw open invitations."""
     withdrawn = uow.takeover_credentials.withdraw_invitations(acting)
     if withdrawn:
         targets = [(one.organization_id, one.id) for one in withdrawn]
@@ -65,30 +38,47 @@ def _withdraw_invitations(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence
     return withdrawn
 
 
-def _withdraw_setup_links(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+def withdraw_setup_links(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Delete setup links."""
     withdrawn = uow.takeover_credentials.withdraw_setup_links(acting)
     for one in withdrawn:
         _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one)
     return withdrawn
 
 
-def _withdraw_keys(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    management_keys = uow.takeover_credentials.withdraw_organization_keys(acting)
-    for one in management_keys:
+def withdraw_organization_keys(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Delete keys of organizations."""
+    keys = uow.takeover_credentials.withdraw_organization_keys(acting)
+    for one in keys:
         _record(uow, AuditAction.ORGANIZATION_KEY_DELETED, one.id, one, event_only={"key_id": str(one.id)})
-    api_keys = uow.takeover_credentials.withdraw_api_keys(acting)
-    for one in api_keys:
+    return keys
+
+
+def withdraw_api_keys(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Delete API keys of services."""
+    keys = uow.takeover_credentials.withdraw_api_keys(acting)
+    for one in keys:
         _record(uow, AuditAction.API_KEY_DELETED, one.id, one)
+    return keys
+
+
+def withdraw_workloads(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Delete workloads."""
     workloads = uow.takeover_credentials.withdraw_workloads(acting)
     for one in workloads:
         _record(uow, AuditAction.WORKLOAD_DELETED, one.id, one, event_only={"workload_id": str(one.id)})
+    return workloads
+
+
+def withdraw_scim_tokens(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Delete SCIM tokens."""
     tokens = uow.takeover_credentials.withdraw_scim_tokens(acting)
     for one in tokens:
         _record(uow, AuditAction.SCIM_TOKEN_REVOKED, one.organization_id, one)
-    return [*management_keys, *api_keys, *workloads, *tokens]
+    return tokens
 
 
-def _withdraw_secrets(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+def withdraw_secrets(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
     """Replace the secrets of services by one that is not known to any person, until an admin makes new ones."""
     unknown = hash_token(uow.randomness.token().reveal())
     withdrawn = uow.takeover_credentials.replace_client_secrets(acting, unknown)
@@ -98,13 +88,24 @@ def _withdraw_secrets(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[Mad
     return withdrawn
 
 
-def _switch_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+def switch_webhooks_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Switch webhooks off."""
     webhooks = uow.takeover_credentials.switch_webhooks_off(acting, REASON)
     for one in webhooks:
         _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one, change="webhook_switched_off")
+    return webhooks
+
+
+def switch_streams_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Switch streams to SIEMs off."""
     streams = uow.takeover_credentials.switch_streams_off(acting, REASON)
     for one in streams:
         _record(uow, AuditAction.SIEM_CONFIGURED, one.organization_id, one)
+    return streams
+
+
+def switch_connections_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Switch upstream connections off, and end what began by them."""
     connections = uow.takeover_credentials.switch_connections_off(acting, REASON)
     for one in connections:
         uow.upstream_connections.forget_groups(one.organization_id, one.id)
@@ -114,17 +115,21 @@ def _switch_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing
         ended += uow.sessions.revoke_by_connection(one.organization_id, one.id)
         sessions.record_ended_of(uow, ended, one.organization_id, connection_id=str(one.id))
         _record(uow, AuditAction.UPSTREAM_CONNECTION_UPDATED, one.organization_id, one, sessions_ended=len(ended))
-    return [*webhooks, *streams, *connections]
+    return connections
 
 
-def _withdraw_rules(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Delete the rules of groups that were made, and take the roles that these and the connections gave."""
+def withdraw_rules(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Delete rules of groups."""
     withdrawn = uow.takeover_credentials.withdraw_group_rules(acting)
     for one in withdrawn:
         _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one, change="group_rule_withdrawn")
+    return withdrawn
+
+
+def apply_rules(uow: UnitOfWork, acting: Sequence[Acting]) -> None:
+    """Take the roles that rules, groups and connections gave which are withdrawn."""
     for organization_id in sorted({one.organization_id for one in acting}):
         group_roles.apply(uow, organization_id, None)
-    return withdrawn
 
 
 def _record(

@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.made_credentials import SEPARATOR, MadeCredentialKind
-from core.organizations.takeover_credentials import MadeThing
-from core.organizations.takeovers import RevertedAccess, Takeover
+from core.organizations.takeovers import Acting, MadeThing, RevertedAccess, Takeover
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -27,7 +27,33 @@ LISTED_MAX: Final = 50
 # Of one organization, the owner first and then the longest-serving admins.
 RECIPIENTS_MAX: Final = 100
 # What a mail lists, beside the kinds of credentials; a mail shows them in its language.
-KINDS: Final = (*MadeCredentialKind, "invitation", "setup link", "management key", "suspended member")
+KINDS: Final = (
+    *MadeCredentialKind,
+    *("invitation", "setup link", "management key", "suspended member", "rule of groups"),
+    *("settings", "SAML settings", "credentials", "members of a group", "end users"),
+    *("customer", "paused customer", "roles", "product", "settings of the product", "paused product"),
+)
+# What goes on, with the place in the console where it is ended or made again (decisions 3.13).
+GOES_ON: Final[Mapping[AuditAction, str]] = {
+    AuditAction.DOMAIN_SET: "/domain",
+    AuditAction.DOMAIN_VERIFIED: "/domain",
+    AuditAction.DOMAIN_ROUTE_CREATED: "/sign-in/mail-domains",
+    AuditAction.DOMAIN_ROUTE_UPDATED: "/sign-in/mail-domains",
+    AuditAction.DOMAIN_ROUTE_VERIFIED: "/sign-in/mail-domains",
+    AuditAction.ORGANIZATION_SMTP_CONFIGURED: "/mail",
+    AuditAction.BRANDING_UPDATED: "/branding",
+    AuditAction.SAML_CERTIFICATE_CREATED: "/services",
+    AuditAction.SERVICE_DELETED: "/services",
+    AuditAction.GROUP_DELETED: "/provisioning",
+    AuditAction.USER_DEACTIVATED: "/members",
+    AuditAction.USER_REMOVED: "/members",
+    AuditAction.USER_UPDATED: "/members",
+    AuditAction.SUBSCRIPTION_CREATED: "/billing",
+    AuditAction.SUBSCRIPTION_UPDATED: "/billing",
+    AuditAction.SUBSCRIPTION_CANCELED: "/billing",
+}
+# Details that say what an entry is about, none of them a text that its maker has chosen freely.
+_NAMING: Final = ("service_slug", "domain", "host", "webhook_host")
 _MOMENT: Final = "%Y-%m-%d %H:%M UTC"
 
 
@@ -130,13 +156,33 @@ def _lists(uow: UnitOfWork, takeover: Takeover, reverted: RevertedAccess, withdr
             for one in made
         ],
         changed=[
-            (
-                one.organization_id,
-                f"{slugs[one.organization_id]}: {one.at.strftime(_MOMENT)} {one.action} {one.what}".rstrip(),
-            )
-            for one in changed
+            *((one.organization_id, _line(slugs, one)) for one in changed),
+            *((one.organization_id, _line(slugs, one)) for one in _by_credentials(uow, reverted.acting)),
         ],
     )
+
+
+def _by_credentials(uow: UnitOfWork, acting: Sequence[Acting]) -> Iterable[RecordedChange]:
+    """Return what credentials of the takeover did that goes on."""
+    of_credentials = [one for one in acting if one.named_by is not None]
+    if not of_credentials:
+        return []
+    return [
+        RecordedChange(
+            organization_id=act.organization_id,
+            action=act.action,
+            what=" ".join(str(act.details[name]) for name in _NAMING if act.details.get(name)),
+            at=act.at,
+        )
+        for act in uow.takeovers.acts(of_credentials, *GOES_ON)
+    ]
+
+
+def _line(slugs: Mapping[UUID, str], one: RecordedChange) -> str:
+    slug = slugs[one.organization_id]
+    place = GOES_ON.get(AuditAction(one.action))
+    where = f"(/app/organizations/{slug}{place})" if place is not None else ""
+    return " ".join(part for part in (f"{slug}:", one.at.strftime(_MOMENT), one.action, one.what, where) if part)
 
 
 def _by_address(

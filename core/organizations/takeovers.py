@@ -69,15 +69,27 @@ class Takeover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acting:
-    """A user, or a key of an organization, that had the power of a takeover in an organization since a moment.
+    """A user or a credential that had the power of a takeover in an organization since a moment.
 
-    One of `user_id` and `key_id` is None.
+    Either `user_id` is None, or both others are: `named_by` is the detail by which audit entries name the credential.
     """
 
     organization_id: UUID
     user_id: UUID | None
-    key_id: UUID | None
+    named_by: str | None = None
+    credential_id: UUID | None = None
     since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """An entry of an audit log about what somebody did with the power of a takeover."""
+
+    organization_id: UUID
+    action: str
+    target_id: str
+    details: Mapping[str, Any]
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +140,20 @@ class RevertedAccess:
     since: datetime
     acting: Sequence[Acting]
     suspended: Sequence[InvitedMember]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeThing:
+    """Something that was made, or led elsewhere; `label` never contains a text of its maker.
+
+    `recorded` are the details by which an audit entry names it.
+    """
+
+    kind: str
+    organization_id: UUID
+    id: UUID
+    label: str
+    recorded: dict[str, Any]
 
 
 def held_by(uow: UnitOfWork, user_id: UUID) -> HeldAccess:

@@ -156,6 +156,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
         Leftover.ORGANIZATION_KEYS, "those without an end until they are deleted, at most 50 of an organization"
     ),
     "organization_roles": Owned("organizations", "at most 100"),
+    "recent_acts": Expiring(Leftover.RECENT_ACTS),
     "scim_log_entries": Expiring(Leftover.SCIM_LOG_ENTRIES),
     "scim_profiles": Owned("memberships", "one"),
     "scim_tokens": Owned("organizations", "at most 20"),

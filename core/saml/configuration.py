@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -185,7 +185,7 @@ def change(uow: UnitOfWork, service: Service, changes: Mapping[str, Any], **reco
         changes = {"entity_id": None, "acs_url": None, **changes}
     after = replace(before, **_checked(changes))
     after.require_valid()
-    _save(uow, service, after, change="saml_configured", **recorded)
+    _save(uow, service, before, after, change="saml_configured", **recorded)
 
 
 def import_metadata(uow: UnitOfWork, slug: str, service_slug: str, fields: Mapping[str, Any]) -> ConfigurationView:
@@ -194,7 +194,7 @@ def import_metadata(uow: UnitOfWork, slug: str, service_slug: str, fields: Mappi
     before = uow.saml_configurations.view(service)
     after = replace(before.configuration, **_checked(fields))
     after.require_valid()
-    _save(uow, service, after, change="saml_metadata_imported")
+    _save(uow, service, before.configuration, after, change="saml_metadata_imported")
     return replace(before, configuration=after)
 
 
@@ -203,7 +203,7 @@ def disable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_REMOVE).service
     before = uow.saml_configurations.view(service).configuration
     uow.saml_certificates.deactivate_all(service)
-    _save(uow, service, replace(before, enabled=False), change="saml_disabled")
+    _save(uow, service, before, replace(before, enabled=False), change="saml_disabled")
 
 
 def remove(uow: UnitOfWork, service: Service, shown_entity_id: str, **recorded: Any) -> None:
@@ -225,7 +225,7 @@ def remove(uow: UnitOfWork, service: Service, shown_entity_id: str, **recorded: 
         members_only=before.members_only,
     )
     uow.saml_certificates.deactivate_all(service)
-    _save(uow, service, after, change="saml_deleted", deleted_entity_id=before.entity_id, **recorded)
+    _save(uow, service, before, after, change="saml_deleted", deleted_entity_id=before.entity_id, **recorded)
 
 
 def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -251,12 +251,17 @@ def _format(text: str) -> NameIdFormat:
     return found
 
 
-def _save(uow: UnitOfWork, service: Service, after: SamlConfiguration, **recorded: Any) -> None:
+def _save(
+    uow: UnitOfWork, service: Service, before: SamlConfiguration, after: SamlConfiguration, **recorded: Any
+) -> None:
     uow.saml_configurations.save(after, at=uow.now)
+    old, new = asdict(before), asdict(after)
+    changes = {name: {"from": old[name], "to": new[name]} for name in old if old[name] != new[name]}
     uow.record(
         AuditAction.SAML_CONFIGURATION_UPDATED,
         service.id,
         organization_id=service.organization_id,
+        audit_only={"changes": changes},
         event_only={"service_id": str(service.id)},
         service_slug=service.slug,
         enabled=after.enabled,

@@ -327,7 +327,9 @@ def _add(uow: UnitOfWork, organization_id: UUID, group_id: UUID, accounts: Colle
     own_id, covered = _authorities(uow, organization_id)
     added = 0
     for part in in_parts(accounts):
-        placed = uow.directory_groups.add_members(organization_id, group_id, part, own_id, instead_of=covered)
+        placed = uow.directory_groups.add_members(
+            organization_id, group_id, part, own_id, instead_of=covered, token_id=uow.scim_caller.token_id
+        )
         if placed is None:
             raise InvalidValue("members: This organization has no user with one of these ids.")
         added += placed
@@ -360,7 +362,9 @@ def _remove(uow: UnitOfWork, organization_id: UUID, group_id: UUID, leaving: Col
     """Take members out of a group; return who was in it."""
     removed: list[UUID] = []
     for part in in_parts(leaving):
-        removed += uow.directory_groups.remove_members(organization_id, group_id, part)
+        removed += uow.directory_groups.remove_members(
+            organization_id, group_id, part, token_id=uow.scim_caller.token_id
+        )
     return removed
 
 

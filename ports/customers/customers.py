@@ -65,6 +65,14 @@ class ServiceCustomers(Protocol):
         """Delete a customer or offer with all that belongs to it."""
         ...
 
+    def begun_since(self, service: Service, since: datetime, *, limit: int) -> Sequence[UUID]:
+        """Return customers that have begun to use a service by themselves, without an offer, since a moment."""
+        ...
+
+    def end_these(self, service: Service, customer_ids: Sequence[UUID]) -> Sequence[Relation]:
+        """Delete these customers and offers of a service, and return them."""
+        ...
+
     def end_all_of(self, organization_id: UUID) -> Sequence[Relation]:
         """Delete the customers and offers of the services of an organization, and its use of services of others.
 

@@ -30,6 +30,10 @@ class SetupLinks(Protocol):
         """Delete a link with its visits and return it; None when the organization has no such link."""
         ...
 
+    def remove_of_maker(self, organization_ids: Sequence[UUID], user_id: UUID) -> Sequence[tuple[UUID, SetupLink]]:
+        """Delete all links of these organizations that a user has made; return them, each with its organization."""
+        ...
+
     def by_secret_hash(self, secret_hash: bytes) -> StoredSetup | None:
         """Return the valid link with that secret; None unless its organization is active."""
         ...

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
+from uuid import UUID
 
 if TYPE_CHECKING:
-    from core.organizations.takeover_credentials import MadeThing
-    from core.organizations.takeovers import Acting
+    from core.organizations.takeover_acts import MadeLink, TakenBackPlace
+    from core.organizations.takeovers import Acting, MadeThing
 
 
 class TakeoverCredentials(Protocol):
@@ -58,4 +59,19 @@ class TakeoverCredentials(Protocol):
 
         The identities that were linked by them since are deleted.
         """
+        ...
+
+    def take_back_places(self, acting: Sequence[Acting], *, limit: int) -> Sequence[TakenBackPlace]:
+        """Take those out of groups again whom SCIM tokens have put in, and put those back whom they took out.
+
+        The first thing that they did to a member counts. The next call takes what is left.
+        """
+        ...
+
+    def made_links(self, acting: Sequence[Acting], *, limit: int) -> Sequence[MadeLink]:
+        """Return links to services that API keys have made, by organization and service."""
+        ...
+
+    def end_made_links(self, organization_id: UUID, service_id: UUID, user_ids: Sequence[UUID]) -> None:
+        """Delete the links of these users to a service that a key has made, and forget that it has made them."""
         ...

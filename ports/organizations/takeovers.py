@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 if TYPE_CHECKING:
+    from core.events.actions import AuditAction
     from core.organizations.memberships import Membership
     from core.organizations.takeovers import (
+        Act,
         Acting,
         ChangedRole,
         GivenRole,
@@ -33,8 +35,13 @@ class Takeovers(Protocol):
     def acting(self, user_id: UUID, organization_ids: Sequence[UUID], *, since: datetime) -> Sequence[Acting]:
         """Return who acted with the power of a takeover in these organizations, and since when: the account itself,
 
-        its keys, and, again and again, who was invited, got a higher role or the ownership by one of these.
+        its keys, SCIM tokens and setup links, and, again and again, who was invited, got a higher role or the ownership
+        by one of these.
         """
+        ...
+
+    def acts(self, acting: Sequence[Acting], *actions: AuditAction) -> Sequence[Act]:
+        """Return the entries of these actions by those who acted, the first one first."""
         ...
 
     def given_roles(self, acting: Sequence[Acting]) -> Sequence[GivenRole]:

@@ -100,13 +100,17 @@ class DirectoryGroups(Protocol):
         authority_id: UUID,
         *,
         instead_of: Sequence[UUID],
+        token_id: UUID,
     ) -> int | None:
         """Put members into a group in one statement; return how many were not in it, None when one is no member.
 
-        Who is in it by one of the authorities `instead_of` is so by this one from now on.
+        Who is in it by one of the authorities `instead_of` is so by this one from now on. What a young token did is
+        noted, as it is by `remove_members`.
         """
         ...
 
-    def remove_members(self, organization_id: UUID, group_id: UUID, user_ids: Sequence[UUID]) -> Sequence[UUID]:
+    def remove_members(
+        self, organization_id: UUID, group_id: UUID, user_ids: Sequence[UUID], *, token_id: UUID
+    ) -> Sequence[UUID]:
         """Take members out of a group in one statement; return who was in it."""
         ...

@@ -264,6 +264,7 @@ NOT_ISSUED = {
     "mail_servers": "the password of an organization's mail server, which it has entered",
     "mails": "the outbox; the tokens in it are those of the other tables",
     "membership_totals": "counts",
+    "recent_acts": "what young credentials did, for the undo of a takeover",
     "oauth_credentials": "the secret of an organization at a provider, which it has entered",
     "organization_roles": "what a role allows",
     "passkey_challenges": "a challenge, which counts up to a number of the account",

@@ -15,7 +15,7 @@ from tests.world.victim import Victim
 from tests.world.world import World
 
 STEP = timedelta(seconds=10)
-FRIEND = "friend@evil.example"
+FRIEND, BOSS = "friend@evil.example", "boss@example.com"
 
 
 @dataclass
@@ -25,6 +25,7 @@ class Intrusion:
     victim: Victim
     clock: SettableClock
     acme: UUID
+    directory_token: str = ""
 
     @property
     def world(self) -> World:
@@ -128,3 +129,15 @@ class Intrusion:
         """Return the role of the victim."""
         found = self.members().get(EMAIL)
         return found[0] if found is not None else None
+
+
+def intrusion_of(victim: Victim, clock: SettableClock, role: str) -> Intrusion:
+    """Make the victim a member of Acme in this role; another one than the owner has an owner beside them."""
+    world = victim.world
+    acme = world.organization()
+    world.connection.execute("UPDATE organizations SET max_users = 100")
+    world.member(acme, victim.app.id, role)
+    if role != "owner":
+        world.member(acme, world.user(BOSS), "owner")
+    clock.advance(timedelta(minutes=1))
+    return Intrusion(victim, clock, acme)

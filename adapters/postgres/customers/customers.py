@@ -50,6 +50,21 @@ _END_OF_CUSTOMER: Final = f"""
         RETURNING id, vendor_id, service_id, organization_id, external_id)
     {_OF_ENDED}
 """
+# An offer names the slug alone: nothing tells whether there is such an organization.
+_END_THESE: Final = """
+    WITH ended AS (
+        DELETE FROM service_customers
+        WHERE  vendor_id = %s AND service_id = %s AND id = ANY (%s)
+        RETURNING id, vendor_id, service_id, organization_id, offered_slug, external_id)
+    SELECT    e.id AS customer_id, e.vendor_id, v.slug AS vendor_slug, v.name AS vendor_name, s.slug AS service_slug,
+              s.name AS service_name, s.client_id, e.external_id, o.id AS customer_organization_id,
+              coalesce(o.slug, e.offered_slug) AS customer_slug, o.name AS customer_name
+    FROM      ended e
+    JOIN      services s      ON s.organization_id = e.vendor_id AND s.id = e.service_id
+    JOIN      organizations v ON v.id = e.vendor_id
+    LEFT JOIN organizations o ON o.id = e.organization_id
+    ORDER BY  e.id
+"""
 FOUND: Final = f"""
     {OF_SERVICE}
       AND     (%(part)s = '' OR strpos(coalesce(o.slug, c.offered_slug), %(part)s) > 0
@@ -182,6 +197,21 @@ class PostgresServiceCustomers(Aggregate):
             "DELETE FROM service_customers WHERE vendor_id = %s AND service_id = %s AND id = %s",
             (service.organization_id, service.id, customer_id),
         )
+
+    def begun_since(self, service: Service, since: datetime, *, limit: int) -> Sequence[UUID]:
+        return self._values(
+            """
+            SELECT   id
+            FROM     service_customers
+            WHERE    vendor_id = %s AND service_id = %s AND offered_slug IS NULL AND accepted_at >= %s
+            ORDER BY id
+            LIMIT    %s
+            """,
+            (service.organization_id, service.id, since, limit),
+        )
+
+    def end_these(self, service: Service, customer_ids: Sequence[UUID]) -> Sequence[Relation]:
+        return self._all(Relation, _END_THESE, (service.organization_id, service.id, list(customer_ids)))
 
     def end_all_of(self, organization_id: UUID) -> Sequence[Relation]:
         of_vendor = self._all(Relation, _END_OF_VENDOR, (organization_id,))

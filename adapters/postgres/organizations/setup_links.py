@@ -89,6 +89,13 @@ _PROGRESS: Final = """
     WHERE  r.organization_id = %(organization_id)s
 """
 
+_REMOVED: Final = """
+    id, parts, roles, created_by, created_at, expires_at, last_used_at,
+    (SELECT slug
+     FROM   services s
+     WHERE  s.organization_id = setup_links.organization_id AND s.id = setup_links.service_id) AS service_slug
+"""
+
 
 class PostgresSetupLinks(Aggregate):
     """The port `SetupLinks`."""
@@ -153,17 +160,21 @@ class PostgresSetupLinks(Aggregate):
     def remove(self, organization_id: UUID, link_id: UUID) -> SetupLink | None:
         return self._one(
             SetupLink,
-            """
-            DELETE FROM setup_links
-            WHERE     organization_id = %s AND id = %s
-            RETURNING id, parts, roles, created_by, created_at, expires_at, last_used_at,
-                      (SELECT slug
-                       FROM   services s
-                       WHERE  s.organization_id = setup_links.organization_id AND s.id = setup_links.service_id)
-                          AS service_slug
-            """,
+            f"DELETE FROM setup_links WHERE organization_id = %s AND id = %s RETURNING {_REMOVED}",
             (organization_id, link_id),
         )
+
+    def remove_of_maker(self, organization_ids: Sequence[UUID], user_id: UUID) -> Sequence[tuple[UUID, SetupLink]]:
+        rows = self._rows(
+            f"""
+            DELETE FROM setup_links
+            WHERE       organization_id = ANY (%s) AND created_by = %s
+            RETURNING   organization_id, {_REMOVED}
+            """,
+            (list(organization_ids), user_id),
+        )
+        ordered = sorted(rows, key=lambda row: (row["organization_id"], row["id"]))
+        return [(row.pop("organization_id"), SetupLink(**row)) for row in ordered]
 
     def by_secret_hash(self, secret_hash: bytes) -> StoredSetup | None:
         return self._one(

@@ -10,14 +10,53 @@ from adapters.postgres.organizations.made_credentials import label_of
 from adapters.postgres.organizations.takeovers import ACTING, acting_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.made_credentials import MadeCredentialKind
-from core.organizations.takeover_credentials import MadeThing
-from core.organizations.takeovers import Acting
+from core.organizations.takeover_acts import MadeLink, TakenBackPlace
+from core.organizations.takeovers import Acting, MadeThing
 
 # Of rows `t` that name who made them when.
 _MADE_SINCE: Final = "t.organization_id = a.organization_id AND t.created_by = a.user_id AND t.created_at >= a.since"
 # Of rows that name who made them or let them lead elsewhere; without the time of that, the last change counts.
 _SET_SINCE: Final = """
     t.organization_id = a.organization_id AND t.made_by = a.user_id AND coalesce(t.made_at, t.updated_at) >= a.since
+"""
+
+# What a token did first to a member of a group says what was before. Whose word is forgotten by now does not come back.
+# What is taken back is forgotten, so that the next call takes what is left.
+_TAKE_BACK_PLACES: Final = f"""
+    WITH first AS MATERIALIZED (
+        SELECT   DISTINCT ON (r.object_id, r.user_id)
+                 r.organization_id, r.object_id AS group_id, r.user_id, r.act, r.authority_id
+        FROM     {ACTING}
+        JOIN     recent_acts r ON r.organization_id = a.organization_id AND r.credential_id = a.credential_id
+                              AND r.act IN ('put_in', 'taken_out')
+        ORDER BY r.object_id, r.user_id, r.number
+        LIMIT    %(limit)s),
+      forgotten AS (
+        DELETE FROM recent_acts r USING {ACTING}, first
+        WHERE  r.organization_id = a.organization_id AND r.credential_id = a.credential_id
+          AND  r.act IN ('put_in', 'taken_out') AND r.organization_id = first.organization_id
+          AND  r.object_id = first.group_id AND r.user_id = first.user_id),
+      out AS (
+        DELETE FROM directory_group_members i USING first
+        WHERE  first.act = 'put_in' AND i.organization_id = first.organization_id AND i.group_id = first.group_id
+          AND  i.user_id = first.user_id
+        RETURNING i.organization_id, i.group_id, i.user_id),
+      back AS (
+        INSERT INTO directory_group_members (organization_id, group_id, user_id, authority_id)
+        SELECT first.organization_id, first.group_id, first.user_id, first.authority_id
+        FROM   first
+        JOIN   directory_groups g      ON g.organization_id = first.organization_id AND g.id = first.group_id
+        JOIN   memberships m           ON m.organization_id = first.organization_id AND m.user_id = first.user_id
+        JOIN   directory_authorities w ON w.organization_id = first.organization_id AND w.id = first.authority_id
+        WHERE  first.act = 'taken_out'
+        ON CONFLICT DO NOTHING
+        RETURNING organization_id, group_id, user_id)
+    SELECT    first.organization_id, first.group_id, first.user_id, out.user_id IS NOT NULL AS is_out,
+              back.user_id IS NOT NULL AS is_back
+    FROM      first
+    LEFT JOIN out  ON out.group_id = first.group_id AND out.user_id = first.user_id
+    LEFT JOIN back ON back.group_id = first.group_id AND back.user_id = first.user_id
+    ORDER BY  first.organization_id, first.group_id, first.user_id
 """
 
 
@@ -203,6 +242,42 @@ class PostgresTakeoverCredentials(Aggregate):
             first=min(one.since for one in acting),
         )
         return [_with_details(one, enabled=False) for one in found]
+
+    def take_back_places(self, acting: Sequence[Acting], *, limit: int) -> Sequence[TakenBackPlace]:
+        return self._all(TakenBackPlace, _TAKE_BACK_PLACES, acting_values(acting) | {"limit": limit})
+
+    def made_links(self, acting: Sequence[Acting], *, limit: int) -> Sequence[MadeLink]:
+        return self._all(
+            MadeLink,
+            f"""
+            SELECT   DISTINCT r.organization_id, r.object_id AS service_id, r.user_id
+            FROM     {ACTING}
+            JOIN     recent_acts r ON r.organization_id = a.organization_id AND r.credential_id = a.credential_id
+                                  AND r.act = 'linked'
+            ORDER BY r.organization_id, r.object_id, r.user_id
+            LIMIT    %(limit)s
+            """,
+            acting_values(acting) | {"limit": limit},
+        )
+
+    def end_made_links(self, organization_id: UUID, service_id: UUID, user_ids: Sequence[UUID]) -> None:
+        values = {"organization_id": organization_id, "service_id": service_id, "user_ids": list(user_ids)}
+        self._connection.execute_later(
+            """
+            DELETE FROM service_users
+            WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+              AND  user_id = ANY (%(user_ids)s) AND origin = 'key'
+            """,
+            values,
+        )
+        self._connection.execute_later(
+            """
+            DELETE FROM recent_acts
+            WHERE  organization_id = %(organization_id)s AND act = 'linked' AND object_id = %(service_id)s
+              AND  user_id = ANY (%(user_ids)s)
+            """,
+            values,
+        )
 
     def _ended(
         self, kind: str, statement: LiteralString, acting: Sequence[Acting], **given: Any

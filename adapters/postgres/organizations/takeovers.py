@@ -16,9 +16,13 @@ from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, values
 from adapters.postgres.transaction import Aggregate
+from core.audit.audit_log import ORGANIZATION_KEY, SETUP_LINK
+from core.audit.browser import API_KEY, SCIM_TOKEN
+from core.events.actions import AuditAction
 from core.ids import first_id_since
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.organizations.takeovers import (
+    Act,
     Acting,
     ChangedRole,
     GivenRole,
@@ -32,11 +36,18 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
 
 _ROLE_UPDATED: Final = "user.role_updated"
-_KEY_CREATED: Final = "organization_key.created"
+# With the detail by which entries name the credential that was made.
+_MAKES_CREDENTIAL: Final = {
+    AuditAction.ORGANIZATION_KEY_CREATED.value: ORGANIZATION_KEY,
+    AuditAction.SCIM_TOKEN_CREATED.value: SCIM_TOKEN,
+    AuditAction.API_KEY_CREATED.value: API_KEY,
+}
+_LINK_MADE: Final = AuditAction.ORGANIZATION_UPDATED.value
 # Who acted; a text of SQL that is joined with what they did.
 ACTING: Final = """
-    unnest(%(organizations)s::uuid[], %(users)s::uuid[], %(keys)s::uuid[], %(sinces)s::timestamptz[])
-    AS a (organization_id, user_id, key_id, since)
+    unnest(%(organizations)s::uuid[], %(users)s::uuid[], %(names)s::text[], %(credentials)s::uuid[],
+           %(sinces)s::timestamptz[])
+    AS a (organization_id, user_id, named_by, credential_id, since)
 """
 # Entries that were read; a text of SQL that is joined with what they are about.
 RECORDED: Final = """
@@ -44,10 +55,12 @@ RECORDED: Final = """
            %(entry_details)s::text[]::jsonb[], %(entry_times)s::timestamptz[])
     AS e (organization_id, id, target_id, details, created_at)
 """
-# By the index of who is a user and the one of who is a key. An impersonator is not of the takeover.
+# By the index of who is a user and the one of who is none, in which tokens and keys of services stand together. An
+# impersonator is not of the takeover.
 _OF_ACTING: Final = """
     SELECT   %(organization_id)s::uuid AS organization_id, e.id, e.action, e.target_id, e.details::text, e.created_at
-    FROM     unnest(%(users)s::uuid[], %(keys)s::uuid[], %(sinces)s::timestamptz[]) AS a (user_id, key_id, since)
+    FROM     unnest(%(users)s::uuid[], %(names)s::text[], %(credentials)s::uuid[], %(sinces)s::timestamptz[])
+             AS a (user_id, named_by, credential_id, since)
     CROSS    JOIN LATERAL (
         (SELECT   u.id, u.action, u.target_id, u.details, u.created_at
          FROM     audit_entries u
@@ -60,7 +73,11 @@ _OF_ACTING: Final = """
          FROM     audit_entries k
          WHERE    k.organization_id = %(organization_id)s AND k.actor_user_id IS NULL AND k.id >= %(first_id)s
            AND    coalesce('setup_link:' || (k.details ->> 'setup_link_id'),
-                           'api_key:' || (k.details ->> 'organization_key_id'), 'system') = 'api_key:' || a.key_id
+                           'api_key:' || (k.details ->> 'organization_key_id'), 'system')
+                  = CASE a.named_by WHEN 'setup_link_id' THEN 'setup_link:' || a.credential_id
+                                    WHEN 'organization_key_id' THEN 'api_key:' || a.credential_id
+                                    ELSE CASE WHEN a.named_by IS NOT NULL THEN 'system' END END
+           AND    k.details ->> a.named_by = a.credential_id::text
            AND    k.created_at >= a.since AND k.action = ANY (%(actions)s)
          ORDER BY k.id
          LIMIT    %(limit)s)) AS e
@@ -89,7 +106,7 @@ _INVITATIONS: Final = f"""
     WHERE  i.status = 'accepted'
 """
 _RULED: Final = f"""
-    SELECT m.organization_id, m.user_id, NULL::uuid AS key_id, r.created_at AS since
+    SELECT m.organization_id, m.user_id, r.created_at AS since
     FROM   {ACTING}
     JOIN   group_rules r
              ON r.organization_id = a.organization_id AND r.made_by = a.user_id AND r.created_at >= a.since
@@ -140,7 +157,7 @@ _SUSPEND: Final = """
         FROM     unnest(%(organizations)s::uuid[], %(users)s::uuid[], %(times)s::timestamptz[])
                  AS j (organization_id, user_id, at)
         JOIN     memberships m ON m.organization_id = j.organization_id AND m.user_id = j.user_id
-                              AND m.created_at = j.at
+                              AND (j.at IS NULL OR m.created_at = j.at)
         JOIN     users u ON u.id = m.user_id
         WHERE    m.role <> 'owner' AND m.suspended_at IS NULL AND m.user_id <> %(except_user_id)s
         ORDER BY u.id
@@ -261,7 +278,8 @@ class TakeoverEntries(Aggregate):
             {
                 "organization_id": acting[0].organization_id,
                 "users": [one.user_id for one in acting],
-                "keys": [one.key_id for one in acting],
+                "names": [one.named_by for one in acting],
+                "credentials": [one.credential_id for one in acting],
                 "sinces": [one.since for one in acting],
                 "first_id": first_id,
                 "actions": list(actions),
@@ -327,12 +345,13 @@ def acting_values(acting: Sequence[Acting]) -> dict[str, Any]:
     return {
         "organizations": [one.organization_id for one in acting],
         "users": [one.user_id for one in acting],
-        "keys": [one.key_id for one in acting],
+        "names": [one.named_by for one in acting],
+        "credentials": [one.credential_id for one in acting],
         "sinces": [one.since for one in acting],
     }
 
 
-class PostgresTakeovers(Aggregate):
+class PostgresTakeovers(TakeoverEntries):
     """The port `Takeovers`."""
 
     def confirmed_roles(self, user_id: UUID) -> Mapping[UUID, str]:
@@ -353,46 +372,58 @@ class PostgresTakeovers(Aggregate):
     def acting(self, user_id: UUID, organization_ids: Sequence[UUID], *, since: datetime) -> Sequence[Acting]:
         found: dict[tuple[UUID, UUID | None, UUID | None], Acting] = {}
         given: Sequence[Acting] = [
-            Acting(organization_id=organization_id, user_id=user_id, key_id=None, since=since)
+            Acting(organization_id=organization_id, user_id=user_id, since=since)
             for organization_id in organization_ids
         ]
         while given:
             new: list[Acting] = []
             for one in given:
-                known = found.get((one.organization_id, one.user_id, one.key_id))
+                known = found.get((one.organization_id, one.user_id, one.credential_id))
                 if known is None or one.since < known.since:
-                    found[one.organization_id, one.user_id, one.key_id] = one
+                    found[one.organization_id, one.user_id, one.credential_id] = one
                     new.append(one)
             given = self._given(new, first_id_since(since)) if new else []
         return list(found.values())
 
     def _given(self, acting: Sequence[Acting], first_id: UUID) -> Sequence[Acting]:
         """Return who got power by these."""
-        entries = TakeoverEntries(self._transaction)
-        recorded = entries.of_acting(acting, first_id, _ROLE_UPDATED, _KEY_CREATED)
+        recorded = self.of_acting(acting, first_id, _ROLE_UPDATED, _LINK_MADE, *_MAKES_CREDENTIAL)
         invitations = self._all(Invitation, _INVITATIONS, acting_values(acting))
         return [
             *(given for entry in recorded if (given := _given_by(entry)) is not None),
             *(
-                Acting(organization_id=one.organization_id, user_id=one.user_id, key_id=None, since=one.at)
-                for one in entries.accepted(invitations, first_id)
+                Acting(organization_id=one.organization_id, user_id=one.user_id, since=one.at)
+                for one in self.accepted(invitations, first_id)
             ),
             *self._all(Acting, _RULED, acting_values(acting)),
         ]
 
     def given_roles(self, acting: Sequence[Acting]) -> Sequence[GivenRole]:
-        entries = TakeoverEntries(self._transaction).of_acting(acting, _first_id(acting), _ROLE_UPDATED)
+        entries = self.of_acting(acting, _first_id(acting), _ROLE_UPDATED)
         return [
             given
             for part in _parts_by_target(entries)
             for given in self._all(GivenRole, _GIVEN_ROLES, recorded_values(part))
         ]
 
+    def acts(self, acting: Sequence[Acting], *actions: AuditAction) -> Sequence[Act]:
+        entries = self.of_acting(acting, _first_id(acting), *(action.value for action in actions))
+        return [
+            Act(
+                organization_id=entry.organization_id,
+                action=entry.action,
+                target_id=entry.target_id,
+                details=json.loads(entry.details),
+                at=entry.created_at,
+            )
+            for entry in entries
+        ]
+
     def changed_roles(self, acting: Sequence[Acting]) -> Sequence[ChangedRole]:
         return self._all(ChangedRole, _CHANGED_ROLES, self._recorded(acting, "organization.updated"))
 
     def _recorded(self, acting: Sequence[Acting], action: str) -> dict[str, Any]:
-        return recorded_values(list(TakeoverEntries(self._transaction).of_acting(acting, _first_id(acting), action)))
+        return recorded_values(list(self.of_acting(acting, _first_id(acting), action)))
 
     def restore_permissions(self, changed: ChangedRole) -> None:
         self._connection.execute_later(
@@ -430,24 +461,32 @@ class PostgresTakeovers(Aggregate):
         return before
 
     def suspend_invited(self, acting: Sequence[Acting], *, except_user_id: UUID) -> Sequence[InvitedMember]:
-        entries, first_id = TakeoverEntries(self._transaction), _first_id(acting)
+        first_id = _first_id(acting)
         ways = [
             *self._all(Way, _WAYS, acting_values(acting)),
             *(
                 Way(made.organization_id, "scim_token_id", UUID(token_id), made.created_at)
-                for made in entries.of_acting(acting, first_id, "scim_token.created")
+                for made in self.of_acting(acting, first_id, "scim_token.created")
                 if (token_id := json.loads(made.details).get("scim_token_id")) is not None
             ),
         ]
         invitations = self._all(Invitation, _INVITATIONS, acting_values(acting))
-        joined = {*entries.accepted(invitations, first_id), *entries.joined(ways, first_id)}
+        joined = {*self.accepted(invitations, first_id), *self.joined(ways, first_id)}
+        let_in: list[tuple[UUID, UUID, datetime | None]] = [
+            (one.organization_id, one.user_id, one.at) for one in joined
+        ]
+        # They were members before.
+        let_in += [
+            (entry.organization_id, UUID(entry.target_id), None)
+            for entry in self.of_acting(acting, first_id, AuditAction.USER_REACTIVATED.value)
+        ]
         return self._all(
             InvitedMember,
             _SUSPEND,
             {
-                "organizations": [one.organization_id for one in joined],
-                "users": [one.user_id for one in joined],
-                "times": [one.at for one in joined],
+                "organizations": [organization_id for organization_id, _, _ in let_in],
+                "users": [user_id for _, user_id, _ in let_in],
+                "times": [at for _, _, at in let_in],
                 "except_user_id": except_user_id,
                 "now": self._transaction.now,
             },
@@ -492,10 +531,31 @@ def _given_by(entry: Entry) -> Acting | None:
 
     A role that is lower than before gives none: member, and every role after admin but the owner's.
     """
-    target_id, at = UUID(entry.target_id), entry.created_at
-    if entry.action == _KEY_CREATED:
-        return Acting(organization_id=entry.organization_id, user_id=None, key_id=target_id, since=at)
     details = json.loads(entry.details)
+    made = _made_by(entry, details)
+    if made is not None:
+        named_by, credential_id = made
+        return Acting(
+            organization_id=entry.organization_id,
+            user_id=None,
+            named_by=named_by,
+            credential_id=UUID(credential_id),
+            since=entry.created_at,
+        )
     old, new = details.get("old_role"), details.get("new_role")
     is_more = new == OWNER or (new not in (None, MEMBER) and old not in (None, OWNER, ADMIN))
-    return Acting(organization_id=entry.organization_id, user_id=target_id, key_id=None, since=at) if is_more else None
+    if not is_more:
+        return None
+    return Acting(organization_id=entry.organization_id, user_id=UUID(entry.target_id), since=entry.created_at)
+
+
+def _made_by(entry: Entry, details: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return what names the credential that an action has made, and its id; None when it has made none."""
+    if entry.action == _LINK_MADE:
+        link: Mapping[str, str] = details.get("setup_link", {})
+        return (SETUP_LINK, link["id"]) if link.get("action") == "created" else None
+    if entry.action == AuditAction.SCIM_TOKEN_CREATED.value:
+        # The token is no target of its own: that is its organization.
+        return SCIM_TOKEN, details[SCIM_TOKEN]
+    named_by = _MAKES_CREDENTIAL.get(entry.action)
+    return (named_by, entry.target_id) if named_by is not None else None

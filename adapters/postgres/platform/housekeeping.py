@@ -38,6 +38,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.RECENT_ACTS: """
+        DELETE FROM recent_acts
+        WHERE  number = ANY (ARRAY(
+            SELECT   number
+            FROM     recent_acts
+            WHERE    done_at <= %s
+            ORDER BY done_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.SIGN_IN_HABITS: """
         DELETE FROM sign_in_habits
         WHERE  user_id = ANY (ARRAY(
@@ -344,6 +354,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
 _EXPIRED: Final[Mapping[Leftover, LiteralString]] = {
     Leftover.SIGN_IN_FAILURES: "FROM sign_in_failures WHERE created_at <= %s ORDER BY created_at",
     Leftover.RECENT_REFUSALS: "FROM recent_refusals WHERE id < first_id_at(%s) ORDER BY id",
+    Leftover.RECENT_ACTS: "FROM recent_acts WHERE done_at <= %s ORDER BY done_at",
     Leftover.SIGN_IN_HABITS: "FROM sign_in_habits WHERE expires_at <= %s ORDER BY expires_at",
     Leftover.MFA_CHALLENGES: "FROM mfa_challenges WHERE expires_at <= %s ORDER BY expires_at",
     Leftover.PASSKEY_CHALLENGES: "FROM passkey_challenges WHERE expires_at <= %s ORDER BY expires_at",

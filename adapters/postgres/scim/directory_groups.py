@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.organizations.members import MEMBER_NAME
 from adapters.postgres.transaction import Aggregate
 from core.ids import FIRST_ID
 from core.organizations.authority import Authority
+from core.organizations.takeover_acts import KEPT_FOR
 from core.positions import Position
 from core.scim.directory_group_filters import GroupSearch
 from core.scim.directory_groups import GroupsPage, PersonInGroup
@@ -84,8 +85,25 @@ ADD_MEMBERS: Final = """
              SELECT %(organization_id)s, %(group_id)s, member_id, %(authority_id)s
              FROM   named
              WHERE  member_id IS NOT NULL AND authority_id IS NULL
-             RETURNING user_id)
+             RETURNING user_id),
+         noted AS (
+             INSERT INTO recent_acts (organization_id, credential_id, act, object_id, user_id, done_at)
+             SELECT %(organization_id)s, t.id, 'put_in', %(group_id)s, added.user_id, %(now)s
+             FROM   added, scim_tokens t
+             WHERE  t.organization_id = %(organization_id)s AND t.id = %(token_id)s AND t.created_at > %(young_since)s)
     SELECT (SELECT count(*) FROM added), EXISTS (SELECT FROM named WHERE member_id IS NULL)
+"""
+REMOVE_MEMBERS: Final = """
+    WITH removed AS (
+             DELETE FROM directory_group_members
+             WHERE  organization_id = %(organization_id)s AND group_id = %(group_id)s AND user_id = ANY (%(user_ids)s)
+             RETURNING user_id, authority_id),
+         noted AS (
+             INSERT INTO recent_acts (organization_id, credential_id, act, object_id, user_id, authority_id, done_at)
+             SELECT %(organization_id)s, t.id, 'taken_out', %(group_id)s, removed.user_id, removed.authority_id, %(now)s
+             FROM   removed, scim_tokens t
+             WHERE  t.organization_id = %(organization_id)s AND t.id = %(token_id)s AND t.created_at > %(young_since)s)
+    SELECT user_id FROM removed
 """
 # A token that has expired is as gone as one that was revoked. Most organizations have no groups; of the others, one row
 # of each is looked at.
@@ -327,6 +345,8 @@ class PostgresDirectoryGroups(Aggregate):
             WHERE  a.organization_id = %s
               AND  NOT EXISTS (SELECT FROM directory_group_members i
                                WHERE  i.organization_id = a.organization_id AND i.authority_id = a.id)
+              AND  NOT EXISTS (SELECT FROM recent_acts r
+                               WHERE  r.organization_id = a.organization_id AND r.authority_id = a.id)
             """,
             (organization_id,),
         )
@@ -339,6 +359,7 @@ class PostgresDirectoryGroups(Aggregate):
         authority_id: UUID,
         *,
         instead_of: Sequence[UUID],
+        token_id: UUID,
     ) -> int | None:
         added, has_others = self._connection.execute(
             ADD_MEMBERS,
@@ -348,20 +369,28 @@ class PostgresDirectoryGroups(Aggregate):
                 "user_ids": list(user_ids),
                 "authority_id": authority_id,
                 "instead_of": list(instead_of),
+                **self._noted_by(token_id),
             },
         ).fetchall()[0]
         return None if has_others else added
 
-    def remove_members(self, organization_id: UUID, group_id: UUID, user_ids: Sequence[UUID]) -> Sequence[UUID]:
+    def remove_members(
+        self, organization_id: UUID, group_id: UUID, user_ids: Sequence[UUID], *, token_id: UUID
+    ) -> Sequence[UUID]:
         return self._values(
-            """
-            DELETE FROM directory_group_members
-            WHERE  organization_id = %s AND group_id = %s AND user_id = ANY (%s)
-            RETURNING user_id
-            """,
-            (organization_id, group_id, list(user_ids)),
+            REMOVE_MEMBERS,
+            {
+                "organization_id": organization_id,
+                "group_id": group_id,
+                "user_ids": list(user_ids),
+                **self._noted_by(token_id),
+            },
             binary=True,
         )
+
+    def _noted_by(self, token_id: UUID) -> dict[str, Any]:
+        now = self._transaction.now
+        return {"token_id": token_id, "young_since": now - KEPT_FOR, "now": now}
 
 
 def _authority(*, id: UUID, maker_role: str | None, maker_permissions: list[str] | None) -> tuple[UUID, Authority]:  # noqa: A002 - the name of the column

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from adapters.postgres.accounts.known_ids import NAMED_ACCOUNT
 from adapters.postgres.transaction import Aggregate
+from core.organizations.takeover_acts import KEPT_FOR
 from core.service_api.users import ServiceUser, ServiceUsersPage
 from core.services.api_keys import ServiceCaller
 
@@ -126,6 +127,7 @@ class PostgresServiceUsers(Aggregate):
     def link(self, caller: ServiceCaller, user_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later(
             """
+            WITH made AS (
             INSERT INTO service_users AS link (service_id, organization_id, user_id, origin, first_login_at)
             SELECT %(service_id)s, %(organization_id)s, %(user_id)s,
                    CASE WHEN EXISTS (SELECT FROM memberships
@@ -142,11 +144,19 @@ class PostgresServiceUsers(Aggregate):
                                                              OR changed_by_service_at IS NOT NULL))
                                         THEN NULL ELSE link.last_login_at END
             WHERE  link.origin = 'self'
+            RETURNING link.user_id, link.origin)
+            INSERT INTO recent_acts (organization_id, credential_id, act, object_id, user_id, done_at)
+            SELECT k.organization_id, k.id, 'linked', k.service_id, made.user_id, %(at)s
+            FROM   made, api_keys k
+            WHERE  made.origin = 'key' AND k.organization_id = %(organization_id)s AND k.id = %(key_id)s
+              AND  k.created_at > %(young_since)s
             """,
             {
                 "service_id": caller.service_id,
                 "organization_id": caller.organization_id,
                 "user_id": user_id,
+                "key_id": caller.key_id,
+                "young_since": at - KEPT_FOR,
                 "at": at,
             },
         )

@@ -27,6 +27,7 @@ from tests.world.organization_keys import NEW_KEY, insert_organization_key
 from tests.world.passkeys import Keyring
 from tests.world.team import Team
 from tests.world.victim import NEW, NEW_PASSWORD, Victim
+from tests.world.visitor import Visitor
 from tests.world.world import World, assert_refused
 
 LOCK = "/auth/lock-account"
@@ -133,6 +134,36 @@ async def test_what_is_made_while_the_account_is_locked_ends_with_it(
     assert statuses == {f"{team.path}{path}": 200, "/api/user/lock": 204}
     assert world.rows("SELECT id FROM organization_keys") == [(key_id,)]
     assert world.value("SELECT count(*) FROM workloads") == 0
+
+
+async def test_invitations_and_setup_links_of_the_person_open_nothing_any_more(world: World, keyring: Keyring) -> None:
+    await keyring.sign_up()
+    acme = world.organization()
+    world.member(acme, world.user_id(EMAIL), "owner")
+    world.user("guest@example.com")
+    path = "/api/organizations/acme"
+    invitation = {"email": "guest@example.com", "role": "admin"}
+    invited = await world.client.post(f"{path}/invitations", token=keyring.token, body=invitation)
+    link = {"parts": ["scim"], "expires_in_days": 7}
+    made = await world.client.post(f"{path}/setup-links", token=keyring.token, body=link)
+    visitor = Visitor(world.client)
+    setup = made.json["url"].removeprefix(world.installation.settings.base_url)
+    await visitor.submit(await visitor.open(setup), setup)
+    assert (await visitor.open("/app/setup/parts/scim")).status == 200
+
+    assert (await world.client.post("/api/user/lock", token=keyring.token)).status == 204
+
+    token = (await world.sign_in("guest@example.com")).access_token
+    body = {"token": invited.json["token"]}
+    accepted = await world.client.post("/api/invitations/accept", token=token, body=body)
+    assert accepted.status == 400, accepted.text
+    assert world.role_of(acme, "guest@example.com") is None
+    assert (await visitor.open("/app/setup/parts/scim")).status in {400, 404, 410}
+    assert world.rows("SELECT id FROM setup_links") == []
+    [entry] = [
+        one for one in world.audit_entries("organization.updated") if "setup_link" in one[3] and "reason" in one[3]
+    ]
+    assert entry[3]["reason"] == "account_locked"
 
 
 async def test_the_link_of_a_warning_locks_and_opening_it_does_not(world: World) -> None:

@@ -102,6 +102,7 @@ async def test_everything_that_was_made_since_is_withdrawn_or_switched_off(intru
         ("organization.updated", None),
         ("scim_token.revoked", None),
         ("service.updated", "client_secret_withdrawn"),
+        ("service.updated", None),
         ("siem.configured", None),
         ("upstream_connection.updated", None),
         ("workload.deleted", None),

@@ -20,27 +20,15 @@ from tests.concurrency import at_once, statuses_of
 from tests.secret_watch import WATCH
 from tests.waiting import waiting_for_a_lock
 from tests.world.builder import EMAIL
-from tests.world.takeovers import FRIEND, Intrusion
+from tests.world.takeovers import BOSS, FRIEND, Intrusion, intrusion_of
 from tests.world.victim import NEW, Victim
 from tests.world.world import World, assert_refused
 
 MINUTE = timedelta(minutes=1)
-BOSS, ACCOMPLICE = "boss@example.com", "second@evil.example"
+ACCOMPLICE = "second@evil.example"
 OWNER, MEMBERS = "owner", "org.members.view"
 # Of the undo of a change of address, and of each member whose role falls back, with an audit entry and an event.
 ROUND_TRIPS_MAX, CALLS_MAX, CALLS_OF_CHANGE_MAX = 80, 22_000, 200
-
-
-def intrusion_of(victim: Victim, clock: SettableClock, role: str) -> Intrusion:
-    """Make the victim a member of Acme in this role; another one than the owner has an owner beside them."""
-    world = victim.world
-    acme = world.organization()
-    world.connection.execute("UPDATE organizations SET max_users = 100")
-    world.member(acme, victim.app.id, role)
-    if role != OWNER:
-        world.member(acme, world.user(BOSS), OWNER)
-    clock.advance(MINUTE)
-    return Intrusion(victim, clock, acme)
 
 
 @pytest.fixture

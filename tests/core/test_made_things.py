@@ -1,0 +1,63 @@
+"""The table of made things names every table with a maker, every operation that lasts, and every made credential."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from core.accounts import email_change_undo, locks
+from core.endings import ENDED_BY, Cause, Issued
+from core.made_things import ACTS_OF_CREDENTIALS, Fate, MadeKind, MakerEvent
+from core.organizations.access import Operation
+from core.organizations.made_credentials import MadeCredentialKind
+
+SCHEMA = Path(__file__).resolve().parents[2] / "ops/schema.sql"
+# Columns that name who made a row, or let it be.
+MAKERS = re.compile(r"^    (\w*(?:made|created|invited|granted|set|added)_by|maker_id) uuid", re.MULTILINE)
+TABLES = re.compile(r"^CREATE TABLE (\w+) \((.*?)^\)", re.MULTILINE | re.DOTALL)
+
+
+def test_every_table_with_a_maker_is_of_a_kind() -> None:
+    stored = {
+        (table, column)
+        for table, columns in TABLES.findall(SCHEMA.read_text("utf-8"))
+        for column in MAKERS.findall(columns)
+    }
+    named = [(table, column) for kind in MadeKind for table, column in kind.makers.items()]
+
+    assert sorted(named) == sorted(stored), "say in core/made_things.py what becomes of it with its maker"
+
+
+def test_every_operation_that_lasts_is_of_one_kind() -> None:
+    lasting = [one for one in Operation if one.may_outlast_impersonation]
+    named = [operation for kind in MadeKind for operation in kind.operations]
+
+    assert sorted(named, key=str) == sorted(lasting, key=str), "say in core/made_things.py what an undo does with it"
+
+
+def test_every_made_credential_is_a_kind_whose_acts_are_named() -> None:
+    credentials = {MadeKind[one.name] for one in MadeCredentialKind}
+    credentials |= {MadeKind.ORGANIZATION_KEY, MadeKind.SETUP_LINK}
+
+    assert set(ACTS_OF_CREDENTIALS) == credentials
+
+
+def test_everything_is_taken_back_by_an_undo_or_listed() -> None:
+    taken_back = {kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) in {Fate.ENDS, Fate.OFF, Fate.FALLS_BACK}}
+
+    assert {kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) not in {Fate.LISTED}} == taken_back
+    by_hand = vars(email_change_undo)
+    assert set(by_hand["_TAKES_BACK"]) | by_hand["_REVERTED"] == taken_back
+
+
+def test_what_a_lock_ends_has_what_ends_it() -> None:
+    ended = {kind for kind in MadeKind if kind.becomes(MakerEvent.LOCK) is Fate.ENDS}
+    by_hand = vars(locks)
+
+    assert set(by_hand["_ENDS"]) | by_hand["_ENDED_WITH_SESSIONS"] == ended
+    assert {MadeKind.INVITATION, MadeKind.SETUP_LINK, MadeKind.ORGANIZATION_KEY} < ended
+
+
+def test_what_ends_what_is_taken_from_the_table() -> None:
+    assert {Issued.SENT_INVITATION, Issued.SETUP_LINK, Issued.ORGANIZATION_KEY} <= ENDED_BY[Cause.LOCK]
+    assert not {Issued.API_KEY, Issued.SCIM_TOKEN, Issued.WORKLOAD} & ENDED_BY[Cause.LOCK]

@@ -1,0 +1,417 @@
+"""What a takeover set, let in and shared is taken back when it is undone, and what its credentials did."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tests.application import Answer
+from tests.clock import SettableClock
+from tests.secret_watch import WATCH
+from tests.world.builder import EMAIL, Service
+from tests.world.takeovers import BOSS, STEP, Intrusion, intrusion_of
+from tests.world.victim import Victim
+from tests.world.visitor import Visitor
+
+BACK, EVIL = "https://shop.example/back", "https://evil.example/in"
+KEY = {"kty": "RSA", "kid": "evil", "alg": "RS256", "use": "sig", "n": "u" * 342, "e": "AQAB"}
+PATCH = "urn:ietf:params:scim:api:messages:2.0:PatchOp"
+GROUP = {"schemas": ["urn:ietf:params:scim:schemas:core:2.0:Group"], "displayName": "Admins"}
+SAML = {"enabled": True, "entity_id": "https://sp.example", "acs_url": "https://sp.example/acs"}
+SETUP = "/app/setup/parts/scim"
+INSIDER, OTHER = "insider@example.com", "other@example.com"
+
+
+@pytest.fixture
+def founder(victim: Victim, clock: SettableClock) -> Intrusion:
+    return intrusion_of(victim, clock, "owner")
+
+
+@pytest.fixture
+def shop(founder: Intrusion) -> Service:
+    return founder.world.service(founder.acme, redirect_uris=[BACK])
+
+
+def service_of(one: Intrusion, column: str) -> Any:
+    return one.world.value(f"SELECT {column} FROM services")
+
+
+async def change_service(one: Intrusion, **fields: Any) -> None:
+    await one.act("PATCH", "/services/shop", fields)
+
+
+async def by_boss(one: Intrusion, method: str, path: str, body: Any) -> None:
+    """Send a request below the path of Acme as an admin who is not of the takeover."""
+    if BOSS not in one.members():
+        one.world.member(one.acme, one.world.user(BOSS), "admin")
+    token = (await one.world.sign_in(BOSS)).access_token
+    answer = await one.world.client.request(method, f"/api/organizations/acme{path}", token=token, body=body)
+    assert answer.status < 300, answer.text
+
+
+async def scim(one: Intrusion, method: str, path: str, body: Any = None) -> Answer:
+    """Send a request of the directory with the token that the takeover has made."""
+    one.clock.advance(STEP)
+    answer = await one.world.client.request(
+        method,
+        f"/scim/v2{path}",
+        token=one.directory_token,
+        body=body,
+        headers={"Content-Type": "application/scim+json"},
+    )
+    assert answer.status < 300, answer.text
+    return answer
+
+
+async def directory(one: Intrusion) -> None:
+    """Make a token for the groups of the directory."""
+    made = await one.act("POST", "/scim-tokens", {"name": "Directory", "groups": "directory"})
+    one.directory_token = made.json["token"]
+
+
+def people(one: Intrusion, *emails: str) -> list[UUID]:
+    """Return members of Acme with these addresses."""
+    found = []
+    for email in emails:
+        found.append(one.world.user(email))
+        one.world.member(one.acme, found[-1])
+    return found
+
+
+def group_of(one: Intrusion, *members: UUID, name: str = "Admins") -> UUID:
+    """Insert a group of the directory with members, which gives the role admin."""
+    group_id, authority_id, now = one.world.new_id(), one.world.new_id(), one.clock()
+    run = one.world.connection.execute
+    run(
+        "INSERT INTO directory_groups (id, organization_id, display_name, created_at, updated_at)"
+        " VALUES (%s, %s, %s, %s, %s)",
+        (group_id, one.acme, name, now, now),
+    )
+    run(
+        "INSERT INTO directory_authorities (id, organization_id, maker_role) VALUES (%s, %s, 'owner')",
+        (authority_id, one.acme),
+    )
+    for user_id in members:
+        run(
+            "INSERT INTO directory_group_members (organization_id, group_id, user_id, authority_id)"
+            " VALUES (%s, %s, %s, %s)",
+            (one.acme, group_id, user_id, authority_id),
+        )
+    return group_id
+
+
+class TestServices:
+    """Where a service leads, and how it proves itself, is as it was before."""
+
+    async def test_what_was_added_goes_and_what_was_there_stays(self, founder: Intrusion, shop: Service) -> None:
+        await founder.take_over()
+        await change_service(founder, redirect_uris=[BACK, EVIL], post_logout_redirect_uris=[EVIL])
+        await by_boss(founder, "PATCH", "/services/shop", {"redirect_uris": [BACK, EVIL, "https://new.example/back"]})
+
+        await founder.undo()
+
+        assert service_of(founder, "redirect_uris") == [BACK, "https://new.example/back"]
+        assert service_of(founder, "post_logout_redirect_uris") == []
+        [withdrawn] = [one for one in await founder.world.mails() if one.template == "takeover_undone"]
+        assert "settings of the service shop: redirect_uris, post_logout_redirect_uris" in withdrawn.values["withdrawn"]
+
+    async def test_keys_that_were_registered_authenticate_nobody(self, founder: Intrusion, shop: Service) -> None:
+        await founder.take_over()
+        await change_service(founder, jwks={"keys": [KEY]})
+        assert service_of(founder, "jwks") is not None
+
+        await founder.undo()
+
+        assert service_of(founder, "jwks") is None
+
+    async def test_an_address_that_was_replaced_comes_back(self, founder: Intrusion, shop: Service) -> None:
+        await by_boss(founder, "PATCH", "/services/shop", {"backchannel_logout_uri": "https://shop.example/out"})
+        await founder.take_over()
+        for address in ("https://evil.example/first", EVIL):
+            await change_service(founder, backchannel_logout_uri=address)
+
+        await founder.undo()
+
+        assert service_of(founder, "backchannel_logout_uri") == "https://shop.example/out"
+
+    async def test_an_address_that_an_admin_has_set_since_stays(self, founder: Intrusion, shop: Service) -> None:
+        await founder.take_over()
+        await change_service(founder, backchannel_logout_uri=EVIL)
+        await by_boss(founder, "PATCH", "/services/shop", {"backchannel_logout_uri": "https://shop.example/out"})
+
+        await founder.undo()
+
+        assert service_of(founder, "backchannel_logout_uri") == "https://shop.example/out"
+
+    async def test_a_new_service_leads_nowhere(self, founder: Intrusion) -> None:
+        await founder.take_over()
+        await founder.act(
+            "POST", "/services", {"slug": "shop", "name": "Shop", "service_type": "web", "redirect_uris": [EVIL]}
+        )
+
+        await founder.undo()
+
+        assert service_of(founder, "redirect_uris") == []
+
+    async def test_what_a_key_of_the_service_set_falls_back(self, founder: Intrusion, shop: Service) -> None:
+        await founder.take_over()
+        made = await founder.act("POST", "/services/shop/api-keys", {"name": "K", "permissions": ["write:service"]})
+        founder.clock.advance(STEP)
+        answer = await founder.world.client.patch(
+            "/api/service/info", headers={"X-Api-Key": made.json["key"]}, body={"redirect_uris": [BACK, EVIL]}
+        )
+        assert answer.status == 200, answer.text
+
+        await founder.undo()
+
+        assert service_of(founder, "redirect_uris") == [BACK]
+
+
+class TestSaml:
+    """Assertions go where they went before."""
+
+    async def test_addresses_come_back(self, founder: Intrusion, shop: Service) -> None:
+        await by_boss(founder, "POST", "/services/shop/saml", SAML | {"slo_url": "https://sp.example/slo"})
+        await founder.take_over()
+        await founder.act("POST", "/services/shop/saml", SAML | {"acs_url": EVIL, "slo_url": EVIL})
+
+        await founder.undo()
+
+        rows = founder.world.rows("SELECT enabled, acs_url, slo_url FROM saml_configurations")
+        assert rows == [(True, "https://sp.example/acs", "https://sp.example/slo")]
+
+    async def test_where_the_address_of_before_is_not_known_it_is_off(self, founder: Intrusion, shop: Service) -> None:
+        await founder.take_over()
+        await founder.act("POST", "/services/shop/saml", SAML)
+        founder.world.connection.execute(
+            "UPDATE audit_entries SET details = details - 'changes' WHERE action = 'saml.configuration_updated'"
+        )
+
+        await founder.undo()
+
+        rows = founder.world.rows("SELECT enabled, entity_id, acs_url FROM saml_configurations")
+        assert rows == [(False, None, None)]
+
+
+class TestCustomers:
+    """Who was let in is out, and what was shared is not any more."""
+
+    @pytest.fixture
+    def evil(self, founder: Intrusion, shop: Service) -> UUID:
+        founder.world.serve_customers(shop, "editor")
+        evil = founder.world.organization("evil")
+        founder.world.member(evil, founder.world.user("boss@evil.example"), "owner")
+        return evil
+
+    async def by_evil(self, one: Intrusion, method: str, path: str, body: Any) -> Answer:
+        token = (await one.world.sign_in("boss@evil.example")).access_token
+        answer = await one.world.client.request(method, f"/api/organizations/evil{path}", token=token, body=body)
+        assert answer.status < 300, answer.text
+        return answer
+
+    async def test_a_customer_that_was_let_in_is_none_any_more(
+        self, founder: Intrusion, shop: Service, evil: UUID
+    ) -> None:
+        await founder.take_over()
+        await founder.act("POST", "/services/shop/customers", {"organization": "evil"})
+        await self.by_evil(founder, "POST", "/products", {"client_id": str(shop.client_id)})
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT id FROM service_customers") == []
+        assert founder.world.audit_entries("customer.ended", "details ->> 'reason'") == [("email_change_undone",)]
+
+    async def test_an_offer_is_withdrawn(self, founder: Intrusion, shop: Service, evil: UUID) -> None:
+        await founder.take_over()
+        await founder.act("POST", "/services/shop/customers", {"organization": "evil"})
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT id FROM service_customers") == []
+
+    async def test_who_came_while_the_service_was_open_to_all_is_out(
+        self, founder: Intrusion, shop: Service, evil: UUID
+    ) -> None:
+        founder.world.connection.execute("UPDATE services SET customers = 'none', individuals = 'all'")
+        await founder.take_over()
+        await change_service(founder, customers="any")
+        await self.by_evil(founder, "POST", "/products", {"client_id": str(shop.client_id)})
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT id FROM service_customers") == []
+        assert service_of(founder, "customers") == "none"
+
+    async def test_a_pause_that_was_lifted_is_there_again(self, founder: Intrusion, shop: Service, evil: UUID) -> None:
+        customer_id = founder.world.customer(shop, evil)
+        founder.world.connection.execute("UPDATE service_customers SET vendor_paused_at = now()")
+        await founder.take_over()
+        await founder.act("PATCH", f"/services/shop/customers/{customer_id}", {"paused": False})
+
+        await founder.undo()
+
+        assert founder.world.value("SELECT vendor_paused_at IS NOT NULL FROM service_customers") is True
+
+    async def test_a_product_that_was_begun_ends(self, founder: Intrusion) -> None:
+        evil = founder.world.organization("evil")
+        desk = founder.world.service(evil, "desk")
+        founder.world.serve_customers(desk, "editor")
+        founder.world.connection.execute("UPDATE services SET customers = 'any' WHERE slug = 'desk'")
+        await founder.take_over()
+        await founder.act("POST", "/products", {"client_id": str(desk.client_id)})
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT id FROM service_customers") == []
+
+    async def test_a_directory_that_was_shared_is_not_shared_any_more(self, founder: Intrusion) -> None:
+        evil = founder.world.organization("evil")
+        desk = founder.world.service(evil, "desk")
+        founder.world.serve_customers(desk, "editor")
+        founder.world.customer(desk, founder.acme)
+        founder.world.connection.execute("UPDATE service_customers SET access = 'assigned'")
+        await founder.take_over()
+        changes = {
+            "shares_directory": True,
+            "access": "members",
+            "assignments": [{"subject": "role:member", "roles": ["editor"]}],
+        }
+        await founder.act("PATCH", f"/products/{desk.client_id}", changes)
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT shares_directory, access FROM service_customers") == [(False, "assigned")]
+        assert founder.world.rows("SELECT subject FROM customer_assignments") == []
+
+
+class TestCredentials:
+    """What keys, tokens and links of the takeover did is taken back like what the person did."""
+
+    async def test_whom_a_directory_token_put_into_a_group_is_out_of_it(self, founder: Intrusion) -> None:
+        [insider] = people(founder, INSIDER)
+        admins = group_of(founder)
+        await by_boss(
+            founder, "PUT", "/group-rules", {"rules": [{"source": "scim", "group": str(admins), "role": "admin"}]}
+        )
+        await founder.take_over()
+        await directory(founder)
+        await scim(
+            founder,
+            "PATCH",
+            f"/Groups/{admins}",
+            {
+                "schemas": [PATCH],
+                "Operations": [{"op": "add", "path": "members", "value": [{"value": str(insider)}]}],
+            },
+        )
+        assert founder.members()[INSIDER] == ("admin", True)
+
+        await founder.undo()
+
+        assert founder.members()[INSIDER] == ("member", True)
+        assert founder.world.rows("SELECT user_id FROM directory_group_members") == []
+
+    async def test_whom_a_directory_token_took_out_is_in_again(self, founder: Intrusion) -> None:
+        insider, other = people(founder, INSIDER, OTHER)
+        admins = group_of(founder, insider, other)
+        await founder.take_over()
+        await directory(founder)
+        await scim(
+            founder,
+            "PUT",
+            f"/Groups/{admins}",
+            GROUP | {"members": [{"value": str(founder.victim.app.id)}]},
+        )
+        # A token that is revoked leaves what it did.
+        token_id = founder.world.value("SELECT id FROM scim_tokens")
+        await founder.act("DELETE", f"/scim-tokens/{token_id}")
+
+        await founder.undo()
+
+        assert {row[0] for row in founder.world.rows("SELECT user_id FROM directory_group_members")} == {insider, other}
+
+    async def test_a_token_that_was_there_before_leaves_what_it_did(self, founder: Intrusion) -> None:
+        [insider] = people(founder, INSIDER)
+        admins = group_of(founder)
+        await directory(founder)
+        await founder.take_over()
+        await scim(
+            founder,
+            "PUT",
+            f"/Groups/{admins}",
+            GROUP | {"members": [{"value": str(insider)}]},
+        )
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT user_id FROM directory_group_members") == [(insider,)]
+
+    async def test_end_users_whom_a_key_added_are_none_any_more(self, founder: Intrusion, shop: Service) -> None:
+        await founder.take_over()
+        made = await founder.act("POST", "/services/shop/api-keys", {"name": "K", "permissions": ["write:users"]})
+        founder.clock.advance(STEP)
+        answer = await founder.world.client.post(
+            "/api/service/users", headers={"X-Api-Key": made.json["key"]}, body={"email": "end@evil.example"}
+        )
+        assert answer.status < 300, answer.text
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT user_id FROM service_users WHERE origin = 'key'") == []
+
+    async def test_what_a_token_by_a_setup_link_did_is_taken_back(self, founder: Intrusion) -> None:
+        [insider], visitor = people(founder, INSIDER), Visitor(founder.world.client)
+        admins = group_of(founder)
+        await founder.take_over()
+        body = {"parts": ["scim", "groups"], "roles": ["admin"], "expires_in_days": 7}
+        made = await founder.act("POST", "/setup-links", body)
+        path = made.json["url"].removeprefix("http://localhost:8000")
+        founder.clock.advance(STEP)
+        await visitor.submit(await visitor.open(path), path)
+        page = await visitor.submit(await visitor.open(SETUP), SETUP)
+        [founder.directory_token] = set(re.findall(r"scim_live_[0-9A-Za-z]{6}_[0-9A-Za-z]{43}", page.text))
+        WATCH.add(founder.directory_token)
+        await scim(founder, "PUT", f"/Groups/{admins}", GROUP | {"members": [{"value": str(insider)}]})
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT id FROM setup_links") == []
+        assert founder.world.rows("SELECT id FROM scim_tokens") == []
+        assert founder.world.rows("SELECT user_id FROM directory_group_members") == []
+
+    async def test_a_member_whom_a_token_let_in_again_is_suspended_again(self, founder: Intrusion) -> None:
+        [insider] = people(founder, INSIDER)
+        founder.world.connection.execute("UPDATE memberships SET suspended_at = now() WHERE user_id = %s", (insider,))
+        await founder.take_over()
+        await directory(founder)
+        change = {"op": "replace", "path": "active", "value": True}
+        await scim(founder, "PATCH", f"/Users/{insider}", {"schemas": [PATCH], "Operations": [change]})
+        assert founder.members()[INSIDER] == ("member", True)
+
+        await founder.undo()
+
+        assert founder.members()[INSIDER] == ("member", False)
+
+
+async def test_the_own_client_at_a_provider_goes(founder: Intrusion) -> None:
+    await founder.take_over()
+    await founder.act("PUT", "/oauth-credentials/codehost", {"client_id": "evil", "client_secret": "the-evil-secret"})
+
+    await founder.undo()
+
+    assert founder.world.rows("SELECT client_id FROM oauth_credentials") == []
+
+
+async def test_what_goes_on_is_listed_with_the_place_where_it_ends(founder: Intrusion) -> None:
+    await founder.take_over()
+    await founder.act("PUT", "/domain", {"domain": "login.acme.example"})
+
+    await founder.undo()
+
+    [mail] = [one for one in await founder.world.mails() if one.template == "takeover_undone"]
+    assert "domain.set" in mail.values["changed"]
+    assert "(/app/organizations/acme/domain)" in mail.values["changed"]
+    assert founder.members() == {EMAIL: ("owner", True)}
